@@ -1,0 +1,49 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+/// Every flag stands under its proposal; all targets in Swift get all of them.
+let strictSettings: [SwiftSetting] = [
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A library that users import: a product of the target's own name.
+func module(_ name: String, in folder: String, needs: [Target.Dependency] = [], excluding: [String] = []) -> Target {
+    .target(name: name, dependencies: needs, path: "Sources/\(folder)", exclude: excluding)
+}
+
+func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: needs, path: "Tests/\(folder)")
+}
+
+let modules: [Target] = [
+    module("Errand", in: "Core"),
+    module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
+]
+
+let shims: [Target] = []
+
+let programs: [Target] = []
+
+let suites: [Target] = [
+    //suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
+]
+
+let package = Package(
+    name: "Errand",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+    targets: modules + shims + programs + suites,
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where !shims.contains(where: { $0.name == target.name }) {
+    target.swiftSettings = strictSettings
+}

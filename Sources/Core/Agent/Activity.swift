@@ -1,0 +1,246 @@
+import Synchronization
+
+/// The identity of one running request, batch, chain or piece of background work; what accessories and callbacks get.
+public final class Activity: Sendable, Identifiable, CustomStringConvertible {
+    /// Counted from 1 in a process.
+    public struct ID: Hashable, Comparable, Sendable, CustomStringConvertible {
+        public let rawValue: UInt64
+        public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
+        public var description: String { "#\(rawValue)" }
+    }
+
+    public let id: ID
+    /// The composite or the request that this one belongs to.
+    public let parent: ID?
+    public let kind: ActivityKind
+    /// The request, if it is one; `activity.request is GetUser` tells its type.
+    public let request: (any Request)?
+    public let tags: Tags
+    public let start: ContinuousClock.Instant
+    let accessories: [any Accessory]
+    let bodyByteLimit: Int
+    let registry: ActivityRegistry
+    private let givenLabel: String?
+    private let state = Mutex(State())
+    private let over = Atomic(false)
+    private static let count = Atomic<UInt64>(0)
+
+    private struct State {
+        var task: (any CancellableTask)?
+        var cause: CancellationCause?
+        var outcome: ActivityOutcome?
+        var progress = TransferProgress()
+        var attempts = 0
+        var checks: [ResponseCheck] = []
+        var staged: [StagedWork] = []
+        var bodies: [WeakBody] = []
+        var isTelling = false
+        var untold: [ActivityEvent] = []
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    init(
+        _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
+        accessories: [any Accessory], registry: ActivityRegistry
+    ) {
+        id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
+        self.kind = kind
+        self.request = request
+        self.parent = parent
+        self.tags = tags
+        self.accessories = accessories
+        self.registry = registry
+        givenLabel = label
+        start = registry.time.now
+        bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
+    }
+
+    /// The name for logs: the one given, or the request's type.
+    public var label: String {
+        givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
+    }
+
+    public var description: String { "\(kind) \(id) \(label)" }
+
+    /// How it ended; nil while it runs.
+    public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
+
+    /// The last progress that the transport told.
+    public var progress: TransferProgress { state.withLock { $0.progress } }
+
+    public var isCancelled: Bool { state.withLock { $0.cause != nil } }
+
+    /// Whether it is decided; `next` throws from then on.
+    public var isOver: Bool { over.load(ordering: .acquiring) }
+
+    /// Cancels it if it is still undecided; the first cause counts. The outcome is then `.cancelled`, whatever comes back.
+    public func cancel() { cancel(.activity) }
+
+    @discardableResult
+    func cancel(_ cause: CancellationCause) -> Bool {
+        let (isFirst, task) = state.withLock { state -> (Bool, (any CancellableTask)?) in
+            guard state.cause == nil, state.outcome == nil else { return (false, nil) }
+            state.cause = cause
+            return (true, state.task)
+        }
+        task?.cancel()
+        return isFirst
+    }
+
+    func attach(_ task: any CancellableTask) {
+        let isCancelled = state.withLock { state in
+            if state.outcome == nil { state.task = task }
+            return state.cause != nil
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func add(_ check: ResponseCheck) {
+        state.withLock { state in
+            state.checks.removeAll { $0.name == check.name }
+            state.checks.append(check)
+        }
+    }
+
+    var checks: [ResponseCheck] { state.withLock { $0.checks } }
+
+    func countAttempt() -> Int {
+        state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+    }
+
+    func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
+
+    /// Remembers a streamed body, so that a failure after the head ends its transfer.
+    func watch(_ body: HTTPBody) {
+        state.withLock { state in
+            state.bodies.removeAll { $0.reader == nil }
+            state.bodies.append(WeakBody(reader: body.reader))
+        }
+    }
+
+    /// Decides how it ended: a cancellation that came first wins over whatever came back.
+    func settle<Success: Sendable>(
+        _ result: Result<Success, any Error>, http: (Success) -> HTTPResponse?
+    ) -> (Result<Success, any Error>, ActivityOutcome, [StagedWork]) {
+        let (result, outcome, staged, bodies) = state.withLock { state in
+            var result = result
+            let outcome: ActivityOutcome
+            switch (state.cause, result) {
+            case (.deadline?, _):
+                let error = ErrandError(.deadlineExceeded, "the deadline of the call has passed")
+                (result, outcome) = (.failure(error), .failure(error))
+            case (let cause?, _):
+                (result, outcome) = (.failure(ErrandError(.cancelled, "cancelled by \(cause)")), .cancelled(cause))
+            case (nil, .success(let success)): outcome = .success(http(success))
+            case (nil, .failure(let error)) where error.isCancellation:
+                let typed = error as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: error)
+                (result, outcome) = (.failure(typed), .cancelled(.within))
+            case (nil, .failure(let error)): outcome = .failure(error)
+            }
+            state.outcome = outcome
+            state.task = nil
+            state.checks = []
+            defer { (state.staged, state.bodies) = ([], []) }
+            return (result, outcome, state.staged, state.bodies)
+        }
+        over.store(true, ordering: .releasing)
+        if case .failure = result { bodies.forEach { $0.reader?.cancel() } }
+        return (result, outcome, staged)
+    }
+}
+
+/// What kind of thing an activity is; plugins add their own.
+public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public static let request = ActivityKind(rawValue: "request")
+    public static let batch = ActivityKind(rawValue: "batch")
+    public static let chain = ActivityKind(rawValue: "chain")
+    /// Work that outlives the call that started it.
+    public static let background = ActivityKind(rawValue: "background")
+    public var description: String { rawValue }
+}
+
+/// Who gave up first.
+public enum CancellationCause: Sendable, Hashable {
+    /// The task that awaited `send`.
+    case task
+    /// `RequestHandle.cancel()`.
+    case handle
+    /// `Activity.cancel()`, by an accessory for instance.
+    case activity
+    /// `cancelAll` or the end of the agent.
+    case agent
+    /// The deadline passed; the outcome is then a failure.
+    case deadline
+    /// A filter or a check threw a cancellation of its own.
+    case within
+}
+
+extension Activity {
+    /// Tells accessories, in order: what happens while another thread tells, or within an accessory, is told after that.
+    func tell(_ event: @autoclosure () -> ActivityEvent) {
+        if accessories.isEmpty { return }
+        var next: ActivityEvent? = event()
+        let isMine = state.withLock { state in
+            if state.isTelling, let event = next { state.untold.append(event) }
+            defer { state.isTelling = true }
+            return !state.isTelling
+        }
+        guard isMine else { return }
+        while let event = next {
+            for accessory in accessories { accessory.activity(self, did: event) }
+            let waiter: CheckedContinuation<Void, Never>?
+            (next, waiter) = state.withLock { state in
+                if !state.untold.isEmpty { return (state.untold.removeFirst(), nil) }
+                state.isTelling = false
+                defer { state.waiter = nil }
+                return (nil, state.waiter)
+            }
+            waiter?.resume()
+        }
+    }
+
+    /// Returns when everything told so far has reached the accessories, also what another thread is telling.
+    func allTold() async {
+        if accessories.isEmpty { return }
+        await withCheckedContinuation { continuation in
+            let isTelling = state.withLock { state in
+                if state.isTelling { state.waiter = continuation }
+                return state.isTelling
+            }
+            if !isTelling { continuation.resume() }
+        }
+    }
+
+    func report(_ event: TransportEvent) {
+        if isOver { return }
+        if case .progress(let progress) = event { state.withLock { $0.progress = progress } }
+        tell(.transport(event))
+    }
+}
+
+/// A task whatever its result.
+protocol CancellableTask: Sendable {
+    func cancel()
+}
+
+extension Task: CancellableTask {}
+
+/// Something to keep if the answer is accepted.
+struct StagedWork: Sendable {
+    let commit: @Sendable () async -> Void
+    let discard: @Sendable () async -> Void
+}
+
+struct WeakBody: Sendable {
+    weak let reader: BodyReader?
+}
+
+extension Error {
+    /// Whether it says that somebody gave up, in Swift's words or in Errand's.
+    var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
+}

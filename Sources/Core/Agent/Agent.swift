@@ -1,0 +1,96 @@
+public import Dispatch
+
+/// Takes a request and answers with its response; ``NetworkAgent`` is the one that goes to the network.
+///
+/// An agent of one's own, such as a fake in a test, writes `send`; the rest has defaults that are built on it.
+public protocol Agent: Sendable {
+    /// Sends a request and returns its response where the caller is. Cancelling the calling task cancels the request.
+    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
+
+    /// Starts a request and returns at once; will-start has been told by then.
+    @discardableResult
+    func start<R: Request>(
+        _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
+    ) -> RequestHandle<Response<R.Output>>
+
+    /// Runs an activity of a kind of one's own around a body: with accessories, a parent and cancellation, as a request
+    /// has. Batches and chains are built on it.
+    @discardableResult
+    func start<Success: Sendable>(
+        _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
+        body: @escaping @Sendable (Activity) async throws -> Success
+    ) -> RequestHandle<Success>
+}
+
+extension Agent {
+    @discardableResult
+    public func start<R: Request>(
+        _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
+    ) -> RequestHandle<Response<R.Output>> {
+        start(.request, options: options, completion: completion) { _ in try await send(request, options: options) }
+    }
+
+    @discardableResult
+    public func start<Success: Sendable>(
+        _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
+        body: @escaping @Sendable (Activity) async throws -> Success
+    ) -> RequestHandle<Success> {
+        let activity = Activity(
+            kind, label: options.label, tags: options.tags, parent: options.parent?.id, accessories: options.accessories,
+            registry: ActivityRegistry(time: SystemTimeSource()))
+        return RequestHandle(
+            activity: activity, task: activity.registry.launch(activity, completion: completion, body: body))
+    }
+}
+
+extension Agent {
+    public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
+        try await send(request, options: CallOptions())
+    }
+
+    /// Starts a request; then, on the main actor, first the delegate and then the completion hears of its one end.
+    @discardableResult
+    public func start<R: Request>(
+        _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
+        completion: (@MainActor (Result<Response<R.Output>, any Error>) -> Void)? = nil
+    ) -> RequestHandle<Response<R.Output>> {
+        let told = delegate.map { Completion<Response<R.Output>>.delegate($0) }
+        let called = completion.map { Completion<Response<R.Output>>.main($0) }
+        let both = told.map { told in called.map(told.then) ?? told } ?? called
+        return start(request, options: options, completion: both)
+    }
+
+    /// The same with the completion on a queue of the caller's.
+    @discardableResult
+    public func start<R: Request>(
+        _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(), on queue: DispatchQueue,
+        completion: @escaping @Sendable (Result<Response<R.Output>, any Error>) -> Void
+    ) -> RequestHandle<Response<R.Output>> {
+        let called = Completion<Response<R.Output>>.queue(queue, completion)
+        return start(request, options: options, completion: delegate.map { .delegate($0).then(called) } ?? called)
+    }
+
+    /// Runs an activity of a kind of one's own and awaits it; cancelling the calling task cancels it.
+    public func run<Success: Sendable>(
+        _ kind: ActivityKind, options: CallOptions = CallOptions(),
+        body: @escaping @Sendable (Activity) async throws -> Success
+    ) async throws -> Success {
+        try await start(kind, options: options, completion: nil, body: body).joined()
+    }
+}
+
+extension Request {
+    /// `try await GetUser(id: 7).send(on: agent)`
+    public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Response<Output> {
+        try await agent.send(self, options: options)
+    }
+
+    /// `GetUser(id: 7).start(on: agent) { result in … }`
+    @discardableResult
+    public func start(
+        on agent: some Agent, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
+        completion: (@MainActor (Result<Response<Output>, any Error>) -> Void)? = nil
+    ) -> RequestHandle<Response<Output>> {
+        agent.start(self, delegate: delegate, options: options, completion: completion)
+    }
+}

@@ -1,0 +1,18 @@
+/// What one call adds to its request: tags, a parent, accessories, a label. A request is never wrapped for it.
+public struct CallOptions: Sendable {
+    /// Win over the request's own.
+    public var tags: Tags
+    /// The batch, chain or request that this call is a part of.
+    public var parent: Activity?
+    /// Told after the agent's and the request's.
+    public var accessories: [any Accessory]
+    /// The name for logs, instead of the request's.
+    public var label: String?
+
+    public init(tags: Tags = Tags(), parent: Activity? = nil, accessories: [any Accessory] = [], label: String? = nil) {
+        self.tags = tags
+        self.parent = parent
+        self.accessories = accessories
+        self.label = label
+    }
+}

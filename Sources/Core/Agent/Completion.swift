@@ -1,0 +1,37 @@
+public import Dispatch
+
+/// Where the result of a started activity is told: on the main actor, on a queue, or wherever a closure goes.
+public struct Completion<Success: Sendable>: Sendable {
+    private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
+
+    /// Awaited between will-stop and did-stop.
+    public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
+
+    /// On the main actor. In a program whose main thread is blocked this never runs; the activity is released all the same.
+    public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
+        Completion { _, result in await body(result) }
+    }
+
+    public static func queue(
+        _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
+    ) -> Completion {
+        Completion { _, result in
+            await withCheckedContinuation { continuation in
+                queue.async {
+                    body(result)
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// This one, then the other.
+    public func then(_ other: Completion) -> Completion {
+        Completion { activity, result in
+            await self.body(activity, result)
+            await other.body(activity, result)
+        }
+    }
+
+    func deliver(_ activity: Activity, _ result: Result<Success, any Error>) async { await body(activity, result) }
+}

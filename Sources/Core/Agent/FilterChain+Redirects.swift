@@ -1,0 +1,91 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension FilterChain {
+    /// Sends hop after hop until an answer is no redirect.
+    func followRedirects(
+        _ exchange: Exchange, hop: (Exchange) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        let policy = exchange.request.redirects ?? exchange.settings.configuration.redirects
+        var exchange = exchange
+        exchange.attempt = exchange.activity.countAttempt()
+        exchange.stage = .hop
+        exchange.hop = 1
+        while true {
+            let response = try await hop(exchange)
+            guard policy.follows, let next = try redirect(response, from: exchange.http, policy) else { return response }
+            guard exchange.hop <= policy.maximumHops else {
+                response.body.cancel()
+                throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
+            }
+            await finish(response.body)
+            exchange.activity.tell(.redirected(response, to: next))
+            exchange.http = next
+            exchange.hop += 1
+        }
+    }
+
+    /// The request that a response redirects to; nil if it is no redirect (RFC 9110, section 15.4).
+    private func redirect(
+        _ response: HTTPResponse, from request: HTTPRequest, _ policy: RedirectPolicy
+    ) throws -> HTTPRequest? {
+        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers.values(of: .location).first
+        else { return nil }
+        var next = request
+        next.url = try target(location, from: request.url, response)
+        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure {
+            throw ErrandError(.redirect, "a redirect from https to http is not followed", response: response)
+        }
+        let becomesGet =
+            response.status == 303 && request.method != .head && request.method != .get
+            || response.status <= 302 && request.method == .post
+        if becomesGet {
+            next.method = .get
+            next.body = .none
+            next.headers.removeAll { Self.describesBody.contains($0.name) }
+        } else if !request.body.isReplayable {
+            throw ErrandError(
+                .bodyNotReplayable, "a \(response.status) redirect asks for the body again", response: response)
+        }
+        if URLParts.origin(of: request.url) != URLParts.origin(of: next.url) {
+            next.headers.removeAll { $0.isSensitive || $0.name == .host }
+        }
+        return next
+    }
+
+    /// Resolves a `Location` against the URL that answered. Its fragment falls back to the old one (section 10.2.2);
+    /// credentials in it are dropped.
+    private func target(_ location: String, from url: URL, _ response: HTTPResponse) throws -> URL {
+        var text = ""
+        // Servers send raw UTF-8 and spaces here; a browser escapes them.
+        ASCII.percentEncode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
+        guard var target = URL(string: text, relativeTo: url)?.absoluteURL else {
+            throw ErrandError(.redirect, "the Location of the redirect is no URL", response: response)
+        }
+        if target.user != nil || target.password != nil || target.fragment == nil && url.fragment != nil {
+            var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
+            parts?.user = nil
+            parts?.password = nil
+            if target.fragment == nil { parts?.percentEncodedFragment = url.fragment(percentEncoded: true) }
+            target = parts?.url ?? target
+        }
+        do { try URLParts.validate(target) } catch let error as ErrandError {
+            throw ErrandError(.redirect, "the redirect leads nowhere: \(error.message)", response: response)
+        }
+        return target
+    }
+
+    /// A short rest of a body is read so that its connection can be used again; a long one is given up.
+    private func finish(_ body: HTTPBody) async {
+        if body.data == nil, let length = body.length, length <= 64 << 10 { _ = await body.prefix(64 << 10 + 1) }
+        body.cancel()
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location", "Digest",
+        "Content-Digest", "Repr-Digest",
+    ]
+}

@@ -1,0 +1,159 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+import Synchronization
+
+/// The agent that goes to the network: a base URL, a transport, filters, accessories and what is running.
+///
+/// ```swift
+/// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
+/// let user = try await agent.send(GetUser(id: 7)).value
+/// ```
+///
+/// Make one for each backend and keep it: it owns the transport with its connections. Safe to use from anywhere. A
+/// running request keeps its agent alive; when the agent goes, detached work is cancelled and the transport let go.
+public final class NetworkAgent: Agent {
+    private let registry: ActivityRegistry
+    private let transport: any Transport
+    private let settings: Mutex<AgentSettings>
+
+    /// - Parameter baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs;
+    ///   a relative path then throws ``ErrandError/Code/invalidURL``.
+    public convenience init(
+        baseURL: String, transport: some Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        time: some TimeSource = SystemTimeSource()
+    ) {
+        var configuration = Configuration(baseURL: baseURL)
+        configuration.filters = filters
+        configuration.accessories = accessories
+        self.init(configuration: configuration, transport: transport, time: time)
+    }
+
+    public convenience init(
+        baseURL: URL, transport: some Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        time: some TimeSource = SystemTimeSource()
+    ) {
+        self.init(
+            baseURL: baseURL.absoluteString, transport: transport, filters: filters, accessories: accessories, time: time)
+    }
+
+    public init(
+        configuration: Configuration, transport: some Transport, time: some TimeSource = SystemTimeSource()
+    ) {
+        registry = ActivityRegistry(time: time)
+        self.transport = transport
+        settings = Mutex(AgentSettings(configuration, transport: transport))
+    }
+
+    deinit { registry.cancelAll { _ in true } }
+
+    /// What the next start will use; what is running keeps what it started with.
+    public var configuration: Configuration { settings.withLock { $0 }.configuration }
+
+    /// Changes the configuration in one step, from the next start on.
+    public func configure(_ change: (inout Configuration) throws -> Void) rethrows {
+        try settings.withLock { settings in
+            var configuration = settings.configuration
+            try change(&configuration)
+            settings = AgentSettings(configuration, transport: transport)
+        }
+    }
+
+    /// What runs at this moment, background work included.
+    public var activities: [Activity] { registry.activities }
+
+    /// Cancels what runs, or those that match, and returns how many that were.
+    ///
+    /// ```swift
+    /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
+    /// ```
+    @discardableResult
+    public func cancelAll(where matches: (Activity) -> Bool = { _ in true }) -> Int { registry.cancelAll(where: matches) }
+
+    /// The request as it would be built now, before filters; nothing is sent (Y50).
+    public func httpRequest(for request: some Request) throws -> HTTPRequest {
+        try settings.withLock { $0 }.build(request)
+    }
+
+    public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
+        try await start(request, options: options, completion: nil).joined()
+    }
+
+    @discardableResult
+    public func start<R: Request>(
+        _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
+    ) -> RequestHandle<Response<R.Output>> {
+        let settings = settings.withLock { $0 }
+        let activity = activity(
+            .request, settings, options, request: request, tags: request.tags, accessories: request.accessories)
+        let task = registry.launch(
+            activity, priority: request.priority?.task, deadline: request.deadline ?? settings.configuration.deadline,
+            completion: completion, http: { $0.http }
+        ) { activity in
+            // The agent lives as long as what it runs.
+            defer { withExtendedLifetime(self) {} }
+            return try await settings.carryOut(request, activity)
+        }
+        return RequestHandle(activity: activity, task: task)
+    }
+
+    @discardableResult
+    public func start<Success: Sendable>(
+        _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
+        body: @escaping @Sendable (Activity) async throws -> Success
+    ) -> RequestHandle<Success> {
+        let activity = activity(kind, settings.withLock { $0 }, options, request: nil, tags: Tags(), accessories: [])
+        let task = registry.launch(activity, completion: completion) { activity in
+            defer { withExtendedLifetime(self) {} }
+            return try await body(activity)
+        }
+        return RequestHandle(activity: activity, task: task)
+    }
+
+    private func activity(
+        _ kind: ActivityKind, _ settings: AgentSettings, _ options: CallOptions, request: (any Request)?, tags: Tags,
+        accessories: [any Accessory]
+    ) -> Activity {
+        var all = settings.configuration.accessories
+        if !accessories.isEmpty { all += accessories }
+        if !options.accessories.isEmpty { all += options.accessories }
+        return Activity(
+            kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
+            accessories: all, registry: registry)
+    }
+}
+
+extension NetworkAgent {
+    /// What an agent does for every request.
+    public struct Configuration: Sendable {
+        /// What relative paths are appended to; the path of the URL is kept, with or without a slash at its end.
+        public var baseURL: String
+        /// The base for requests that choose `.cdn`; none by default.
+        public var cdnURL: String?
+        /// For every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by default.
+        public var headers = DefaultHeaders.standard
+        /// For every request that has none of its own; none by default.
+        public var authorization: Authorization?
+        /// The longest silence in one try; 60 seconds by default.
+        public var timeout: Duration = .seconds(60)
+        /// The time for a whole call; none by default.
+        public var deadline: Duration?
+        /// 20 hops, never from https to http, by default.
+        public var redirects = RedirectPolicy.standard
+        /// In the order of the array within each stage, before the request's own.
+        public var filters: [any Filter] = []
+        /// Told in the order of the array, before the request's own.
+        public var accessories: [any Accessory] = []
+        /// The most bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
+        public var maximumBodyBytes = 64 << 20
+        /// The most bytes of a body that an error keeps; 64 KiB by default.
+        public var maximumErrorBodyBytes = 64 << 10
+        /// Replaces or passes on any failure that the filters could not see, before the request's `mapError`; passes on
+        /// by default. Not asked about a cancellation.
+        public var mapError: @Sendable (any Error) -> any Error = { $0 }
+
+        public init(baseURL: String = "") { self.baseURL = baseURL }
+    }
+}

@@ -1,0 +1,41 @@
+/// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
+public struct RequestHandle<Success: Sendable>: Sendable {
+    public let activity: Activity
+    private let task: Task<Success, any Error>
+
+    init(activity: Activity, task: Task<Success, any Error>) {
+        self.activity = activity
+        self.task = task
+    }
+
+    public func cancel() { activity.cancel(.handle) }
+
+    /// From the start until the outcome is decided.
+    public var isRunning: Bool { !activity.isOver }
+
+    public var isCancelled: Bool { activity.isCancelled }
+
+    /// Nil while it runs.
+    public var outcome: ActivityOutcome? { activity.outcome }
+
+    /// The last progress that the transport told.
+    public var progress: TransferProgress { activity.progress }
+
+    /// The result, after did-stop. Cancelling the task that waits here does not cancel the activity.
+    public var value: Success {
+        get async throws { try await task.value }
+    }
+
+    public var result: Result<Success, any Error> {
+        get async { await task.result }
+    }
+
+    /// The result; cancelling the task that waits cancels the activity.
+    func joined() async throws -> Success {
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            activity.cancel(.task)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Watches activities: told of every event, changes nothing.
+///
+/// ```swift
+/// struct Counter: Accessory {
+///     let starts = Atomic(0)
+///     func activity(_ activity: Activity, did event: ActivityEvent) {
+///         if case .willStart = event { starts.add(1, ordering: .relaxed) }
+///     }
+/// }
+/// ```
+///
+/// Called synchronously, on whatever thread the event happens, in order for one activity, for several activities at
+/// once: keep it short and its state behind a lock. Every activity that will start will stop and did stop, exactly once.
+/// An accessory is held for as long as its agent or activity is; wrap an object that should not be in ``WeakAccessory``.
+public protocol Accessory: Sendable {
+    /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
+    var bodyByteLimit: Int { get }
+    func activity(_ activity: Activity, did event: ActivityEvent)
+}
+
+extension Accessory {
+    public var bodyByteLimit: Int { 0 }
+}
+
+/// What happens in an activity, in this order. More cases may come: write a `default`.
+public enum ActivityEvent: Sendable {
+    /// Synchronously, on the thread that starts it; cancelling here sends nothing.
+    case willStart
+    /// The request was built; filters have not seen it yet.
+    case built(HTTPRequest)
+    /// A request goes to the transport, the `hop`th of the `attempt`th try, both counted from 1.
+    case sending(HTTPRequest, attempt: Int, hop: Int)
+    /// Bytes of a request's body, if asked for.
+    case requestBody(Data)
+    /// What the transport tells while it works.
+    case transport(TransportEvent)
+    /// A response came from the transport. Its body may be a stream that has a reader: leave it alone.
+    case received(HTTPResponse, attempt: Int, hop: Int)
+    /// Bytes of a response's body, if asked for.
+    case responseBody(Data)
+    /// A redirect is followed.
+    case redirected(HTTPResponse, to: HTTPRequest)
+    /// A message from a filter, such as a retry that waits or a cache that could not be written.
+    case note(ActivityNote)
+    /// It is decided; delegate and completion come next.
+    case willStop(ActivityOutcome)
+    /// Delegate and completion have been told; nothing follows.
+    case didStop(ActivityOutcome)
+}
+
+/// What a filter tells about itself, for logs.
+public struct ActivityNote: Sendable {
+    /// Who speaks, such as "cache" or "retry".
+    public var name: String
+    public var message: String
+    /// Anything structured beside the text.
+    public var details: (any Sendable)?
+
+    public init(_ name: String, _ message: String, details: (any Sendable)? = nil) {
+        self.name = name
+        self.message = message
+        self.details = details
+    }
+}
+
+/// How an activity ended.
+public enum ActivityOutcome: Sendable {
+    /// With the response that was read, nil for an activity that is no request.
+    case success(HTTPResponse?)
+    case failure(any Error)
+    case cancelled(CancellationCause)
+}
+
+/// An accessory that does not keep its object alive, for one that owns the agent or the handle.
+public struct WeakAccessory: Accessory {
+    private weak let object: (any Accessory & AnyObject)?
+    public let bodyByteLimit: Int
+
+    public init(_ object: any Accessory & AnyObject) {
+        self.object = object
+        bodyByteLimit = object.bodyByteLimit
+    }
+
+    public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
+}

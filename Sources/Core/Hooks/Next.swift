@@ -1,0 +1,41 @@
+/// The rest of the way, as a filter sees it: callable from child tasks, and several times.
+public struct Next: Sendable {
+    private let chain: FilterChain
+    private let index: Int
+
+    init(_ chain: FilterChain, _ index: Int) {
+        self.chain = chain
+        self.index = index
+    }
+
+    /// Goes on with an exchange. Throws what the rest of the way throws, and ``ErrandError/Code/activityEnded`` once
+    /// the activity is over.
+    public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
+        if exchange.activity.isOver {
+            throw ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
+        }
+        if index < chain.filters.count {
+            if index != chain.redirectsAt || exchange.stage == .hop {
+                return try await chain.filters[index].filter(exchange, next: Next(chain, index + 1))
+            }
+        } else if exchange.stage == .hop {
+            return try await chain.wire(exchange)
+        }
+        return try await chain.followRedirects(exchange) { try await Next(chain, chain.redirectsAt)($0) }
+    }
+}
+
+/// The filters of a call in the order of the way, with the place of the redirects between the two stages.
+struct FilterChain: Sendable {
+    let filters: [any Filter]
+    /// How many of them are call filters.
+    let redirectsAt: Int
+    let transport: any Transport
+
+    init(_ filters: [any Filter], transport: any Transport) {
+        let call = filters.filter { $0.stages.contains(.call) }
+        self.filters = call + filters.filter { $0.stages.contains(.hop) }
+        redirectsAt = call.count
+        self.transport = transport
+    }
+}

@@ -1,0 +1,30 @@
+/// Told on the main actor how a started request ended, before its completion closure: exactly one of the three, once.
+/// All are optional. The agent holds a delegate weakly; `activity` says which call it was.
+@MainActor public protocol RequestDelegate: AnyObject, Sendable {
+    func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)
+    func requestDidFail(_ activity: Activity, error: any Error)
+    func requestDidCancel(_ activity: Activity)
+}
+
+extension RequestDelegate {
+    public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
+    public func requestDidFail(_ activity: Activity, error: any Error) {}
+    public func requestDidCancel(_ activity: Activity) {}
+}
+
+extension Completion {
+    /// Tells a delegate, held weakly.
+    static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
+        Completion { [weak delegate] activity, result in
+            await MainActor.run {
+                switch result {
+                case .success(let response):
+                    let erased = Response<any Sendable>(value: response.value, http: response.http)
+                    delegate?.requestDidSucceed(activity, response: erased)
+                case .failure(let error) where error.isCancellation: delegate?.requestDidCancel(activity)
+                case .failure(let error): delegate?.requestDidFail(activity, error: error)
+                }
+            }
+        }
+    }
+}

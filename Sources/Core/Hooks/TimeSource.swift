@@ -1,0 +1,25 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The clock that an agent, its filters and its transport wait by; a test puts a manual one here.
+public protocol TimeSource: Sendable {
+    /// For intervals: never jumps.
+    var now: ContinuousClock.Instant { get }
+    /// The date on the calendar: may jump.
+    var date: Date { get }
+    /// Throws `CancellationError` when the task is cancelled.
+    func sleep(until instant: ContinuousClock.Instant) async throws
+}
+
+/// The system's clocks; the default.
+public struct SystemTimeSource: TimeSource {
+    public init() {}
+    public var now: ContinuousClock.Instant { .now }
+    public var date: Date { Date() }
+    public func sleep(until instant: ContinuousClock.Instant) async throws {
+        try await Task.sleep(until: instant, clock: .continuous)
+    }
+}

@@ -1,0 +1,34 @@
+/// The media types that a request takes for an answer.
+///
+/// An answer without a body or without a `Content-Type` passes: there is nothing to object to (RFC 9110, section 8.3).
+public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+    private var names: [String]?
+
+    private init(names: [String]?) { self.names = names }
+    /// Types such as `"text/html"` or `"image/*"`.
+    public init(arrayLiteral elements: String...) { names = elements.map { $0.lowercased() } }
+
+    /// Anything. The default for `Data`, `String`, `Void` and `HTTPResponse`.
+    public static let any = ContentTypes(names: nil)
+    /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`.
+    public static let json: ContentTypes = ["application/json", "text/json", "text/javascript", "*/*+json"]
+    public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
+
+    public static func + (a: ContentTypes, b: ContentTypes) -> ContentTypes {
+        guard let x = a.names, let y = b.names else { return .any }
+        return ContentTypes(names: x + y)
+    }
+
+    /// Whether an answer of this media type ("text/html") is accepted.
+    public func contains(_ mediaType: String) -> Bool {
+        guard let names else { return true }
+        let type = mediaType.lowercased()
+        return names.contains { name in
+            if name == type || name == "*/*" { return true }
+            if name.hasSuffix("/*") { return type.hasPrefix(name.dropLast()) }
+            return name.hasPrefix("*/*+") && type.hasSuffix(name.dropFirst(3))
+        }
+    }
+
+    public var description: String { names?.joined(separator: ", ") ?? "*/*" }
+}

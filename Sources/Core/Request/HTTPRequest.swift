@@ -1,0 +1,53 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// One request as it goes over the wire.
+public struct HTTPRequest: Sendable {
+    public var method: HTTPMethod
+    /// Absolute, `http` or `https`, without credentials.
+    public var url: URL
+    public var headers: HTTPHeaders
+    public var body: RequestBody
+
+    public init(_ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Throws unless it can be sent as exactly one request: a method and header names that are tokens (RFC 9110,
+    /// section 5.6.2), values without control characters (section 5.5), no framing fields of the caller's own
+    /// (`Transfer-Encoding`, a `Content-Length` that is not the body's), an absolute http or https URL.
+    ///
+    /// Core calls it after all filters, before the transport.
+    public func validate() throws {
+        guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(ASCII.isToken) else {
+            throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
+        }
+        try URLParts.validate(url)
+        for field in headers {
+            guard field.name.isValid else {
+                throw ErrandError(.invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
+            }
+            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
+            }
+            if field.name == .transferEncoding {
+                throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
+            }
+            if field.name == .contentLength, body.length.map(String.init) != field.value {
+                throw ErrandError(.invalidRequest, "Content-Length is not the body's")
+            }
+        }
+    }
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Method and URL with the values of the query masked; no header, no body.
+    public var description: String { "\(method) \(URLParts.redacted(url))" }
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Request where Output == Data {
+    public var acceptableContentTypes: ContentTypes { .any }
+    public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
+}
+
+extension Request where Output == String {
+    public var acceptableContentTypes: ContentTypes { .any }
+    public func decode(_ response: HTTPResponse) async throws -> Output { try response.text() }
+}
+
+extension Request where Output == Void {
+    public func decode(_ response: HTTPResponse) async throws -> Output { return () }
+}
+
+extension Request where Output == HTTPResponse {
+    public func decode(_ response: HTTPResponse) async throws -> Output { response }
+}
+
+extension Request where Output == URL {
+    /// The file that the body was delivered into; see ``BodyDelivery/file(_:)``.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        guard let file = response.body.file else {
+            throw ErrandError(.decoding, "the body was not delivered into a file", response: response)
+        }
+        return file
+    }
+
+    public var acceptableContentTypes: ContentTypes { .any }
+}
+
+extension Request where Output == HTTPBody {
+    public var delivery: BodyDelivery { .stream }
+    public func decode(_ response: HTTPResponse) async throws -> Output { response.body }
+}
+
+extension Request where Output: Decodable {
+    public var acceptableContentTypes: ContentTypes { Output.self == Data?.self || Output.self == String?.self ? .any : .json }
+
+    /// JSON by `decoder`. An optional output is nil for an empty body; `Data?` and `String?` are not read as JSON.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        let data = response.data
+        if let optional = Output.self as? any ExpressibleByNilLiteral.Type {
+            if data.isEmpty || data == Data([0x20]), let none = optional.init(nilLiteral: ()) as? Output { return none }
+            if Output.self == Data?.self, let value = data as? Output { return value }
+            if Output.self == String?.self, let value = try response.text() as? Output { return value }
+        }
+        return try response.json(Output.self, decoder: decoder)
+    }
+}

@@ -1,0 +1,123 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// One call as a value: what to send, and what to read from the answer.
+///
+/// ```swift
+/// struct GetUser: Request {
+///     typealias Output = User
+///     let id: Int
+///     var path: String { "users/\(id)" }
+/// }
+/// ```
+///
+/// Everything has a default. `Output` is `Data` unless said otherwise, and may be `String`, any `Decodable` (read as
+/// JSON), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty answer; any other
+/// type brings a `decode` of its own. An app gives all its requests its own defaults with a protocol:
+///
+/// ```swift
+/// protocol AppRequest: Request {}
+/// extension AppRequest { var timeout: Duration? { .seconds(20) } }
+/// ```
+///
+/// The same value may be sent any number of times, also at the same time; each sending is an ``Activity`` of its own.
+public protocol Request<Output>: Sendable {
+    associatedtype Output: Sendable = Data
+
+    /// GET by default.
+    var method: HTTPMethod { get }
+    /// Appended to the base URL; from the root if it starts with `/`; an absolute URL stands for itself. May have a query.
+    /// Empty by default. Must be percent-encoded: `"users/\(segment: name)"`.
+    var path: String { get }
+    /// Which of the agent's base URLs; `.standard` by default.
+    var base: BaseChoice { get }
+    /// Added to the path's query. Empty by default.
+    var query: Parameters { get }
+    /// Placed by method, see `parameterPlacement`. Nil by default.
+    var parameters: Parameters? { get }
+    /// `.automatic` by default.
+    var parameterPlacement: ParameterPlacement { get }
+    /// For query, parameters and forms.
+    var parameterEncoding: ParameterEncoding { get }
+    /// Replace the agent's of the same name, and the authorization. Empty by default.
+    var headers: HTTPHeaders { get }
+    /// None by default.
+    var body: RequestBody { get }
+    /// The agent's by default (nil).
+    var authorization: Authorization? { get }
+    /// The longest silence in one try; the agent's by default (nil).
+    var timeout: Duration? { get }
+    /// The time for the whole call with its redirects, retries and waits; the agent's by default (nil).
+    var deadline: Duration? { get }
+    /// The priority of the task that sends it by default (nil).
+    var priority: RequestPriority? { get }
+    /// Which redirects are followed; the agent's rule by default (nil).
+    var redirects: RedirectPolicy? { get }
+    /// 200 to 299 by default. Checked before the content type.
+    var acceptableStatuses: StatusCodes { get }
+    /// `.json` for an `Output` that is read as JSON, `.any` for others.
+    var acceptableContentTypes: ContentTypes { get }
+    /// As a stream if `Output` is ``HTTPBody``, otherwise in memory.
+    var delivery: BodyDelivery { get }
+    /// A name for logs; the type's own by default (nil).
+    var label: String? { get }
+    var tags: Tags { get }
+    /// Run after the agent's of the same stage.
+    var filters: [any Filter] { get }
+    /// Run once on the final answer, after status and content type, before decoding.
+    var checks: [ResponseCheck] { get }
+    /// Told after the agent's.
+    var accessories: [any Accessory] { get }
+    /// Used by the decoding of a `Decodable` output.
+    var decoder: JSONDecoder { get }
+
+    /// A complete request of one's own instead of all of the above that describes one (Y7); nil by default. Filters,
+    /// checks, accessories, timeouts and decoding apply as always.
+    func httpRequest() throws -> HTTPRequest?
+    /// Reads the answer, off the caller's actor. Errors that it throws reach the caller as they are.
+    func decode(_ response: HTTPResponse) async throws -> Output
+    /// Turns a failure into one of the request's own, for instance by decoding `error.response`; the second of the three
+    /// layers that an error passes: agent, request, call site. Not asked about a cancellation.
+    func mapError(_ error: any Error) -> any Error
+}
+
+/// Which base URL a path is appended to.
+public enum BaseChoice: Sendable, Hashable {
+    /// The agent's `baseURL`.
+    case standard
+    /// The agent's `cdnURL`; without one the request fails, it never falls back to the base.
+    case cdn
+    /// One of the request's own.
+    case url(String)
+}
+
+extension Request {
+    public var method: HTTPMethod { .get }
+    public var path: String { "" }
+    public var base: BaseChoice { .standard }
+    public var query: Parameters { [:] }
+    public var parameters: Parameters? { nil }
+    public var parameterPlacement: ParameterPlacement { .automatic }
+    public var parameterEncoding: ParameterEncoding { ParameterEncoding() }
+    public var headers: HTTPHeaders { [:] }
+    public var body: RequestBody { .none }
+    public var authorization: Authorization? { nil }
+    public var timeout: Duration? { nil }
+    public var deadline: Duration? { nil }
+    public var priority: RequestPriority? { nil }
+    public var redirects: RedirectPolicy? { nil }
+    public var acceptableStatuses: StatusCodes { .successful }
+    public var acceptableContentTypes: ContentTypes { .any }
+    public var delivery: BodyDelivery { .data }
+    public var label: String? { nil }
+    public var tags: Tags { Tags() }
+    public var filters: [any Filter] { [] }
+    public var checks: [ResponseCheck] { [] }
+    public var accessories: [any Accessory] { [] }
+    public var decoder: JSONDecoder { JSONDecoder() }
+    public func httpRequest() throws -> HTTPRequest? { nil }
+    public func mapError(_ error: any Error) -> any Error { error }
+}

@@ -1,0 +1,134 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+import Synchronization
+
+/// What a request sends: nothing, data, text, JSON, a form, a file or a stream.
+///
+/// ```swift
+/// var body: RequestBody { .json(NewUser(name: "Ada")) }
+/// ```
+///
+/// Each knows its type, its length where it has one, and whether it can be sent again. JSON is encoded when the request
+/// is built; an encoding that fails throws ``ErrandError/Code/bodyEncoding`` and nothing is sent.
+public struct RequestBody: Sendable {
+    private enum Storage: Sendable {
+        case none
+        case data(Data)
+        case deferred(@Sendable () throws -> Data)
+        case file(URL)
+        case stream(@Sendable () throws -> HTTPBody)
+    }
+
+    private var storage: Storage
+    /// Sent as `Content-Type` unless the headers have one.
+    public var contentType: String?
+    /// Bytes, where that is known; an unknown length is sent chunked.
+    public private(set) var length: Int64?
+    /// Whether a redirect or a retry may send it once more; if not, they throw ``ErrandError/Code/bodyNotReplayable``.
+    public private(set) var isReplayable = true
+
+    private init(_ storage: Storage, _ contentType: String?, length: Int64? = nil) {
+        self.storage = storage
+        self.contentType = contentType
+        self.length = length
+    }
+
+    public static let none = RequestBody(.none, nil, length: 0)
+
+    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
+        RequestBody(.data(data), contentType, length: Int64(data.count))
+    }
+
+    /// The text as UTF-8, as it is.
+    public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
+        .data(Data(text.utf8), contentType: contentType)
+    }
+
+    public static func json(
+        _ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder(),
+        contentType: String = "application/json"
+    ) -> RequestBody {
+        RequestBody(.deferred { try encoder.encode(value) }, contentType)
+    }
+
+    /// `application/x-www-form-urlencoded`.
+    public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody {
+        RequestBody(
+            .deferred { Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
+    }
+
+    /// The file's bytes, read while they are sent.
+    public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
+        RequestBody(.file(url), contentType)
+    }
+
+    /// A stream that can be opened anew for every try.
+    public static func stream(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        open: @escaping @Sendable () throws -> HTTPBody
+    ) -> RequestBody {
+        RequestBody(.stream(open), contentType, length: length)
+    }
+
+    /// A stream that can be sent once.
+    public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
+        let once = Once()
+        var result = RequestBody(
+            .stream {
+                guard once.claim() else {
+                    throw ErrandError(.bodyNotReplayable, "this stream was sent before and can be read only once")
+                }
+                return body
+            }, contentType, length: body.length)
+        result.isReplayable = false
+        return result
+    }
+
+    public var isNone: Bool { if case .none = storage { true } else { false } }
+
+    /// The bytes, if they are in memory already.
+    public var data: Data? {
+        switch storage {
+        case .none: Data()
+        case .data(let data): data
+        case .deferred, .file, .stream: nil
+        }
+    }
+
+    /// The bytes for one sending, from the start. Throws if the body cannot be sent again or not be read.
+    public func open() throws -> HTTPBody {
+        switch storage {
+        case .none: .empty
+        case .data(let data): HTTPBody(data)
+        case .deferred: try resolved().open()
+        case .file(let url): HTTPBody(file: url, length: length)
+        case .stream(let open): try open()
+        }
+    }
+
+    /// The same with everything known that can be known before sending: JSON encoded, a file's length read.
+    func resolved() throws -> RequestBody {
+        switch storage {
+        case .none, .data, .stream: return self
+        case .deferred(let encode):
+            do { return .data(try encode(), contentType: contentType) } catch let error as ErrandError {
+                throw error
+            } catch {
+                throw ErrandError(.bodyEncoding, "the body could not be encoded", underlying: error)
+            }
+        case .file(let url):
+            var result = self
+            result.length = try FileBodySource.length(of: url)
+            return result
+        }
+    }
+}
+
+/// Says yes once.
+private final class Once: Sendable {
+    private let taken = Atomic(false)
+    func claim() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
+}

@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension AgentSettings {
+    /// The only place that turns a request into what goes over the wire.
+    func build(_ request: some Request) throws -> HTTPRequest {
+        if let complete = try request.httpRequest() {
+            var complete = complete
+            complete.body = try complete.body.resolved()
+            try complete.validate()
+            return complete
+        }
+        let encoding = request.parameterEncoding
+        var (query, body) = (try encoding.encode(request.query), request.body)
+        if let parameters = request.parameters {
+            switch placement(request) {
+            case .form, .automatic: body = .form(parameters, encoding: encoding)
+            case .json: if !parameters.isEmpty { body = .json(JSONParameters(items: parameters.items)) }
+            case .query:
+                let more = try encoding.encode(parameters)
+                query += query.isEmpty || more.isEmpty ? more : "&" + more
+            }
+            if !request.body.isNone, placement(request) != .query {
+                throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
+            }
+        }
+        let url = try URLParts.join({ try self.base(request.base) }, request.path, query: query)
+        var http = HTTPRequest(request.method, url, headers: configuration.headers, body: try body.resolved())
+        if let authorization = request.authorization ?? configuration.authorization {
+            http.headers.set(.authorization, authorization.value, sensitive: true)
+        }
+        http.headers.merge(request.headers)
+        if let type = http.body.contentType, !http.headers.contains(.contentType) { http.headers.add(.contentType, type) }
+        try http.validate()
+        return http
+    }
+
+    private func placement(_ request: some Request) -> ParameterPlacement.Kind {
+        let kind = request.parameterPlacement.kind
+        guard kind == .automatic else { return kind }
+        let asQuery: [HTTPMethod] = [.get, .head, .delete]
+        return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
+    }
+
+    private func base(_ choice: BaseChoice) throws -> URLParts {
+        switch choice {
+        case .standard: return try base.get()
+        case .cdn: return try cdn.get()
+        case .url(let text): return text == configuration.baseURL ? try base.get() : try URLParts(base: text)
+        }
+    }
+}
+
+/// Parameters as a JSON object; the last of a repeated name counts.
+private struct JSONParameters: Encodable, Sendable {
+    let items: [Parameters.Item]
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        for item in items { try container.encode(item.value, forKey: Key(stringValue: item.name)) }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}

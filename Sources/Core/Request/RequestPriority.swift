@@ -1,0 +1,12 @@
+/// How urgent a request is: the priority of the task it runs in, and a hint for the transport.
+public enum RequestPriority: Sendable, Hashable {
+    case low, medium, high
+
+    var task: TaskPriority {
+        switch self {
+        case .low: .low
+        case .medium: .medium
+        case .high: .high
+        }
+    }
+}

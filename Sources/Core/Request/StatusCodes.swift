@@ -1,0 +1,27 @@
+/// The statuses that a request takes for success.
+///
+/// ```swift
+/// var acceptableStatuses: StatusCodes { [200, 404] }        // or .successful, .any, StatusCodes(200...399)
+/// ```
+public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+    private var ranges: [ClosedRange<Int>]
+
+    public init(_ ranges: ClosedRange<Int>...) { self.ranges = ranges }
+    public init(arrayLiteral elements: Int...) { ranges = elements.map { $0...$0 } }
+
+    /// 200 to 299. The default.
+    public static let successful = StatusCodes(200...299)
+    public static let any = StatusCodes(0...999)
+
+    public static func + (a: StatusCodes, b: StatusCodes) -> StatusCodes {
+        var both = a
+        both.ranges += b.ranges
+        return both
+    }
+
+    public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+
+    public var description: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,207 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+import Synchronization
+
+/// Where the chunks of a streamed ``HTTPBody`` come from: a socket, a file, a test.
+///
+/// One reader pulls: a source fetches nothing much ahead of `nextChunk()`, and so holds back the sender.
+public protocol HTTPBodySource: AnyObject, Sendable {
+    /// The next chunk, nil at the end. Throws when the transfer failed or the calling task was cancelled. Called by one
+    /// reader at a time, never after an end, an error or `cancel()`. Chunks of 128 KiB or more cost the least.
+    func nextChunk() async throws -> Data?
+
+    /// The reader went away; called once at most, from any thread, and never after the end.
+    func cancel()
+}
+
+/// The bytes of a message, in memory or pulled from a source, as an `AsyncSequence` of `Data`.
+///
+/// ```swift
+/// for try await chunk in body { file.write(chunk) }
+/// let data = try await body.collect(upTo: 1 << 20)
+/// ```
+///
+/// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. A body in memory may be
+/// read any number of times. When the last copy of an unfinished body goes away its transfer is cancelled. A source
+/// that ends before `length` bytes throws ``ErrandError/Code/truncated``; what it sends beyond them, `invalidResponse`.
+public struct HTTPBody: AsyncSequence, Sendable {
+    public typealias Element = Data
+    public typealias Failure = any Error
+
+    /// Bytes in all, where that is known beforehand.
+    public let length: Int64?
+    /// The file that holds the bytes, for a body that was delivered into one.
+    public private(set) var file: URL?
+    private let storage: Storage
+
+    fileprivate enum Storage: Sendable {
+        case data(Data)
+        case stream(BodyReader)
+    }
+
+    public static let empty = HTTPBody(Data())
+
+    public init(_ data: Data) {
+        length = Int64(data.count)
+        storage = .data(data)
+    }
+
+    public init(length: Int64? = nil, source: some HTTPBodySource) {
+        self.length = length
+        storage = .stream(BodyReader(source, length: length))
+    }
+
+    /// A file's bytes, opened at the first read and read in pieces as they are pulled.
+    public init(file url: URL, length: Int64? = nil) {
+        self.length = length
+        file = url
+        storage = .stream(BodyReader(FileBodySource(url), length: length))
+    }
+
+    /// The same stream with a length that it has to keep.
+    func expecting(_ length: Int64) -> HTTPBody {
+        guard case .stream(let reader) = storage, self.length != length else { return self }
+        reader.expect(length)
+        return HTTPBody(length: length, file: file, storage: storage)
+    }
+
+    private init(length: Int64, file: URL?, storage: Storage) {
+        self.length = length
+        self.file = file
+        self.storage = storage
+    }
+
+    /// The bytes, if they are in memory already.
+    public var data: Data? {
+        if case .data(let data) = storage { data } else { nil }
+    }
+
+    /// All bytes, at most `limit` of them: more throw ``ErrandError/Code/bodyTooLarge`` as soon as that is known, and
+    /// the transfer is cancelled.
+    public func collect(upTo limit: Int) async throws -> Data {
+        if let length, length > Int64(limit) {
+            cancel()
+            throw ErrandError.tooLarge(limit: limit)
+        }
+        if let data { return data }
+        var iterator = makeAsyncIterator()
+        guard var data = try await iterator.next() else { return Data() }
+        while data.count <= limit, let chunk = try await iterator.next() { data.append(chunk) }
+        guard data.count <= limit else {
+            cancel()
+            throw ErrandError.tooLarge(limit: limit)
+        }
+        return data
+    }
+
+    /// The first `limit` bytes; the rest is not waited for.
+    func prefix(_ limit: Int) async -> Data {
+        if let data { return Data(data.prefix(limit)) }
+        var iterator = makeAsyncIterator()
+        var data = Data()
+        while data.count < limit, let chunk = try? await iterator.next() { data.append(chunk) }
+        if data.count >= limit { cancel() }
+        return Data(data.prefix(limit))
+    }
+
+    /// Gives up the rest: the transfer ends and a reader gets an error. Nothing happens to a body in memory.
+    public func cancel() {
+        if case .stream(let reader) = storage { reader.cancel() }
+    }
+
+    var reader: BodyReader? {
+        if case .stream(let reader) = storage { reader } else { nil }
+    }
+
+    /// The next chunk for one reader that needs no iterator.
+    func nextChunk() async throws -> Data? {
+        guard case .stream(let reader) = storage else { return nil }
+        return try await reader.next()
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(storage: storage) }
+
+    /// Pulls the chunks; on the caller's own actor, so that reading costs no hop.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var storage: Storage
+        private var ticket: BodyReader.Ticket?
+
+        fileprivate init(storage: Storage) { self.storage = storage }
+
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
+            switch storage {
+            case .data(let data):
+                storage = .data(Data())
+                return data.isEmpty ? nil : data
+            case .stream(let reader):
+                if ticket == nil { ticket = try reader.claim() }
+                return try await reader.next()
+            }
+        }
+    }
+}
+
+/// Lets one reader in, counts its bytes, and cancels the source when nobody holds the body any more.
+final class BodyReader: Sendable {
+    struct Ticket {}
+    private struct State {
+        var isClaimed = false
+        var isOver = false
+        var received: Int64 = 0
+        var length: Int64?
+    }
+
+    private let source: any HTTPBodySource
+    private let state: Mutex<State>
+
+    init(_ source: any HTTPBodySource, length: Int64?) {
+        self.source = source
+        state = Mutex(State(length: length))
+    }
+
+    deinit { cancel() }
+
+    func expect(_ length: Int64) { state.withLock { $0.length = length } }
+
+    func claim() throws -> Ticket {
+        let wasClaimed = state.withLock { state in
+            defer { state.isClaimed = true }
+            return state.isClaimed
+        }
+        if wasClaimed { throw ErrandError(.bodyAlreadyRead, "a streamed body has one reader") }
+        return Ticket()
+    }
+
+    func next() async throws -> Data? {
+        while !state.withLock({ $0.isOver }) {
+            let chunk: Data?
+            do { chunk = try await source.nextChunk() } catch {
+                state.withLock { $0.isOver = true }
+                throw error
+            }
+            let (received, length) = state.withLock { state in
+                state.received += Int64(chunk?.count ?? 0)
+                if chunk == nil { state.isOver = true }
+                return (state.received, state.length)
+            }
+            if let length, chunk == nil ? received < length : received > length {
+                cancel()
+                throw ErrandError.wrongLength(expected: length, received: received)
+            }
+            guard let chunk else { return nil }
+            if !chunk.isEmpty { return chunk }
+        }
+        return nil
+    }
+
+    func cancel() {
+        let wasOver = state.withLock { state in
+            defer { state.isOver = true }
+            return state.isOver
+        }
+        if !wasOver { source.cancel() }
+    }
+}

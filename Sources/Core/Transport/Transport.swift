@@ -1,0 +1,73 @@
+/// Moves one HTTP exchange over the wire: a request goes out, a response comes back.
+///
+/// Choose a ready one in a word (`.curl`, `.urlSession`, `.stub`), or write one to put another client under every agent:
+///
+/// ```swift
+/// struct Echo: Transport {
+///     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+///         let body = try await request.body.open().collect(upTo: options.bodyLimit)
+///         return HTTPResponse(url: request.url, status: 200, headers: request.headers, body: HTTPBody(body))
+///     }
+/// }
+/// ```
+///
+/// A transport follows no redirect, keeps no cookie, no credential and no cache, and retries nothing beyond a reused
+/// connection that turns out closed: that is Core's and the filters' work, so that it is the same on every transport.
+/// It throws ``ErrandError``; it stops within a millisecond or two when its task is cancelled; it ends a wait in which
+/// nothing is heard for `options.timeout` with `timedOut`. It decodes content codings only if it then removes
+/// `Content-Encoding` and `Content-Length`. `ErrandTesting` has the suite that a transport is expected to pass.
+public protocol Transport: Sendable {
+    /// Sends a request that Core has validated, and returns once the head of the response is there. With
+    /// `options.delivery == .data` it may wait for the whole body and return it in memory, which is faster.
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
+}
+
+/// What a transport is told beside the request.
+public struct TransportOptions: Sendable {
+    /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default.
+    public var timeout: Duration
+    /// How the reader wants the body.
+    public var delivery: BodyDelivery
+    /// With `.data`, the most bytes that will be accepted; 64 MiB by default.
+    public var bodyLimit: Int
+    public var priority: RequestPriority
+    public var tags: Tags
+    /// The clock for the timeout.
+    public var time: any TimeSource
+    private let activity: Activity?
+
+    public init(
+        timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, bodyLimit: Int = 64 << 20,
+        priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()
+    ) {
+        self.init(timeout, delivery, bodyLimit, priority, tags, time, nil)
+    }
+
+    init(
+        _ timeout: Duration, _ delivery: BodyDelivery, _ bodyLimit: Int, _ priority: RequestPriority, _ tags: Tags,
+        _ time: any TimeSource, _ activity: Activity?
+    ) {
+        self.timeout = timeout
+        self.delivery = delivery
+        self.bodyLimit = bodyLimit
+        self.priority = priority
+        self.tags = tags
+        self.time = time
+        self.activity = activity
+    }
+
+    /// Tells accessories and the handle what happens on the wire; from any thread, cheap when nobody listens.
+    public func report(_ event: TransportEvent) { activity?.report(event) }
+}
+
+/// What a transport can tell while it works.
+public enum TransportEvent: Sendable {
+    /// Body bytes sent and received so far.
+    case progress(TransferProgress)
+    /// A 1xx answer before the real one.
+    case informational(status: Int, headers: HTTPHeaders)
+    /// Trailer fields after a chunked body.
+    case trailers(HTTPHeaders)
+    /// The exchange is over on the wire.
+    case timings(TransferTimings)
+}
