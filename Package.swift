@@ -24,9 +24,12 @@ func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Tar
 }
 
 let modules: [Target] = [
-    module("Errand", in: "Core"),
+    module("Errand", in: "Core", needs: ["ErrandSupport"]),
     module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
 ]
+
+/// What several modules need and no user sees: no product.
+let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
 
 let shims: [Target] = []
 
@@ -40,7 +43,7 @@ let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: modules.map { .library(name: $0.name, targets: [$0.name]) },
-    targets: modules + shims + programs + suites,
+    targets: modules + [support] + shims + programs + suites,
     swiftLanguageModes: [.v6]
 )
 

@@ -17,6 +17,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     public let request: (any Request)?
     public let tags: Tags
     public let start: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant?
     let accessories: [any Accessory]
     let bodyByteLimit: Int
     let registry: ActivityRegistry
@@ -41,7 +42,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     init(
         _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
-        accessories: [any Accessory], registry: ActivityRegistry
+        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry
     ) {
         id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
         self.kind = kind
@@ -52,6 +53,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.registry = registry
         givenLabel = label
         start = registry.time.now
+        self.deadline = deadline.map(registry.time.instant(after:))
         bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
     }
 

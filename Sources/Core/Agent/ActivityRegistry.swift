@@ -3,25 +3,32 @@ import Synchronization
 /// The running activities of one agent and their deadlines: starts them, ends them, finds them.
 final class ActivityRegistry: Sendable {
     let time: any TimeSource
-    private let deadlines: Deadlines
-    private let running = Mutex<[Activity.ID: Activity]>([:])
+    private let state = Mutex(State())
 
-    init(time: any TimeSource) {
-        self.time = time
-        deadlines = Deadlines(time: time)
+    private struct State {
+        var running: [Activity.ID: Activity] = [:]
+        /// When the one timer looks for passed deadlines; nil while it is not set.
+        var wakes: ContinuousClock.Instant?
+        var timer: Task<Void, Never>?
     }
 
-    var activities: [Activity] { running.withLock { Array($0.values) } }
+    init(time: any TimeSource) { self.time = time }
+
+    deinit { state.withLock { $0.timer?.cancel() } }
+
+    var activities: [Activity] { state.withLock { Array($0.running.values) } }
 
     /// Registers and tells will-start before it returns; then the body runs in a task of its own, off the caller's actor.
     func launch<Success: Sendable>(
-        _ activity: Activity, priority: TaskPriority? = nil, deadline: Duration? = nil,
-        completion: Completion<Success>? = nil, http: @escaping @Sendable (Success) -> HTTPResponse? = { _ in nil },
+        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil,
+        http: @escaping @Sendable (Success) -> HTTPResponse? = { _ in nil },
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> Task<Success, any Error> {
-        running.withLock { $0[activity.id] = activity }
+        state.withLock { state in
+            state.running[activity.id] = activity
+            if let deadline = activity.deadline { wake(&state, at: deadline) }
+        }
         activity.tell(.willStart)
-        if let deadline { deadlines.add(activity, at: time.instant(after: deadline)) }
         let task = Task(priority: priority) { @concurrent in
             var result: Result<Success, any Error>
             do {
@@ -31,13 +38,12 @@ final class ActivityRegistry: Sendable {
             let outcome: ActivityOutcome
             let staged: [StagedWork]
             (result, outcome, staged) = activity.settle(result, http: http)
-            if deadline != nil { self.deadlines.remove(activity) }
             for work in staged {
                 if case .success = result { await work.commit() } else { await work.discard() }
             }
             activity.tell(.willStop(outcome))
             // Released before the callbacks: in a program whose main thread is blocked they never run.
-            self.running.withLock { $0[activity.id] = nil }
+            self.state.withLock { $0.running[activity.id] = nil }
             await activity.allTold()
             if let completion { await completion.deliver(activity, result) }
             activity.tell(.didStop(outcome))
@@ -45,6 +51,29 @@ final class ActivityRegistry: Sendable {
         }
         activity.attach(task)
         return task
+    }
+
+    /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
+    /// look, of the few that run, happens about once in the length of a deadline.
+    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) {
+        if let wakes = state.wakes, wakes <= instant { return }
+        state.timer?.cancel()
+        state.wakes = instant
+        state.timer = Task.detached { [time, weak self] in
+            do { try await time.sleep(until: instant) } catch { return }
+            self?.cancelOverdue()
+        }
+    }
+
+    private func cancelOverdue() {
+        let now = time.now
+        let overdue = state.withLock { state in
+            state.wakes = nil
+            let deadlines = state.running.values.compactMap(\.deadline)
+            if let next = deadlines.filter({ $0 > now }).min() { wake(&state, at: next) }
+            return state.running.values.filter { $0.deadline.map { $0 <= now } ?? false }
+        }
+        for activity in overdue { activity.cancel(.deadline) }
     }
 
     /// The number of those that this cancelled.

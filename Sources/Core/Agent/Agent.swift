@@ -36,7 +36,8 @@ extension Agent {
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
         let activity = Activity(
-            kind, label: options.label, tags: options.tags, parent: options.parent?.id, accessories: options.accessories,
+            kind, label: options.label, tags: options.tags, parent: options.parent?.id,
+            accessories: options.accessories,
             registry: ActivityRegistry(time: SystemTimeSource()))
         return RequestHandle(
             activity: activity, task: activity.registry.launch(activity, completion: completion, body: body))
@@ -63,7 +64,8 @@ extension Agent {
     /// The same with the completion on a queue of the caller's.
     @discardableResult
     public func start<R: Request>(
-        _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(), on queue: DispatchQueue,
+        _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
+        on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Response<R.Output>, any Error>) -> Void
     ) -> RequestHandle<Response<R.Output>> {
         let called = Completion<Response<R.Output>>.queue(queue, completion)

@@ -31,12 +31,15 @@ final class AgentSettings: Sendable {
                 timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, settings: self)
             let own = request.filters
-            let chain = own.isEmpty
+            let chain =
+                own.isEmpty
                 ? chain : FilterChain(configuration.filters + own, transport: chain.transport)
             var answer = try await Next(chain, 0)(exchange)
             response = answer
-            if case .file(let url) = request.delivery, answer.body.file == nil, request.acceptableStatuses.contains(answer.status) {
-                answer.body = try await BodyFile(url).write(answer.body)
+            if case .file(let url) = request.delivery, answer.body.file == nil,
+                request.acceptableStatuses.contains(answer.status)
+            {
+                answer.body = try await answer.body.written(to: url)
             }
             try await judge(answer, request, checks: request.checks + activity.checks)
             return Response(value: try await request.decode(answer), http: answer)
@@ -53,7 +56,8 @@ final class AgentSettings: Sendable {
         }
         let accepted = request.acceptableContentTypes
         if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
-            throw ErrandError(.unacceptableContentType, "content type \(type), expected \(accepted)", response: response)
+            throw ErrandError(
+                .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)
         }
         for check in checks { try await check.judge(response) }
     }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -16,7 +18,9 @@ extension FilterChain {
         exchange.hop = 1
         while true {
             let response = try await hop(exchange)
-            guard policy.follows, let next = try redirect(response, from: exchange.http, policy) else { return response }
+            guard policy.follows, let next = try redirect(response, from: exchange.http, policy) else {
+                return response
+            }
             guard exchange.hop <= policy.maximumHops else {
                 response.body.cancel()
                 throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
@@ -32,11 +36,13 @@ extension FilterChain {
     private func redirect(
         _ response: HTTPResponse, from request: HTTPRequest, _ policy: RedirectPolicy
     ) throws -> HTTPRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers.values(of: .location).first
+        guard [301, 302, 303, 307, 308].contains(response.status),
+            let location = response.headers.values(of: .location).first
         else { return nil }
         var next = request
         next.url = try target(location, from: request.url, response)
-        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure {
+        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure
+        {
             throw ErrandError(.redirect, "a redirect from https to http is not followed", response: response)
         }
         let becomesGet =
@@ -85,7 +91,8 @@ extension FilterChain {
     }
 
     private static let describesBody: Set<HTTPHeaderName> = [
-        .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location", "Digest",
+        .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location",
+        "Digest",
         "Content-Digest", "Repr-Digest",
     ]
 }

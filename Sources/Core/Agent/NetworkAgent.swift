@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -36,7 +38,8 @@ public final class NetworkAgent: Agent {
         time: some TimeSource = SystemTimeSource()
     ) {
         self.init(
-            baseURL: baseURL.absoluteString, transport: transport, filters: filters, accessories: accessories, time: time)
+            baseURL: baseURL.absoluteString, transport: transport, filters: filters, accessories: accessories,
+            time: time)
     }
 
     public init(
@@ -70,7 +73,9 @@ public final class NetworkAgent: Agent {
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
     /// ```
     @discardableResult
-    public func cancelAll(where matches: (Activity) -> Bool = { _ in true }) -> Int { registry.cancelAll(where: matches) }
+    public func cancelAll(where matches: (Activity) -> Bool = { _ in true }) -> Int {
+        registry.cancelAll(where: matches)
+    }
 
     /// The request as it would be built now, before filters; nothing is sent (Y50).
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
@@ -87,10 +92,10 @@ public final class NetworkAgent: Agent {
     ) -> RequestHandle<Response<R.Output>> {
         let settings = settings.withLock { $0 }
         let activity = activity(
-            .request, settings, options, request: request, tags: request.tags, accessories: request.accessories)
+            .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
+            deadline: request.deadline ?? settings.configuration.deadline)
         let task = registry.launch(
-            activity, priority: request.priority?.task, deadline: request.deadline ?? settings.configuration.deadline,
-            completion: completion, http: { $0.http }
+            activity, priority: request.priority?.task, completion: completion, http: { $0.http }
         ) { activity in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }
@@ -104,7 +109,7 @@ public final class NetworkAgent: Agent {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
-        let activity = activity(kind, settings.withLock { $0 }, options, request: nil, tags: Tags(), accessories: [])
+        let activity = activity(kind, settings.withLock { $0 }, options)
         let task = registry.launch(activity, completion: completion) { activity in
             defer { withExtendedLifetime(self) {} }
             return try await body(activity)
@@ -113,15 +118,15 @@ public final class NetworkAgent: Agent {
     }
 
     private func activity(
-        _ kind: ActivityKind, _ settings: AgentSettings, _ options: CallOptions, request: (any Request)?, tags: Tags,
-        accessories: [any Accessory]
+        _ kind: ActivityKind, _ settings: AgentSettings, _ options: CallOptions, request: (any Request)? = nil,
+        tags: Tags = Tags(), accessories: [any Accessory] = [], deadline: Duration? = nil
     ) -> Activity {
         var all = settings.configuration.accessories
         if !accessories.isEmpty { all += accessories }
         if !options.accessories.isEmpty { all += options.accessories }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
-            accessories: all, registry: registry)
+            deadline: deadline, accessories: all, registry: registry)
     }
 }
 
@@ -133,7 +138,7 @@ extension NetworkAgent {
         /// The base for requests that choose `.cdn`; none by default.
         public var cdnURL: String?
         /// For every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by default.
-        public var headers = DefaultHeaders.standard
+        public var headers = standardHeaders
         /// For every request that has none of its own; none by default.
         public var authorization: Authorization?
         /// The longest silence in one try; 60 seconds by default.
@@ -155,5 +160,11 @@ extension NetworkAgent {
         public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
         public init(baseURL: String = "") { self.baseURL = baseURL }
+
+        private static let standardHeaders: HTTPHeaders = {
+            let client = "\(SystemInfo.program) (\(SystemInfo.system)) Errand/\(ErrandInfo.version)"
+            let languages = SystemInfo.acceptLanguage(SystemInfo.languages)
+            return languages.isEmpty ? [.userAgent: client] : [.userAgent: client, .acceptLanguage: languages]
+        }()
     }
 }

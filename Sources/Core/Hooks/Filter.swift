@@ -44,7 +44,8 @@ public struct ClosureFilter: Filter {
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 
-    public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse) {
+    public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
+    {
         self.stages = stages
         self.body = body
     }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -31,7 +33,8 @@ public struct HTTPRequest: Sendable {
         try URLParts.validate(url)
         for field in headers {
             guard field.name.isValid else {
-                throw ErrandError(.invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
+                throw ErrandError(
+                    .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
             }
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")

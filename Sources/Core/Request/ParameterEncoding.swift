@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// How parameters become the text of a query or a form.
 ///
 /// Names and values are escaped as UTF-8, all but the unreserved characters of RFC 3986 and `?`, `/`; a space becomes

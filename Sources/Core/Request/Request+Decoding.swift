@@ -40,7 +40,9 @@ extension Request where Output == HTTPBody {
 }
 
 extension Request where Output: Decodable {
-    public var acceptableContentTypes: ContentTypes { Output.self == Data?.self || Output.self == String?.self ? .any : .json }
+    public var acceptableContentTypes: ContentTypes {
+        Output.self == Data?.self || Output.self == String?.self ? .any : .json
+    }
 
     /// JSON by `decoder`. An optional output is nil for an empty body; `Data?` and `String?` are not read as JSON.
     public func decode(_ response: HTTPResponse) async throws -> Output {

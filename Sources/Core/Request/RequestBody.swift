@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -55,7 +57,8 @@ public struct RequestBody: Sendable {
     }
 
     /// `application/x-www-form-urlencoded`.
-    public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody {
+    public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
+    {
         RequestBody(
             .deferred { Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
@@ -121,7 +124,7 @@ public struct RequestBody: Sendable {
             }
         case .file(let url):
             var result = self
-            result.length = try FileBodySource.length(of: url)
+            result.length = try ErrandError.naming(.file) { try SystemFile.size(of: url.path) }
             return result
         }
     }

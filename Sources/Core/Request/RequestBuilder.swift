@@ -33,7 +33,9 @@ extension AgentSettings {
             http.headers.set(.authorization, authorization.value, sensitive: true)
         }
         http.headers.merge(request.headers)
-        if let type = http.body.contentType, !http.headers.contains(.contentType) { http.headers.add(.contentType, type) }
+        if let type = http.body.contentType, !http.headers.contains(.contentType) {
+            http.headers.add(.contentType, type)
+        }
         try http.validate()
         return http
     }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -46,10 +48,12 @@ struct URLParts {
                 fragment = text[hash...]
                 text = String(text[..<hash])
             }
-            text += (!text.utf8.contains(UInt8(ascii: "?")) ? "?" : text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&")
+            text +=
+                (!text.utf8.contains(UInt8(ascii: "?")) ? "?" : text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&")
             text += query + fragment
         }
-        if let fault = firstFault(in: text, allowed: { ASCII.isPathOrQuery($0) || $0 == UInt8(ascii: "#") || isBracket($0) })
+        if let fault = firstFault(
+            in: text, allowed: { ASCII.isPathOrQuery($0) || $0 == UInt8(ascii: "#") || isBracket($0) })
         {
             throw ErrandError(.invalidURL, fault)
         }
@@ -65,7 +69,9 @@ struct URLParts {
     static func validate(_ url: URL) throws {
         let text = url.absoluteString
         guard try authorityEnd(of: text) != nil else { throw ErrandError(.invalidURL, "the URL is not absolute") }
-        if let fault = firstFault(in: text, allowed: { $0 > 0x20 && $0 < 0x7F }) { throw ErrandError(.invalidURL, fault) }
+        if let fault = firstFault(in: text, allowed: { $0 > 0x20 && $0 < 0x7F }) {
+            throw ErrandError(.invalidURL, fault)
+        }
     }
 
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
@@ -80,7 +86,9 @@ struct URLParts {
         }
         guard let mark = text.firstIndex(of: "?") else { return result }
         let items = text[text.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&")
-        result += "?" + items.map { item in item.contains("=") ? item.prefix { $0 != "=" } + "=•••" : item }
+        result +=
+            "?"
+            + items.map { item in item.contains("=") ? item.prefix { $0 != "=" } + "=•••" : item }
             .joined(separator: "&")
         return result
     }
@@ -104,7 +112,8 @@ struct URLParts {
                     return "the % at offset \(index) of the URL is not followed by two hexadecimal digits"
                 }
                 if allowed(byte) { continue }
-                let what = byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
+                let what =
+                    byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
                 return "\(what) at offset \(index) of the URL has to be percent-encoded; \\(segment:) does it in a path"
             }
             return nil
@@ -114,14 +123,18 @@ struct URLParts {
     private static func isBracket(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") }
 
     private static func isAbsolute(_ path: String) -> Bool {
-        guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")), path[colon...].hasPrefix("://") else { return false }
+        guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")), path[colon...].hasPrefix("://") else {
+            return false
+        }
         return path.utf8[..<colon].allSatisfy { ASCII.isToken($0) }
     }
 
     /// Where the authority of an absolute URL ends; nil if the text does not start with http:// or https://. Throws for
     /// another scheme and for an authority that is empty, holds credentials, or has a character no host has.
     private static func authorityEnd(of text: String) throws -> String.Index? {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].hasPrefix("://") else { return nil }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].hasPrefix("://") else {
+            return nil
+        }
         let scheme = text[..<colon].lowercased()
         guard scheme == "http" || scheme == "https" else {
             throw ErrandError(.invalidURL, "the scheme is not http or https")
@@ -137,7 +150,10 @@ struct URLParts {
         guard !host.isEmpty, port.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
             port.isEmpty || UInt16(port) != nil
         else { throw ErrandError(.invalidURL, "the host or the port is missing or not valid") }
-        guard host.dropFirst(isLiteral ? 1 : 0).utf8.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") })
+        guard
+            host.dropFirst(isLiteral ? 1 : 0).utf8.allSatisfy({
+                ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":")
+            })
         else {
             throw ErrandError(
                 .invalidURL, "the host has a character that no host name has; write one in another script as Punycode")

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -44,7 +46,9 @@ public struct HTTPResponse: Sendable {
     }
 
     /// A body in memory as JSON.
-    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
+        -> Value
+    {
         do { return try decoder.decode(type, from: data) } catch {
             let what = data.isEmpty ? "the body is empty" : ErrandError.describe(error)
             throw ErrandError(.decoding, "\(type) expected: \(what)", response: self, underlying: error)

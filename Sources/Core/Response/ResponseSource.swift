@@ -21,6 +21,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     public var isCache: Bool { name == "cache" }
 
     public var description: String {
-        ([name, age.map { "\($0.components.seconds) s old" }, reason] as [String?]).compactMap(\.self).joined(separator: ", ")
+        ([name, age.map { "\($0.components.seconds) s old" }, reason] as [String?]).compactMap(\.self).joined(
+            separator: ", ")
     }
 }

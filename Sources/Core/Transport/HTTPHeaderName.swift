@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// A header's name: any case is the same name, and it is sent as it was written (RFC 9110, section 5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let rawName: String
@@ -27,7 +29,9 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         self == .authorization || self == .cookie || self == .setCookie || self == .proxyAuthorization
     }
 
-    public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool { ASCII.equalsIgnoringCase(a.rawName, b.rawName) }
+    public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
+        ASCII.equalsIgnoringCase(a.rawName, b.rawName)
+    }
 
     public func hash(into hasher: inout Hasher) {
         for byte in rawName.utf8 { hasher.combine(ASCII.lowercase(byte)) }

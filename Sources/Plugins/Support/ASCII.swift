@@ -1,55 +1,60 @@
 /// What HTTP and URLs need to know of single bytes.
-enum ASCII {
+package enum ASCII {
     /// A `tchar` of RFC 9110, section 5.6.2.
-    static func isToken(_ byte: UInt8) -> Bool {
+    package static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
             UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"),
-            UInt8(ascii: "~"): true
+            UInt8(ascii: "~"):
+            true
         default: false
         }
     }
 
     /// The unreserved characters of RFC 3986, section 2.3.
-    static func isUnreserved(_ byte: UInt8) -> Bool {
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"): true
+            UInt8(ascii: "~"):
+            true
         default: false
         }
     }
 
     /// What may stand unescaped in a path or a query (`pchar`, `/` and `?` of RFC 3986, section 3).
-    static func isPathOrQuery(_ byte: UInt8) -> Bool {
+    package static func isPathOrQuery(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: "/"), UInt8(ascii: ":"),
-            UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"): true
+            UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"):
+            true
         default: isUnreserved(byte)
         }
     }
 
-    static func isHexDigit(_ byte: UInt8) -> Bool {
+    package static func isHexDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"): true
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
         default: false
         }
     }
 
-    static func lowercase(_ byte: UInt8) -> UInt8 {
+    package static func lowercase(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 
-    static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
+    package static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
         let (x, y) = (a.utf8, b.utf8)
         return x.count == y.count && zip(x, y).allSatisfy { $0 == $1 || lowercase($0) == lowercase($1) }
     }
 
     /// Every byte outside `allowed` as `%XX`.
-    static func percentEncode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
+    package static func percentEncode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
         if text.utf8.allSatisfy(allowed) { return result += text }
         let digits = Array("0123456789ABCDEF".unicodeScalars)
         for byte in text.utf8 {

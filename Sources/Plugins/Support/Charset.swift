@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 #if canImport(Glibc)
 import Glibc
@@ -12,9 +12,9 @@ import Darwin
 #endif
 
 /// Text out of bytes by the name of their charset.
-enum Charset {
+package enum Charset {
     /// Nil for bytes that are not valid in it and for a charset that the system does not know.
-    static func decode(_ data: Data, named name: String) -> String? {
+    package static func decode(_ data: Data, named name: String) -> String? {
         switch name.lowercased() {
         case "utf-8", "utf8", "us-ascii":
             let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data

@@ -1,9 +1,9 @@
 /// A parsed `Content-Type`: type/subtype in lower case and its parameters (RFC 9110, section 8.3.1).
-struct MediaType {
-    let name: String
-    let parameters: [String: String]
+package struct MediaType {
+    package let name: String
+    package let parameters: [String: String]
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var parts = Self.split(text)[...]
         guard let name = parts.popFirst(), name.utf8.split(separator: UInt8(ascii: "/")).count == 2 else { return nil }
         self.name = name.lowercased()

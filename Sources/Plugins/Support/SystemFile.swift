@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#else
+package import Darwin
+#endif
+
+/// An open file, for what `Data(contentsOf:)` and `Data.write(to:)` cannot do: pieces, atomic replacement, flushing.
+///
+/// Every call may block; call it from a `@concurrent` function.
+package struct SystemFile: ~Copyable {
+    /// What the system said; the file is named by its last path component only.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+        package let code: Int32
+
+        package init(_ what: String, _ path: String, code: Int32 = errno) {
+            self.code = code
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            description = "\(name) \(what): \(String(cString: strerror(code)))"
+        }
+    }
+
+    package let descriptor: Int32
+    private let path: String
+
+    package init(reading path: String) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw Failure("cannot be read", path) }
+    }
+
+    /// A new file; one that is there already is an error.
+    package init(creating path: String, mode: mode_t = 0o666) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        if descriptor < 0 { throw Failure("cannot be created", path) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next bytes, at most `count`; empty at the end.
+    package func read(_ count: Int) throws(Failure) -> Data {
+        var data = Data(count: count)
+        var received = -1
+        repeat {
+            received = data.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, count) }
+        } while received < 0 && errno == EINTR
+        if received < 0 { throw Failure("cannot be read", path) }
+        return received == count ? data : Data(data.prefix(received))
+    }
+
+    package func write(_ data: Data) throws(Failure) {
+        var offset = 0
+        while offset < data.count {
+            let written = data.withUnsafeBytes { bytes in
+                systemWrite(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw Failure("cannot be written", path) }
+            offset += written
+        }
+    }
+
+    package func flush() throws(Failure) {
+        if fsync(descriptor) != 0 { throw Failure("cannot be written", path) }
+    }
+
+    /// The size of a regular file; anything else is an error.
+    package static func size(of path: String) throws(Failure) -> Int64 {
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw Failure("cannot be read", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw Failure("is not a regular file", path, code: EINVAL) }
+        return Int64(info.st_size)
+    }
+
+    package static func rename(_ from: String, to path: String) throws(Failure) {
+        if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
+    }
+
+    package static func remove(_ path: String) { unlink(path) }
+
+    /// A name beside `path` that nothing else has.
+    package static func temporary(beside path: String) -> String {
+        "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).partial"
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
+}
+
+private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
