@@ -51,6 +51,6 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
     /// Method and URL with the values of the query masked; no header, no body.
-    public var description: String { "\(method) \(URLParts.redacted(url))" }
+    public var description: String { "\(method) \(URLSyntax.redacted(url.absoluteString))" }
     public var debugDescription: String { description }
 }

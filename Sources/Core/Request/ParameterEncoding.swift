@@ -97,8 +97,9 @@ public struct ParameterEncoding: Sendable, Hashable {
             case .literal: flag ? "true" : "false"
             }
         case .encoded(let text):
-            guard URLParts.firstFault(in: text, allowed: { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "&") }) == nil
-            else { throw ErrandError(.bodyEncoding, "a parameter given as encoded is not percent-encoded") }
+            do { try URLSyntax.checkRest(text) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "&") } } catch {
+                throw ErrandError(.bodyEncoding, "a parameter given as encoded is not: \(error)")
+            }
             return text
         case .null: return nil
         case .array, .object, .set:

@@ -66,6 +66,6 @@ public struct HTTPResponse: Sendable {
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Status and URL with the values of the query masked; no header, no body.
-    public var description: String { "\(status) \(URLParts.redacted(url))" }
+    public var description: String { "\(status) \(URLSyntax.redacted(url.absoluteString))" }
     public var debugDescription: String { description }
 }

@@ -1,0 +1,121 @@
+/// The rules for what is a URL that HTTP can request, byte by byte.
+///
+/// Everything is checked before Foundation's `URL` sees it, because `URL` repairs: it escapes what it does not like, a
+/// host in Chinese included.
+package enum URLSyntax {
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The offset at which the authority of an absolute http or https URL ends. Throws for anything else: another scheme,
+    /// no host, credentials, a port that is none, a character that has to be escaped.
+    @discardableResult
+    package static func check(_ text: String) throws(Fault) -> Int {
+        var text = text
+        let result: Result<Int, Fault> = text.withUTF8 { bytes in Result { () throws(Fault) in try check(bytes) } }
+        return try result.get()
+    }
+
+    /// Whether it starts with a scheme and `://`, so that it stands for itself.
+    package static func isAbsolute(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in schemeEnd(bytes) != nil }
+    }
+
+    /// Throws for the first character that may not stand in a path, query or fragment.
+    package static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
+        var text = text
+        let result: Result<Void, Fault> = text.withUTF8 { bytes in
+            Result { () throws(Fault) in try checkRest(bytes, from: 0, allowed) }
+        }
+        return try result.get()
+    }
+
+    /// The URL for people to read: no credentials, no fragment, the values of the query masked.
+    package static func redacted(_ text: String) -> String {
+        var url = text.utf8[...]
+        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
+        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        var result = String(url[..<mark]) ?? "•••"
+        if let scheme = result.firstRange(of: "://") {
+            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") { result.replaceSubrange(scheme.upperBound...at, with: "•••@") }
+        }
+        guard mark < url.endIndex else { return result }
+        let items = url[url.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
+            let name = String(item.prefix { $0 != UInt8(ascii: "=") }) ?? "•••"
+            return item.contains(UInt8(ascii: "=")) ? name + "=•••" : name
+        }
+        return result + "?" + items.joined(separator: "&")
+    }
+
+    private static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> Int {
+        guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
+        let scheme = bytes[..<colon].map(ASCII.lowercase)
+        guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8) else {
+            throw Fault(description: "the scheme is not http or https")
+        }
+        let start = colon + 3
+        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        try checkAuthority(bytes[start..<end])
+        try checkRest(bytes, from: end, isRest)
+        return end
+    }
+
+    private static func checkAuthority(_ authority: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
+        if authority.contains(UInt8(ascii: "@")) {
+            throw Fault(description: "credentials in a URL would show in logs; use an Authorization header")
+        }
+        var (host, port) = (authority, authority.suffix(0))
+        let isLiteral = authority.first == UInt8(ascii: "[")
+        let hostEnd = isLiteral ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
+        if let colon = authority[(hostEnd ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":")) {
+            (host, port) = (authority[..<colon], authority[(colon + 1)...])
+        }
+        guard port.isEmpty || UInt16(String(decoding: port, as: UTF8.self)) != nil, port.first != UInt8(ascii: "+")
+        else {
+            throw Fault(description: "the port is not a number up to 65535")
+        }
+        if isLiteral {
+            guard host.count > 3, host.last == UInt8(ascii: "]") else {
+                throw Fault(description: "the host is not an address")
+            }
+            host = host.dropFirst().dropLast()
+        }
+        guard let first = host.first, first != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
+        guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
+            throw Fault(
+                description: "the host has a character that no host name has; write one in another script as Punycode")
+        }
+    }
+
+    private static func checkRest(
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ allowed: (UInt8) -> Bool
+    ) throws(Fault) {
+        for index in start..<bytes.count {
+            let byte = bytes[index]
+            if allowed(byte) { continue }
+            if byte != UInt8(ascii: "%") {
+                let what =
+                    byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
+                throw Fault(
+                    description: "\(what) at offset \(index) has to be percent-encoded, as \\(segment:) does in a path")
+            }
+            guard index + 2 < bytes.count, ASCII.isHexDigit(bytes[index + 1]), ASCII.isHexDigit(bytes[index + 2]) else {
+                throw Fault(description: "the % at offset \(index) is not followed by two hexadecimal digits")
+            }
+        }
+    }
+
+    /// What may stand unescaped after the authority; brackets are tolerated, since many write `a[]=1`.
+    package static func isRest(_ byte: UInt8) -> Bool {
+        ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
+    }
+
+    private static func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let colon = bytes.prefix(32).firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 2 < bytes.count,
+            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
+        else { return nil }
+        return bytes[..<colon].allSatisfy(ASCII.isToken) ? colon : nil
+    }
+}
