@@ -37,6 +37,7 @@ let programs: [Target] = []
 
 let suites: [Target] = [
     //suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
+    suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
 ]
 
 let package = Package(

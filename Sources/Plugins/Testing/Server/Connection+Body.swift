@@ -1,0 +1,92 @@
+import Errand
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension Connection {
+    /// Reads the body as the route wants it. True if bytes of it may still come.
+    func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
+        let framing = try head.framing()
+        if framing == .length(0) { return false }
+        let limit = Int64(core.configuration.bodyLimit)
+        if case .untouched = reading { return true }
+        if case .held(let gate) = reading { try wait(at: gate) }
+        var keeps = true
+        if case .discarded = reading { keeps = false }
+        if keeps, case .length(let length) = framing, length > limit { throw Self.tooLarge }
+        try answerExpectation(head)
+        switch framing {
+        case .length(let length): try readBytes(length, keeps: keeps, into: &request)
+        case .chunked:
+            while true {
+                let size = try readChunkSize()
+                if size == 0 { break }
+                if keeps, size > limit - request.bodyLength { throw Self.tooLarge }
+                try readBytes(size, keeps: keeps, into: &request)
+                guard try readLine(limit: 2).isEmpty else { throw RequestFault(400, "a chunk is longer than its size") }
+            }
+            try readTrailers(&request)
+        }
+        return false
+    }
+
+    private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server takes") }
+
+    private func answerExpectation(_ head: RequestHead) throws {
+        guard let expectation = head.headers["Expect"] else { return }
+        guard expectation.lowercased() == "100-continue" else { throw RequestFault(417, "an unknown expectation") }
+        guard core.configuration.answersExpectations, input.isEmpty, head.version == "1.1" else { return }
+        budget = .max
+        try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes(send)
+    }
+
+    private func readBytes(_ count: Int64, keeps: Bool, into request: inout RecordedRequest) throws {
+        var left = count
+        while left > 0 {
+            if input.isEmpty { try receive() }
+            let taken = input.take(upTo: Int(clamping: left)) { bytes in
+                if keeps { request.body.append(contentsOf: bytes) }
+                return bytes.count
+            }
+            left -= Int64(taken)
+            request.bodyLength += Int64(taken)
+        }
+    }
+
+    /// The size of the next chunk, its extensions ignored (RFC 9112, section 7.1).
+    private func readChunkSize() throws -> Int64 {
+        let line = try readLine(limit: 4096)
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy(Self.isHexDigit),
+            let size = Int64(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw RequestFault(400, "the size of a chunk is not a hexadecimal number") }
+        return size
+    }
+
+    private func readTrailers(_ request: inout RecordedRequest) throws {
+        var lines: [UInt8] = []
+        while true {
+            let line = try readLine(limit: core.configuration.headLimit)
+            if line.isEmpty { break }
+            lines += line + [0x0D, 0x0A]
+            if lines.count > core.configuration.headLimit { throw RequestFault(431, "the trailers are too long") }
+        }
+        request.trailers = try lines.withUnsafeBytes { bytes in
+            var position = 0
+            return try RequestHead.fields(bytes, &position)
+        }
+    }
+
+    private func readLine(limit: Int) throws -> [UInt8] {
+        while true {
+            if let line = try input.takeLine(limit: limit) { return line }
+            try receive()
+        }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & ~0x20)
+    }
+}

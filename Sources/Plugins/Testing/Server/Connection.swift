@@ -1,0 +1,159 @@
+import Errand
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+import Synchronization
+
+/// One connection, from its accept to its close; lives on one thread.
+final class Connection {
+    /// Why a connection ends.
+    enum Ending: Error {
+        /// All that was sent shall arrive.
+        case close
+        case reset
+        /// The client is gone, or the server stops.
+        case gone
+    }
+
+    let socket: Int32
+    let id: Int
+    let core: ServerCore
+    var input = InputBuffer()
+    var output: [UInt8] = []
+    /// How many bytes of the current answer may still go out.
+    var budget = Int.max
+    private var served = 0
+
+    init(_ socket: Int32, _ id: Int, _ core: ServerCore) {
+        (self.socket, self.id, self.core) = (socket, id, core)
+        output.reserveCapacity(2048)
+    }
+
+    func run(_ plan: ConnectionPlan) {
+        do {
+            switch plan {
+            case .serve: while true { try serveOne() }
+            case .close: break
+            case .reset: throw Ending.reset
+            case .silence: try stall()
+            case .send(let bytes):
+                try bytes.withUnsafeBytes(send)
+                throw Ending.close
+            }
+        } catch Ending.close {
+            linger()
+        } catch Ending.reset {
+            POSIX.resetOnClose(socket)
+        } catch {}
+        core.end(id, socket)
+    }
+
+    private func serveOne() throws {
+        let head: RequestHead
+        var request: RecordedRequest
+        let handler: TestServer.Handler
+        var isUnread = false
+        do {
+            head = try readHead()
+            served += 1
+            request = RecordedRequest(
+                method: HTTPMethod(rawValue: head.method), target: head.target, version: head.version,
+                headers: head.headers, connection: id, index: served)
+            let reading: BodyReading
+            (reading, handler) = core.script.withLock { $0.plan(head) }
+            isUnread = try readBody(&request, head, reading)
+        } catch let fault as RequestFault {
+            core.state.update { $0.record(fault) }
+            try answer(.text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
+            throw Ending.close
+        }
+        let (limit, byteLimit) = (core.configuration.recordedRequests, core.configuration.recordedBytes)
+        core.state.update { $0.record(request, limit: limit, byteLimit: byteLimit) }
+        let response: TestResponse
+        do { response = try handler(request).resolved(for: request) } catch {
+            response = .text("\(error)", status: 500)
+        }
+        try answer(response, isHead: head.method == "HEAD", mayKeep: head.wantsKeepAlive && !isUnread)
+    }
+
+    private func readHead() throws -> RequestHead {
+        while true {
+            input.skipLineEnds()
+            if let head = try input.takeHead(limit: core.configuration.headLimit, { try RequestHead(parsing: $0) }) {
+                return head
+            }
+            try receive()
+        }
+    }
+
+    /// Reads more; ends the connection if there is no more.
+    func receive() throws {
+        guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer) throws {
+        let count = min(budget, bytes.count)
+        guard POSIX.send(socket, UnsafeRawBufferPointer(rebasing: bytes[..<count])) else { throw Ending.gone }
+        budget -= count
+        if count < bytes.count { throw CutReached() }
+    }
+
+    struct CutReached: Error {}
+
+    /// Waits, and ends the connection if the client goes or the server stops in the meantime.
+    func wait(for duration: Duration) throws {
+        let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
+        while true {
+            let left = ContinuousClock.now.duration(to: end)
+            if left <= .zero { return }
+            let milliseconds = Int32(
+                clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
+            try watch(bell: -1, milliseconds: milliseconds)
+        }
+    }
+
+    func wait(at gate: Gate) throws {
+        guard let bell = POSIX.makeBell() else { throw Ending.gone }
+        defer {
+            gate.leave(bell: bell.rings)
+            POSIX.closeBell(bell)
+        }
+        if !gate.arrive(bell: bell.rings) { return }
+        while try !watch(bell: bell.hears, milliseconds: -1) {}
+    }
+
+    /// Keeps silent until the client goes or the server stops.
+    func stall() throws -> Never {
+        while true {
+            input.removeAll()
+            try receive()
+        }
+    }
+
+    /// What comes in meanwhile is kept for later, as far as there is room. True if the bell rang.
+    @discardableResult
+    private func watch(bell: Int32, milliseconds: Int32) throws -> Bool {
+        let hasRoom = input.count < core.configuration.headLimit
+        switch POSIX.wait(socket, forInput: hasRoom, bell: bell, milliseconds: milliseconds) {
+        case .belled: return true
+        case .timedOut: return false
+        case .readable:
+            if !hasRoom { throw Ending.gone }
+            try receive()
+            return false
+        }
+    }
+
+    /// Closing with unread input would reset the connection, and the client might lose the answer.
+    private func linger() {
+        guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
+        POSIX.shutDownWriting(socket)
+        let end = ContinuousClock.now.advanced(by: .seconds(5))
+        while ContinuousClock.now < end, POSIX.wait(socket, forInput: true, milliseconds: 1000) == .readable {
+            input.removeAll()
+            guard let count = input.fill(from: socket), count > 0 else { return }
+        }
+    }
+}

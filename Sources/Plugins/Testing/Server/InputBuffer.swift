@@ -1,0 +1,93 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Bytes that have come and that nobody has used yet.
+struct InputBuffer {
+    private var bytes: [UInt8] = []
+    private var start = 0
+    private var end = 0
+    /// How far the end of a head has been looked for.
+    private var searched = 0
+
+    var count: Int { end - start }
+    var isEmpty: Bool { start == end }
+
+    mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
+
+    /// Reads what is there, at most 64 KiB; nil if the connection failed, 0 at its end.
+    mutating func fill(from socket: Int32) -> Int? {
+        if start > 0 {
+            let used = start..<end
+            bytes.withUnsafeMutableBytes {
+                $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[used]))
+            }
+            (start, end, searched) = (0, end - start, max(0, searched - start))
+        }
+        if bytes.count - end < 4096 {
+            bytes += [UInt8](repeating: 0, count: max(16 << 10, min(bytes.count, 256 << 10)))
+        }
+        let count = bytes.withUnsafeMutableBytes {
+            POSIX.receive(socket, UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
+        }
+        end += count ?? 0
+        return count
+    }
+
+    /// Empty lines before a request are allowed (RFC 9112, section 2.2).
+    mutating func skipLineEnds() {
+        while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
+        searched = max(searched, start)
+    }
+
+    /// Hands over everything up to an empty line, without it; nil if that has not come yet.
+    mutating func takeHead<Head>(limit: Int, _ parse: (UnsafeRawBufferPointer) throws -> Head) throws -> Head? {
+        guard let stop = emptyLine() else {
+            if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
+            searched = max(start, end - 3)
+            return nil
+        }
+        if stop - start > limit { throw RequestFault(431, "the head is longer than this server takes") }
+        defer { (start, searched) = (stop + 2, stop + 2) }
+        return try bytes.withUnsafeBytes { try parse(UnsafeRawBufferPointer(rebasing: $0[start..<stop])) }
+    }
+
+    /// Where the empty line after a head starts. A lone LF twice would never end the head, so it is refused here.
+    private func emptyLine() -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            var position = max(start, searched)
+            while position < end, let found = memchr(base + position, 0x0A, end - position) {
+                let index = UnsafeRawPointer(found) - base
+                if index + 2 < end, bytes[index + 1] == 0x0D, bytes[index + 2] == 0x0A { return index + 1 }
+                if index + 1 < end, bytes[index + 1] == 0x0A { return index + 1 }
+                position = index + 1
+            }
+            return nil
+        }
+    }
+
+    /// A line without its end; nil if it has not come whole.
+    mutating func takeLine(limit: Int) throws -> [UInt8]? {
+        guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
+            if count > limit { throw RequestFault(400, "a line of the body's framing is too long") }
+            return nil
+        }
+        guard feed > start, bytes[feed - 1] == 0x0D, feed - 1 - start <= limit else {
+            throw RequestFault(400, "the body is not framed as chunks")
+        }
+        defer { start = feed + 1 }
+        return Array(bytes[start..<(feed - 1)])
+    }
+
+    /// Hands over bytes of a body.
+    mutating func take(upTo limit: Int, _ body: (UnsafeRawBufferPointer) -> Int) -> Int {
+        let stop = start + min(limit, end - start)
+        defer { start = stop }
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<stop])) }
+    }
+}

@@ -1,0 +1,76 @@
+public import Errand
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A request as the server received it.
+public struct RecordedRequest: Sendable {
+    /// The method as it was sent.
+    public let method: HTTPMethod
+    /// The second word of the first line, as it was sent: "/users/7?page=2".
+    public let target: String
+    /// "1.1" or "1.0".
+    public let version: String
+    /// The fields in the order in which they came; credentials are masked when printed.
+    public let headers: HTTPHeaders
+    /// The body without its framing; empty if the route does not keep it.
+    public internal(set) var body = Data()
+    /// Bytes of the body that came, also of one that was not kept.
+    public internal(set) var bodyLength: Int64 = 0
+    /// Fields after a chunked body.
+    public internal(set) var trailers = HTTPHeaders()
+    /// Which connection it came on, from 1.
+    public let connection: Int
+    /// Which request on that connection it is, from 1.
+    public let index: Int
+
+    /// The path of the target without the query, percent-encoded as it came.
+    public var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// Names and values of the query, decoded; a name without `=` has no value.
+    public var queryItems: [(name: String, value: String?)] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        return target[target.index(after: mark)...].split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            let value = name.endIndex == item.endIndex ? nil : item[item.index(after: name.endIndex)...]
+            return (Self.decoded(name), value.map(Self.decoded))
+        }
+    }
+
+    /// The first value of a name in the query; nil if there is none.
+    public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
+
+    /// The body as UTF-8.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as JSON. Throws what the decoder throws.
+    public func json<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: body)
+    }
+
+    /// Whether the body came in chunks.
+    public var isChunked: Bool { headers.contains(.transferEncoding) }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(String(Substring(rest.prefix(2))), radix: 16),
+                rest.count > 1
+            {
+                rest = rest.dropFirst(2)
+                bytes.append(value)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension RecordedRequest: CustomStringConvertible {
+    /// The first line and the headers, credentials masked; no body.
+    public var description: String { "\(method) \(target)\n\(headers)" }
+}

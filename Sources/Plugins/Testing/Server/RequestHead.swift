@@ -1,0 +1,117 @@
+import Errand
+
+/// The first lines of a request, parsed strictly: a client that sends something doubtful shall hear of it.
+struct RequestHead {
+    var method = ""
+    var target = ""
+    var version = ""
+    var headers = HTTPHeaders()
+
+    enum Framing: Equatable {
+        case length(Int64)
+        case chunked
+    }
+
+    /// How the body is delimited (RFC 9112, section 6.3).
+    func framing() throws(RequestFault) -> Framing {
+        let codings = headers.values(of: .transferEncoding)
+        let lengths = headers.values(of: .contentLength)
+        if !codings.isEmpty {
+            guard lengths.isEmpty else { throw RequestFault(400, "both Content-Length and Transfer-Encoding") }
+            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+                throw RequestFault(501, "a transfer coding other than chunked")
+            }
+            return .chunked
+        }
+        guard let first = lengths.first else { return .length(0) }
+        guard lengths.count == 1, !first.isEmpty, first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+            let length = Int64(first)
+        else { throw RequestFault(400, "the Content-Length is not one number") }
+        return .length(length)
+    }
+
+    /// Whether the client wants the connection to stay (RFC 9112, section 9.3).
+    var wantsKeepAlive: Bool {
+        guard let connection = headers["Connection"]?.lowercased() else { return version == "1.1" }
+        if connection == "keep-alive" { return true }
+        let options = connection.split(whereSeparator: { $0 == "," || $0 == " " })
+        return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
+    }
+
+    /// Parses what stands before the empty line; each line still ends in CRLF (RFC 9112, sections 2 to 5).
+    init(parsing bytes: UnsafeRawBufferPointer) throws(RequestFault) {
+        var position = 0
+        let first = try Self.line(bytes, &position)
+        let words = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 3, words[0].allSatisfy(Self.isToken), !words[0].isEmpty, !words[1].isEmpty,
+            words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+        else { throw RequestFault(400, "the first line is not method, target and version") }
+        switch String(decoding: words[2], as: UTF8.self) {
+        case "HTTP/1.1": version = "1.1"
+        case "HTTP/1.0": version = "1.0"
+        default: throw RequestFault(505, "the version is not HTTP/1.1")
+        }
+        method = String(decoding: words[0], as: UTF8.self)
+        target = String(decoding: words[1], as: UTF8.self)
+        headers = try Self.fields(bytes, &position)
+        if version == "1.1", headers.values(of: .host).count != 1 {
+            throw RequestFault(400, "there is not one Host field")
+        }
+    }
+
+    /// Field lines up to the end of the bytes.
+    static func fields(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(RequestFault) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        while position < bytes.count {
+            let line = try line(bytes, &position)
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy(isToken)
+            else { throw RequestFault(400, "a field has no name that is a token") }
+            var value = line[(colon + 1)...]
+            while let byte = value.first, byte == 0x20 || byte == 0x09 { value.removeFirst() }
+            while let byte = value.last, byte == 0x20 || byte == 0x09 { value.removeLast() }
+            guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw RequestFault(400, "the value of a field has a control character")
+            }
+            headers.add(HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self)), text(value))
+        }
+        return headers
+    }
+
+    private static func line(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(RequestFault)
+        -> Slice<UnsafeRawBufferPointer>
+    {
+        guard let end = bytes[position...].firstIndex(of: 0x0A), end > position, bytes[end - 1] == 0x0D else {
+            throw RequestFault(400, "a line does not end in CR and LF")
+        }
+        defer { position = end + 1 }
+        return bytes[position..<(end - 1)]
+    }
+
+    /// UTF-8 where it is valid, and Latin-1 otherwise.
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E:
+            true
+        default: false
+        }
+    }
+}
+
+/// What was wrong with a request, and the status it was refused with.
+public struct RequestFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// 400, 413, 417, 431, 501 or 505.
+    public let status: Int
+    /// What was wrong; nothing of the request itself.
+    public let reason: String
+
+    init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
+
+    /// "400 a line does not end in CR and LF"
+    public var description: String { "\(status) \(reason)" }
+}

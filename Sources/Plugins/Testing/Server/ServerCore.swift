@@ -1,0 +1,120 @@
+import Synchronization
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The sockets and threads of a ``TestServer``; lives until its last thread has ended.
+final class ServerCore: Sendable {
+    let configuration: TestServer.Configuration
+    let port: UInt16
+    let script = Mutex(ServerScript())
+    let state = Watched(ServerState())
+    private let listener: Int32
+    private let bell: (hears: Int32, rings: Int32)
+
+    init(_ configuration: TestServer.Configuration) throws(TestServerError) {
+        self.configuration = configuration
+        POSIX.allowManyDescriptors()
+        do { (listener, port) = try POSIX.listen(ipv6: configuration.usesIPv6) } catch {
+            throw TestServerError(reason: error.text)
+        }
+        guard let bell = POSIX.makeBell() else {
+            close(listener)
+            throw TestServerError(reason: "there are no more descriptors")
+        }
+        self.bell = bell
+        state.update { $0.running = 1 }
+        let isStarted = POSIX.startThread(stack: 256 << 10) { [self] in
+            acceptAll()
+            close(listener)
+            ended(0)
+        }
+        if !isStarted {
+            close(listener)
+            state.update { ($0.running, $0.isStopped) = (0, true) }
+            throw TestServerError(reason: "there are no more threads")
+        }
+    }
+
+    deinit { POSIX.closeBell(bell) }
+
+    private func acceptAll() {
+        while !state.read({ $0.isStopped }) {
+            if POSIX.wait(listener, forInput: true, bell: bell.hears, milliseconds: -1) == .belled { continue }
+            guard let socket = POSIX.takeConnection(listener) else {
+                // Out of descriptors: the next one may be let go soon.
+                if errno != EAGAIN { _ = POSIX.wait(bell.hears, forInput: true, milliseconds: 5) }
+                continue
+            }
+            begin(socket)
+        }
+    }
+
+    private func begin(_ socket: Int32) {
+        let plan = script.withLock { $0.connections.isEmpty ? .serve : $0.connections.removeFirst() }
+        let id = state.update { state -> Int? in
+            if state.isStopped { return nil }
+            state.accepted += 1
+            state.running += 1
+            state.open[state.accepted] = socket
+            return state.accepted
+        }
+        guard let id else {
+            close(socket)
+            return
+        }
+        let isStarted = POSIX.startThread(stack: 512 << 10) { [self] in
+            state.read { _ = $0.threads.insert(POSIX.thisThread) }
+            Connection(socket, id, self).run(plan)
+            ended(id)
+        }
+        if !isStarted {
+            end(id, socket)
+            state.update { $0.running -= 1 }
+        }
+    }
+
+    /// Takes a connection off the list before its descriptor is closed, so that nobody touches the next one of that number.
+    func end(_ id: Int, _ socket: Int32) {
+        state.read { $0.open[id] = nil }
+        close(socket)
+        // Only now, so that those who wait for it find the descriptor closed.
+        state.update { _ in }
+    }
+
+    private func ended(_ id: Int) {
+        state.update { state in
+            state.running -= 1
+            state.threads.remove(POSIX.thisThread)
+        }
+    }
+
+    func closeConnections() {
+        state.read { state in
+            for socket in state.open.values { POSIX.shutDown(socket) }
+        }
+    }
+
+    /// Ends everything and waits for the threads, though not for the one that calls it.
+    func stop() {
+        let isFirst = state.update { state in
+            defer { state.isStopped = true }
+            return !state.isStopped
+        }
+        if isFirst {
+            POSIX.ring(bell.rings)
+            script.withLock { $0 = ServerScript() }
+        }
+        closeConnections()
+        // A handler that blocks is not waited for beyond ten seconds.
+        for _ in 0..<10_000 {
+            let isDone = state.read { $0.running <= ($0.threads.contains(POSIX.thisThread) ? 1 : 0) }
+            if isDone { return }
+            usleep(1000)
+        }
+    }
+}

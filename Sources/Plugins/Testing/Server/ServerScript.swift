@@ -1,0 +1,72 @@
+import Errand
+
+/// What the server is to answer: queued answers first, then routes, the last added first, then the fallback.
+struct ServerScript: Sendable {
+    struct Route: Sendable {
+        let method: HTTPMethod?
+        let path: String
+        let isPrefix: Bool
+        let reading: BodyReading
+        let handler: TestServer.Handler
+
+        init(_ method: HTTPMethod?, _ pattern: String, _ reading: BodyReading, _ handler: @escaping TestServer.Handler)
+        {
+            self.method = method
+            isPrefix = pattern.hasSuffix("*")
+            let path = isPrefix ? String(pattern.dropLast()) : pattern
+            self.path = path.hasPrefix("/") || path.isEmpty ? path : "/" + path
+            self.reading = reading
+            self.handler = handler
+        }
+
+        func matches(_ method: String, _ path: some StringProtocol) -> Bool {
+            if let wanted = self.method, wanted.rawValue != method { return false }
+            return isPrefix ? path.hasPrefix(self.path) : path == self.path
+        }
+    }
+
+    var queue: [TestResponse] = []
+    var routes: [Route] = []
+    var fallback: TestServer.Handler?
+    var connections: [ConnectionPlan] = []
+
+    /// How to answer a request whose head has come.
+    mutating func plan(_ head: RequestHead) -> (reading: BodyReading, handler: TestServer.Handler) {
+        if !queue.isEmpty {
+            let answer = queue.removeFirst()
+            return (.kept, { _ in answer })
+        }
+        let path = head.target.prefix { $0 != "?" }
+        if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
+        return (
+            .kept,
+            fallback ?? { request in .text("nothing is scripted for \(request.method) \(request.path)", status: 404) }
+        )
+    }
+}
+
+/// What a route does with the body of a request.
+public enum BodyReading: Sendable {
+    /// Reads and keeps it, up to the configuration's `bodyLimit`; the default.
+    case kept
+    /// Reads and counts it, however long it is.
+    case discarded
+    /// Answers without reading it, and closes.
+    case untouched
+    /// Reads none of it until a test opens the gate, then keeps it: the client is held back.
+    case held(by: Gate)
+}
+
+/// What becomes of a connection when it is accepted.
+public enum ConnectionPlan: Sendable {
+    /// It is served.
+    case serve
+    /// It is closed at once.
+    case close
+    /// It is reset at once.
+    case reset
+    /// Nothing is read or sent until the client goes or the server stops.
+    case silence
+    /// These bytes are sent before anything is read, then it is closed.
+    case send([UInt8])
+}

@@ -1,0 +1,152 @@
+public import Errand
+import Synchronization
+
+/// A scripted HTTP/1.1 server on the loopback interface: it answers as a test says, misbehaves when told to, and
+/// remembers what it was asked.
+///
+/// ```swift
+/// let server = try TestServer()
+/// server.on(.get, "/users/7", .json(#"{"id":7,"name":"Ada"}"#))
+/// server.on("/files/*") { request in .text(request.path).delayed(by: .milliseconds(5)) }
+/// server.enqueue(.status(503), .text("ok"))                  // in turn, before the routes
+/// let agent = NetworkAgent(baseURL: server.url, transport: .curl)
+/// …
+/// let request = try await server.nextRequest()               // method, path, headers, body as they came
+/// ```
+///
+/// Each server has a port of its own, so tests run in parallel. Handlers run on the thread of their connection and may
+/// block it. The server stops when it goes out of scope; a handler that holds the server keeps it, until `stop()`.
+/// The first server of a process raises its soft limit of open files to 8,192 where that is allowed.
+public final class TestServer: Sendable {
+    /// Answers a request; a thrown error becomes a 500 with its description.
+    public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
+
+    private let core: ServerCore
+
+    /// Starts a server; the handler answers what nothing else does, a 404 without one. Throws ``TestServerError``.
+    public init(
+        _ configuration: Configuration = Configuration(), handler: Handler? = nil
+    ) throws(TestServerError) {
+        core = try ServerCore(configuration)
+        core.script.withLock { $0.fallback = handler }
+    }
+
+    deinit { core.stop() }
+
+    /// Closes every connection and waits for the threads; nothing listens at the URL afterwards.
+    public func stop() { core.stop() }
+
+    /// "http://127.0.0.1:4711"
+    public var url: String { "http://\(core.configuration.usesIPv6 ? "[::1]" : "127.0.0.1"):\(core.port)" }
+
+    /// The URL of a path here.
+    public func url(_ path: String) -> String { path.hasPrefix("/") ? url + path : url + "/" + path }
+
+    /// Chosen by the system.
+    public var port: Int { Int(core.port) }
+}
+
+extension TestServer {
+    /// Answers a method and a path, exact or with a `*` at its end, query aside. Of several that match, the last counts.
+    public func on(
+        _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
+    ) {
+        core.script.withLock { $0.routes.append(.init(method, path, reading, handler)) }
+    }
+
+    /// Answers a path, whatever the method.
+    public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
+        core.script.withLock { $0.routes.append(.init(nil, path, reading, handler)) }
+    }
+
+    /// Answers a method and a path always in the same way.
+    public func on(_ method: HTTPMethod, _ path: String, _ answer: TestResponse, reading: BodyReading = .kept) {
+        on(method, path, reading: reading) { _ in answer }
+    }
+
+    /// Answers a path always in the same way.
+    public func on(_ path: String, _ answer: TestResponse, reading: BodyReading = .kept) {
+        on(path, reading: reading) { _ in answer }
+    }
+
+    /// Answers the next requests, whatever they are, one each, before any route.
+    public func enqueue(_ answers: TestResponse...) { core.script.withLock { $0.queue += answers } }
+
+    /// Says what becomes of the next connections, one each.
+    public func enqueueConnections(_ plans: ConnectionPlan...) { core.script.withLock { $0.connections += plans } }
+
+    /// Closes every open connection without a word; the server goes on.
+    public func closeConnections() { core.closeConnections() }
+}
+
+extension TestServer {
+    /// The requests so far, the oldest first: at most the last `recordedRequests` of them.
+    public var received: [RecordedRequest] {
+        core.state.read { $0.requests(limit: core.configuration.recordedRequests) }
+    }
+
+    /// How many requests came whole.
+    public var requestCount: Int { core.state.read { $0.requestCount } }
+
+    /// What was no HTTP/1.1 request and was refused; at most the first 1,000.
+    public var faults: [RequestFault] { core.state.read { $0.faults } }
+
+    /// How many connections were ever made.
+    public var connectionCount: Int { core.state.read { $0.accepted } }
+
+    /// How many connections are open.
+    public var openConnections: Int { core.state.read { $0.open.count } }
+
+    /// The next request that this did not return before, as soon as it is there. Throws ``WaitTimeout`` after `limit`.
+    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        try await core.state.wait(for: "a request", within: limit) { $0.takeNext() }
+    }
+
+    /// Waits until so many requests have come in all, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
+    @discardableResult
+    public func wait(forRequests count: Int, within limit: Duration = .seconds(60)) async throws -> [RecordedRequest] {
+        _ = try await core.state.wait(for: "\(count) requests", within: limit) { $0.requestCount >= count ? true : nil }
+        return received
+    }
+
+    /// Waits until so many connections are open. Throws ``WaitTimeout`` after `limit`.
+    public func wait(forOpenConnections count: Int, within limit: Duration = .seconds(60)) async throws {
+        _ = try await core.state.wait(for: "\(count) open connections", within: limit) {
+            $0.open.count == count ? true : nil
+        }
+    }
+
+    /// Waits until the clients have closed all connections. Throws ``WaitTimeout`` after `limit`.
+    public func waitUntilNoConnections(within limit: Duration = .seconds(60)) async throws {
+        try await wait(forOpenConnections: 0, within: limit)
+    }
+}
+
+extension TestServer {
+    /// What holds for the whole server.
+    public struct Configuration: Sendable {
+        /// Listens on ::1 instead of 127.0.0.1.
+        public var usesIPv6 = false
+        /// Bytes of a request's first line and headers; more are refused with 431. 64 KiB by default.
+        public var headLimit = 64 << 10
+        /// Bytes of a request's body; more are refused with 413. 64 MiB by default.
+        public var bodyLimit = 64 << 20
+        /// Requests that ``TestServer/received`` holds; 10,000 by default, 0 records nothing.
+        public var recordedRequests = 10_000
+        /// Bytes of bodies that ``TestServer/received`` holds; the oldest requests go first. 256 MiB by default.
+        public var recordedBytes = 256 << 20
+        /// Whether `Expect: 100-continue` is answered; if not, a client has to send its body unasked after a while.
+        public var answersExpectations = true
+
+        /// The defaults.
+        public init() {}
+    }
+}
+
+/// Thrown when a server cannot start.
+public struct TestServerError: Error, Sendable, CustomStringConvertible {
+    /// What the system said.
+    public let reason: String
+    /// A sentence for a test's log.
+    public var description: String { "the test server cannot start: \(reason)" }
+}

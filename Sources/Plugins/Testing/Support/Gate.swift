@@ -1,0 +1,62 @@
+/// A latch between a test and what it tests: something waits at it until the test opens it, and the test can await
+/// that it got there.
+///
+/// ```swift
+/// let gate = Gate()
+/// server.on("/slow", .text("done").waiting(for: gate))
+/// let task = Task { try await agent.send(GetSlow()) }
+/// try await gate.reached()          // the request is at the server
+/// task.cancel()
+/// ```
+///
+/// An open gate stays open. It may be used by any number at once, from any thread.
+public final class Gate: Sendable {
+    private struct State: Sendable {
+        var isOpen: Bool
+        var arrivals = 0
+        var bells: [Int32] = []
+    }
+
+    private let state: Watched<State>
+
+    /// Makes a gate, closed unless said otherwise.
+    public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
+
+    /// Lets all through that wait, and all that come.
+    public func open() {
+        state.update { state in
+            state.isOpen = true
+            for bell in state.bells { POSIX.ring(bell) }
+            state.bells = []
+        }
+    }
+
+    /// Whether it has been opened.
+    public var isOpen: Bool { state.read { $0.isOpen } }
+
+    /// How many have come to it so far, also those that went on.
+    public var arrivals: Int { state.read { $0.arrivals } }
+
+    /// Waits at the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    public func wait(within limit: Duration = .seconds(60)) async throws {
+        state.update { $0.arrivals += 1 }
+        _ = try await state.wait(for: "a gate to open", within: limit) { $0.isOpen ? true : nil }
+    }
+
+    /// Waits until `count` have come to the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    public func reached(by count: Int = 1, within limit: Duration = .seconds(60)) async throws {
+        _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
+    }
+
+    /// Comes to the gate with a descriptor that gets a byte when it opens; false if it is open already.
+    func arrive(bell: Int32) -> Bool {
+        state.update { state in
+            state.arrivals += 1
+            if !state.isOpen { state.bells.append(bell) }
+            return !state.isOpen
+        }
+    }
+
+    /// Takes the descriptor back, before it is closed.
+    func leave(bell: Int32) { state.update { $0.bells.removeAll { $0 == bell } } }
+}

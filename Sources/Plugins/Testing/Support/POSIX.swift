@@ -1,0 +1,184 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The few system calls of the server, with interruptions handled; what differs between systems is in files beside it.
+enum POSIX {
+    struct Failure: Error {
+        let operation: String
+        let code: Int32
+        init(_ operation: String) { (self.operation, code) = (operation, errno) }
+        var text: String { "\(operation): \(String(cString: strerror(code)))" }
+    }
+
+    enum Readiness { case readable, belled, timedOut }
+
+    /// A listening socket on the loopback interface and its port.
+    static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
+        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        setCloseOnExec(descriptor)
+        var port: UInt16 = 0
+        let isBound = ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port)
+        guard isBound, systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+            let failure = Failure("listen")
+            close(descriptor)
+            throw failure
+        }
+        return (descriptor, port)
+    }
+
+    private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16) -> Bool {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        return isBound
+    }
+
+    private static func bindIPv6(_ descriptor: Int32, _ port: inout UInt16) -> Bool {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin6_port)
+        return isBound
+    }
+
+    /// A connection that waits to be taken, ready for blocking calls; nil if there is none or none can be had.
+    static func takeConnection(_ listener: Int32) -> Int32? {
+        var descriptor = accept(listener, nil, nil)
+        while descriptor < 0 && errno == EINTR { descriptor = accept(listener, nil, nil) }
+        guard descriptor >= 0 else { return nil }
+        setCloseOnExec(descriptor)
+        _ = fcntl(descriptor, F_SETFL, 0)
+        setOption(descriptor, tcpLevel, TCP_NODELAY, Int32(1))
+        prepareForWriting(descriptor)
+        return descriptor
+    }
+
+    /// Bytes received, 0 at the end, nil if the connection failed.
+    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        var count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        while count < 0 && errno == EINTR { count = recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+        return count < 0 ? nil : count
+    }
+
+    /// Sends everything; false if the connection failed. Never raises SIGPIPE.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let count = systemSend(descriptor, part.baseAddress, part.count, sendFlags)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Waits for input, for a byte on the bell, or for the time to pass; -1 milliseconds wait for ever.
+    static func wait(_ descriptor: Int32, forInput: Bool, bell: Int32 = -1, milliseconds: Int32) -> Readiness {
+        var polled = [
+            pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
+            pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = poll(&polled, bell < 0 ? 1 : 2, milliseconds)
+        if count <= 0 { return .timedOut }
+        return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
+    }
+
+    /// Whether input waits that nobody has read, the end of the connection aside.
+    static func hasUnreadInput(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, peekFlags) > 0
+    }
+
+    /// A pipe whose write end is rung to wake a poll.
+    static func makeBell() -> (hears: Int32, rings: Int32)? {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        ends.forEach(setCloseOnExec)
+        return (ends[0], ends[1])
+    }
+
+    static func closeBell(_ bell: (hears: Int32, rings: Int32)) {
+        close(bell.hears)
+        close(bell.rings)
+    }
+
+    static func ring(_ bell: Int32) {
+        var byte: UInt8 = 1
+        _ = write(bell, &byte, 1)
+    }
+
+    /// Makes the next `close` send a reset instead of an end.
+    static func resetOnClose(_ descriptor: Int32) {
+        setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+    }
+
+    static func shutDown(_ descriptor: Int32) { _ = shutdown(descriptor, bothWays) }
+
+    static func shutDownWriting(_ descriptor: Int32) { _ = shutdown(descriptor, writingWay) }
+
+    /// A thousand connections to a server in the same process take two thousand descriptors; many systems allow 1,024
+    /// unless asked.
+    static func allowManyDescriptors() {
+        var limit = rlimit()
+        guard getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 8192)
+        _ = setrlimit(descriptorLimit, &limit)
+    }
+
+    private static func setCloseOnExec(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+
+    static func setOption<Value>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Value) {
+        withUnsafePointer(to: value) {
+            _ = setsockopt(descriptor, level, name, $0, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+
+    /// Runs a body on a detached thread of its own; false if there can be no more threads.
+    static func startThread(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
+        withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
+            guard let attributes = memory.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
+            defer { pthread_attr_destroy(attributes) }
+            pthread_attr_setstacksize(attributes, stack)
+            pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+            let start = Unmanaged.passRetained(ThreadBody(body))
+            if createThread(attributes, start.toOpaque()) { return true }
+            start.release()
+            return false
+        }
+    }
+
+    final class ThreadBody: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    static func runThread(_ start: UnsafeMutableRawPointer) {
+        Unmanaged<ThreadBody>.fromOpaque(start).takeRetainedValue().run()
+    }
+}
+
+// Members of the same name would hide these.
+private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    send(descriptor, bytes, count, flags)
+}

@@ -1,0 +1,99 @@
+import Synchronization
+
+/// State behind a lock that tasks can wait on: they are looked at after each change, so nobody polls or sleeps.
+final class Watched<State: Sendable>: Sendable {
+    private struct Waiter {
+        let id: UInt64
+        /// Resumes the waiter and returns how, if the state is what it waits for.
+        let probe: (inout State) -> (@Sendable () -> Void)?
+        let fail: @Sendable (any Error) -> Void
+    }
+
+    private struct Guarded {
+        var state: State
+        var waiters: [Waiter] = []
+    }
+
+    private let guarded: Mutex<Guarded>
+    private let ids = Atomic<UInt64>(0)
+
+    init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
+
+    /// Reads, without looking at the waiters.
+    func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result { guarded.withLock { body(&$0.state) } }
+
+    /// Changes the state and resumes those who waited for it.
+    @discardableResult
+    func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
+            let result = change(&guarded.state)
+            if guarded.waiters.isEmpty { return (result, []) }
+            var resumed: [@Sendable () -> Void] = []
+            var waiters = guarded.waiters
+            waiters.removeAll { waiter in
+                guard let resume = waiter.probe(&guarded.state) else { return false }
+                resumed.append(resume)
+                return true
+            }
+            guarded.waiters = waiters
+            return (result, resumed)
+        }
+        for resume in resumed { resume() }
+        return result
+    }
+
+    /// Waits until the probe finds something. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    func wait<Found: Sendable>(
+        for what: String, within limit: Duration, _ probe: @escaping @Sendable (inout State) -> Found?
+    ) async throws -> Found {
+        if let found = read({ probe(&$0) }) { return found }
+        let id = ids.add(1, ordering: .relaxed).newValue
+        let timer = Task.detached { [self] in
+            try await Task.sleep(for: limit)
+            // A limit so short that nobody waits yet is met a little later.
+            while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let found = guarded.withLock { guarded -> Found? in
+                    if let found = probe(&guarded.state) { return found }
+                    guarded.waiters.append(
+                        Waiter(
+                            id: id,
+                            probe: { state in
+                                guard let found = probe(&state) else { return nil }
+                                return { continuation.resume(returning: found) }
+                            }, fail: { continuation.resume(throwing: $0) }))
+                    return nil
+                }
+                if let found {
+                    continuation.resume(returning: found)
+                } else if Task.isCancelled {
+                    fail(id, CancellationError())
+                }
+            }
+        } onCancel: {
+            fail(id, CancellationError())
+        }
+    }
+
+    @discardableResult
+    private func fail(_ id: UInt64, _ error: any Error) -> Bool {
+        let waiter = guarded.withLock { guarded in
+            guarded.waiters.firstIndex { $0.id == id }.map { guarded.waiters.remove(at: $0).fail }
+        }
+        waiter?(error)
+        return waiter != nil
+    }
+}
+
+/// Thrown by the waits of the test kit when nothing came of it.
+public struct WaitTimeout: Error, Sendable, CustomStringConvertible {
+    /// What was waited for.
+    public let what: String
+    /// For how long.
+    public let limit: Duration
+    /// A sentence for a test's log.
+    public var description: String { "waited \(limit) for \(what)" }
+}
