@@ -124,34 +124,42 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     /// Decides how it ended: a cancellation that came first wins over whatever came back.
-    func settle<Success: Sendable>(
-        _ result: Result<Success, any Error>, http: (Success) -> HTTPResponse?
-    ) -> (Result<Success, any Error>, ActivityOutcome, [StagedWork]) {
-        let (result, outcome, staged, bodies) = state.withLock { state in
-            var result = result
-            let outcome: ActivityOutcome
-            switch (state.cause, result) {
-            case (.deadline?, _):
+    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
+        let (settled, bodies) = state.withLock { state in
+            var settled = Settlement(failure: failure, outcome: .success(http), staged: state.staged)
+            switch state.cause {
+            case .deadline?:
                 let error = ErrandError(.deadlineExceeded, "the deadline of the call has passed")
-                (result, outcome) = (.failure(error), .failure(error))
-            case (let cause?, _):
-                (result, outcome) = (.failure(ErrandError(.cancelled, "cancelled by \(cause)")), .cancelled(cause))
-            case (nil, .success(let success)): outcome = .success(http(success))
-            case (nil, .failure(let error)) where error.isCancellation:
-                let typed = error as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: error)
-                (result, outcome) = (.failure(typed), .cancelled(.within))
-            case (nil, .failure(let error)): outcome = .failure(error)
+                (settled.failure, settled.outcome) = (error, .failure(error))
+            case let cause?:
+                settled.failure = ErrandError(.cancelled, "cancelled by \(cause)")
+                settled.outcome = .cancelled(cause)
+            case nil:
+                if let failure, failure.isCancellation {
+                    settled.failure =
+                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: failure)
+                    settled.outcome = .cancelled(.within)
+                } else if let failure {
+                    settled.outcome = .failure(failure)
+                }
             }
-            state.outcome = outcome
+            state.outcome = settled.outcome
             state.task = nil
             state.checks = []
             defer { (state.staged, state.bodies) = ([], []) }
-            return (result, outcome, state.staged, state.bodies)
+            return (settled, state.bodies)
         }
         over.store(true, ordering: .releasing)
-        if case .failure = result { bodies.forEach { $0.reader?.cancel() } }
-        return (result, outcome, staged)
+        if settled.failure != nil { bodies.forEach { $0.reader?.cancel() } }
+        return settled
     }
+}
+
+/// How an activity ended, and what to do about it.
+struct Settlement: Sendable {
+    var failure: (any Error)?
+    var outcome: ActivityOutcome
+    let staged: [StagedWork]
 }
 
 /// What kind of thing an activity is; plugins add their own.

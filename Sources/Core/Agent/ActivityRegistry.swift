@@ -19,8 +19,10 @@ final class ActivityRegistry: Sendable {
     var activities: [Activity] { state.withLock { Array($0.running.values) } }
 
     /// Registers and tells will-start before it returns; then the body runs in a task of its own, off the caller's actor.
+    ///
+    /// A caller that is on no actor may have it begin on its own thread (`inPlace`): that saves waking another one.
     func launch<Success: Sendable>(
-        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil,
+        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil, inPlace: Bool = false,
         http: @escaping @Sendable (Success) -> HTTPResponse? = { _ in nil },
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> Task<Success, any Error> {
@@ -29,28 +31,49 @@ final class ActivityRegistry: Sendable {
             if let deadline = activity.deadline { wake(&state, at: deadline) }
         }
         activity.tell(.willStart)
-        let task = Task(priority: priority) { @concurrent in
-            var result: Result<Success, any Error>
-            do {
-                if activity.isCancelled { throw CancellationError() }
-                result = .success(try await body(activity))
-            } catch { result = .failure(error) }
-            let outcome: ActivityOutcome
-            let staged: [StagedWork]
-            (result, outcome, staged) = activity.settle(result, http: http)
-            for work in staged {
-                if case .success = result { await work.commit() } else { await work.discard() }
+        let task: Task<Success, any Error>
+        if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            if Task.isCancelled { activity.cancel(.task) }
+            task = Task.immediate(priority: priority) { @concurrent in
+                try await self.carryOut(activity, completion, http, body)
             }
-            activity.tell(.willStop(outcome))
-            // Released before the callbacks: in a program whose main thread is blocked they never run.
-            self.state.withLock { $0.running[activity.id] = nil }
-            await activity.allTold()
-            if let completion { await completion.deliver(activity, result) }
-            activity.tell(.didStop(outcome))
-            return try result.get()
+        } else {
+            task = Task(priority: priority) { @concurrent in
+                try await self.carryOut(activity, completion, http, body)
+            }
         }
         activity.attach(task)
         return task
+    }
+
+    private func carryOut<Success: Sendable>(
+        _ activity: Activity, _ completion: Completion<Success>?, _ http: (Success) -> HTTPResponse?,
+        _ body: (Activity) async throws -> Success
+    ) async throws -> Success {
+        var success: Success?
+        var failure: (any Error)?
+        do {
+            if activity.isCancelled { throw CancellationError() }
+            success = try await body(activity)
+        } catch { failure = error }
+        let settled = activity.settle(failure, http: success.flatMap(http))
+        for work in settled.staged {
+            if settled.failure == nil { await work.commit() } else { await work.discard() }
+        }
+        activity.tell(.willStop(settled.outcome))
+        // Released before the callbacks: in a program whose main thread is blocked they never run.
+        state.withLock { $0.running[activity.id] = nil }
+        await activity.allTold()
+        if let completion {
+            let result: Result<Success, any Error> =
+                if let success, settled.failure == nil { .success(success) } else {
+                    .failure(settled.failure ?? CancellationError())
+                }
+            await completion.deliver(activity, result)
+        }
+        activity.tell(.didStop(settled.outcome))
+        guard let success, settled.failure == nil else { throw settled.failure ?? CancellationError() }
+        return success
     }
 
     /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a

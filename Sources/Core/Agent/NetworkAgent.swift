@@ -79,23 +79,32 @@ public final class NetworkAgent: Agent {
 
     /// The request as it would be built now, before filters; nothing is sent (Y50).
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
-        try settings.withLock { $0 }.build(request)
+        let http = try settings.withLock { $0 }.build(request)
+        try http.validate()
+        return http
     }
 
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-        try await start(request, options: options, completion: nil).joined()
+        let actor = #isolation
+        return try await start(request, options, completion: nil, inPlace: actor == nil).joined()
     }
 
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>> {
+        start(request, options, completion: completion, inPlace: false)
+    }
+
+    private func start<R: Request>(
+        _ request: R, _ options: CallOptions, completion: Completion<Response<R.Output>>?, inPlace: Bool
+    ) -> RequestHandle<Response<R.Output>> {
         let settings = settings.withLock { $0 }
         let activity = activity(
             .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
             deadline: request.deadline ?? settings.configuration.deadline)
         let task = registry.launch(
-            activity, priority: request.priority?.task, completion: completion, http: { $0.http }
+            activity, priority: request.priority?.task, completion: completion, inPlace: inPlace, http: { $0.http }
         ) { activity in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }

@@ -32,7 +32,8 @@ public struct RequestHandle<Success: Sendable>: Sendable {
 
     /// The result; cancelling the task that waits cancels the activity.
     func joined() async throws -> Success {
-        try await withTaskCancellationHandler {
+        if !isRunning { return try await task.value }
+        return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             activity.cancel(.task)

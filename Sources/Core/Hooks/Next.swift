@@ -26,7 +26,7 @@ public struct Next: Sendable {
 }
 
 /// The filters of a call in the order of the way, with the place of the redirects between the two stages.
-struct FilterChain: Sendable {
+final class FilterChain: Sendable {
     let filters: [any Filter]
     /// How many of them are call filters.
     let redirectsAt: Int

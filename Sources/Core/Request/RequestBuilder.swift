@@ -10,7 +10,6 @@ extension AgentSettings {
         if let complete = try request.httpRequest() {
             var complete = complete
             complete.body = try complete.body.resolved()
-            try complete.validate()
             return complete
         }
         let encoding = request.parameterEncoding
@@ -36,7 +35,6 @@ extension AgentSettings {
         if let type = http.body.contentType, !http.headers.contains(.contentType) {
             http.headers.add(.contentType, type)
         }
-        try http.validate()
         return http
     }
 

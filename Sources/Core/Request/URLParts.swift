@@ -43,7 +43,7 @@ struct URLParts {
             throw ErrandError(.invalidURL, "this is no URL")
         }
         // Resolved as a browser would, so that nothing below sees another path than the filters do.
-        return text.contains("/.") ? url.standardized : url
+        return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
     /// Throws `invalidURL` unless the URL is absolute, http or https, with a host and without credentials.

@@ -83,7 +83,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// Replaces by name: each name in `other` loses its old fields and gets the new ones.
     public mutating func merge(_ other: HTTPHeaders) {
-        if fields.isEmpty { return fields = other.fields }
+        if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
         for field in other.fields { fields.removeAll { $0.name == field.name } }
         fields += other.fields
     }

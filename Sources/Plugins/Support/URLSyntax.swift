@@ -31,6 +31,14 @@ package enum URLSyntax {
         return try result.get()
     }
 
+    /// Whether a slash is followed by a dot anywhere.
+    package static func mayHaveDotSegments(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.indices.dropFirst().contains { bytes[$0] == UInt8(ascii: ".") && bytes[$0 - 1] == UInt8(ascii: "/") }
+        }
+    }
+
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
     package static func redacted(_ text: String) -> String {
         var url = text.utf8[...]
@@ -51,15 +59,19 @@ package enum URLSyntax {
 
     private static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> Int {
         guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
-        let scheme = bytes[..<colon].map(ASCII.lowercase)
-        guard scheme.elementsEqual("http".utf8) || scheme.elementsEqual("https".utf8) else {
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard scheme == "http" || scheme == "https" else {
             throw Fault(description: "the scheme is not http or https")
         }
         let start = colon + 3
-        let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let end = bytes[start...].firstIndex(where: endsAuthority) ?? bytes.endIndex
         try checkAuthority(bytes[start..<end])
         try checkRest(bytes, from: end, isRest)
         return end
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func checkAuthority(_ authority: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
