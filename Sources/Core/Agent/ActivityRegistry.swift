@@ -22,7 +22,8 @@ final class ActivityRegistry: Sendable {
     ///
     /// A caller that is on no actor may have it begin on its own thread (`inPlace`): that saves waking another one.
     func launch<Success: Sendable>(
-        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil, inPlace: Bool = false,
+        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil,
+        inPlace: Bool = false,
         http: @escaping @Sendable (Success) -> HTTPResponse? = { _ in nil },
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> Task<Success, any Error> {

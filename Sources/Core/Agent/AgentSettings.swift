@@ -27,9 +27,10 @@ final class AgentSettings: Sendable {
             built = http
             activity.tell(.built(http))
             let exchange = Exchange(
-                request: request, http: http, delivery: request.delivery,
-                timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
-                tags: activity.tags, activity: activity, settings: self)
+                Exchange.Fields(
+                    request: request, http: http, delivery: request.delivery,
+                    timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
+                    tags: activity.tags, activity: activity, settings: self))
             let own = request.filters
             let chain =
                 own.isEmpty

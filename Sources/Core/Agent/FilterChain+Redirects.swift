@@ -13,9 +13,7 @@ extension FilterChain {
     ) async throws -> HTTPResponse {
         let policy = exchange.request.redirects ?? exchange.settings.configuration.redirects
         var exchange = exchange
-        exchange.attempt = exchange.activity.countAttempt()
-        exchange.stage = .hop
-        exchange.hop = 1
+        exchange = exchange.with { ($0.attempt, $0.stage, $0.hop) = ($0.activity.countAttempt(), .hop, 1) }
         while true {
             let response = try await hop(exchange)
             guard policy.follows, let next = try redirect(response, from: exchange.http, policy) else {
@@ -27,8 +25,7 @@ extension FilterChain {
             }
             await finish(response.body)
             exchange.activity.tell(.redirected(response, to: next))
-            exchange.http = next
-            exchange.hop += 1
+            exchange = exchange.with { ($0.http, $0.hop) = (next, $0.hop + 1) }
         }
     }
 

@@ -46,7 +46,10 @@ extension FilterChain {
             response.body.cancel()
             throw ErrandError(.invalidResponse, "the Content-Length of the answer is no number", response: nil)
         }
-        guard let data = response.body.data else { return response.body.expecting(length) }
+        guard let data = response.body.data else {
+            response.body.reader?.expect(length)
+            return response.body
+        }
         if Int64(data.count) != length { throw ErrandError.wrongLength(expected: length, received: Int64(data.count)) }
         return response.body
     }

@@ -3,37 +3,69 @@
 /// A value: a filter changes its copy and hands it to `next`. What concerns the whole call, `checks`, `whenAccepted`
 /// and `detach`, is shared by all copies.
 public struct Exchange: Sendable {
-    /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
-    public let request: any Request
-    /// What goes over the wire.
-    public var http: HTTPRequest
-    public var delivery: BodyDelivery
-    /// The longest silence in one try.
-    public var timeout: Duration
-    public var priority: RequestPriority
-    public var tags: Tags
-    public private(set) var activity: Activity
-    /// The stage in which the filter stands that sees this.
-    public internal(set) var stage: FilterStages = .call
-    /// Which try this is, from 1: `next` below the call filters counts them.
-    public internal(set) var attempt = 1
-    /// Which request on the wire within the try, from 1: redirects count.
-    public internal(set) var hop = 1
-    let settings: AgentSettings
+    // One reference, so that a filter that changes nothing costs no copy, and small frames.
+    private var box: Box
 
-    init(
-        request: any Request, http: HTTPRequest, delivery: BodyDelivery, timeout: Duration, priority: RequestPriority,
-        tags: Tags, activity: Activity, settings: AgentSettings
-    ) {
-        self.request = request
-        self.http = http
-        self.delivery = delivery
-        self.timeout = timeout
-        self.priority = priority
-        self.tags = tags
-        self.activity = activity
-        self.settings = settings
+    private final class Box: Sendable {
+        let fields: Fields
+        init(_ fields: Fields) { self.fields = fields }
     }
+
+    struct Fields {
+        let request: any Request
+        var http: HTTPRequest
+        var delivery: BodyDelivery
+        var timeout: Duration
+        var priority: RequestPriority
+        var tags: Tags
+        var activity: Activity
+        let settings: AgentSettings
+        var stage = FilterStages.call
+        var attempt = 1
+        var hop = 1
+    }
+
+    init(_ fields: Fields) { box = Box(fields) }
+
+    /// Internal changes, in one step.
+    func with(_ change: (inout Fields) -> Void) -> Exchange {
+        var fields = box.fields
+        change(&fields)
+        return Exchange(fields)
+    }
+
+    /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
+    public var request: any Request { box.fields.request }
+    /// What goes over the wire.
+    public var http: HTTPRequest {
+        get { box.fields.http }
+        set { self = with { $0.http = newValue } }
+    }
+    public var delivery: BodyDelivery {
+        get { box.fields.delivery }
+        set { self = with { $0.delivery = newValue } }
+    }
+    /// The longest silence in one try.
+    public var timeout: Duration {
+        get { box.fields.timeout }
+        set { self = with { $0.timeout = newValue } }
+    }
+    public var priority: RequestPriority {
+        get { box.fields.priority }
+        set { self = with { $0.priority = newValue } }
+    }
+    public var tags: Tags {
+        get { box.fields.tags }
+        set { self = with { $0.tags = newValue } }
+    }
+    public var activity: Activity { box.fields.activity }
+    /// The stage in which the filter stands that sees this.
+    public var stage: FilterStages { box.fields.stage }
+    /// Which try this is, from 1: `next` below the call filters counts them.
+    public var attempt: Int { box.fields.attempt }
+    /// Which request on the wire within the try, from 1: redirects count.
+    public var hop: Int { box.fields.hop }
+    var settings: AgentSettings { box.fields.settings }
 
     /// The clock to wait by.
     public var time: any TimeSource { activity.registry.time }
@@ -58,9 +90,8 @@ public struct Exchange: Sendable {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: activity.accessories, registry: activity.registry)
-        var exchange = self
-        exchange.activity = background
-        let task = activity.registry.launch(background) { [exchange] _ in try await body(exchange) }
+        let exchange = with { $0.activity = background }
+        let task = activity.registry.launch(background) { _ in try await body(exchange) }
         return RequestHandle(activity: background, task: task)
     }
 

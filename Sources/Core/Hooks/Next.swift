@@ -14,14 +14,10 @@ public struct Next: Sendable {
         if exchange.activity.isOver {
             throw ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
         }
-        if index < chain.filters.count {
-            if index != chain.redirectsAt || exchange.stage == .hop {
-                return try await chain.filters[index].filter(exchange, next: Next(chain, index + 1))
-            }
-        } else if exchange.stage == .hop {
-            return try await chain.wire(exchange)
+        if index < chain.filters.count, index != chain.redirectsAt || exchange.stage == .hop {
+            return try await chain.filters[index].filter(exchange, next: Next(chain, index + 1))
         }
-        return try await chain.followRedirects(exchange) { try await Next(chain, chain.redirectsAt)($0) }
+        return try await chain.goOn(exchange)
     }
 }
 
@@ -37,5 +33,11 @@ final class FilterChain: Sendable {
         self.filters = call + filters.filter { $0.stages.contains(.hop) }
         redirectsAt = call.count
         self.transport = transport
+    }
+
+    /// Below the filters of a stage: to the hops, or to the wire.
+    func goOn(_ exchange: Exchange) async throws -> HTTPResponse {
+        if exchange.stage == .hop { return try await wire(exchange) }
+        return try await followRedirects(exchange) { try await Next(self, redirectsAt)($0) }
     }
 }

@@ -3,7 +3,6 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
-import Synchronization
 
 /// Where the chunks of a streamed ``HTTPBody`` come from: a socket, a file, a test.
 ///
@@ -31,10 +30,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public typealias Element = Data
     public typealias Failure = any Error
 
-    /// Bytes in all, where that is known beforehand.
-    public let length: Int64?
-    /// The file that holds the bytes, for a body that was delivered into one.
-    public private(set) var file: URL?
+    // Small on purpose: a response is copied from filter to filter.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -44,35 +40,27 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     public static let empty = HTTPBody(Data())
 
-    public init(_ data: Data) {
-        length = Int64(data.count)
-        storage = .data(data)
-    }
+    public init(_ data: Data) { storage = .data(data) }
 
     public init(length: Int64? = nil, source: some HTTPBodySource) {
-        self.length = length
         storage = .stream(BodyReader(source, length: length))
     }
 
     /// A file's bytes, opened at the first read and read in pieces as they are pulled.
     public init(file url: URL, length: Int64? = nil) {
-        self.length = length
-        file = url
-        storage = .stream(BodyReader(FileBodySource(url), length: length))
+        storage = .stream(BodyReader(FileBodySource(url), length: length, file: url))
     }
 
-    /// The same stream with a length that it has to keep.
-    func expecting(_ length: Int64) -> HTTPBody {
-        guard case .stream(let reader) = storage, self.length != length else { return self }
-        reader.expect(length)
-        return HTTPBody(length: length, file: file, storage: storage)
+    /// Bytes in all, where that is known beforehand.
+    public var length: Int64? {
+        switch storage {
+        case .data(let data): Int64(data.count)
+        case .stream(let reader): reader.length
+        }
     }
 
-    private init(length: Int64, file: URL?, storage: Storage) {
-        self.length = length
-        self.file = file
-        self.storage = storage
-    }
+    /// The file that holds the bytes, for a body that was delivered into one.
+    public var file: URL? { reader?.file }
 
     /// The bytes, if they are in memory already.
     public var data: Data? {
@@ -141,67 +129,5 @@ public struct HTTPBody: AsyncSequence, Sendable {
                 return try await reader.next()
             }
         }
-    }
-}
-
-/// Lets one reader in, counts its bytes, and cancels the source when nobody holds the body any more.
-final class BodyReader: Sendable {
-    struct Ticket {}
-    private struct State {
-        var isClaimed = false
-        var isOver = false
-        var received: Int64 = 0
-        var length: Int64?
-    }
-
-    private let source: any HTTPBodySource
-    private let state: Mutex<State>
-
-    init(_ source: any HTTPBodySource, length: Int64?) {
-        self.source = source
-        state = Mutex(State(length: length))
-    }
-
-    deinit { cancel() }
-
-    func expect(_ length: Int64) { state.withLock { $0.length = length } }
-
-    func claim() throws -> Ticket {
-        let wasClaimed = state.withLock { state in
-            defer { state.isClaimed = true }
-            return state.isClaimed
-        }
-        if wasClaimed { throw ErrandError(.bodyAlreadyRead, "a streamed body has one reader") }
-        return Ticket()
-    }
-
-    func next() async throws -> Data? {
-        while !state.withLock({ $0.isOver }) {
-            let chunk: Data?
-            do { chunk = try await source.nextChunk() } catch {
-                state.withLock { $0.isOver = true }
-                throw error
-            }
-            let (received, length) = state.withLock { state in
-                state.received += Int64(chunk?.count ?? 0)
-                if chunk == nil { state.isOver = true }
-                return (state.received, state.length)
-            }
-            if let length, chunk == nil ? received < length : received > length {
-                cancel()
-                throw ErrandError.wrongLength(expected: length, received: received)
-            }
-            guard let chunk else { return nil }
-            if !chunk.isEmpty { return chunk }
-        }
-        return nil
-    }
-
-    func cancel() {
-        let wasOver = state.withLock { state in
-            defer { state.isOver = true }
-            return state.isOver
-        }
-        if !wasOver { source.cancel() }
     }
 }
