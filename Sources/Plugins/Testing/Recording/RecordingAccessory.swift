@@ -36,6 +36,7 @@ public final class RecordingAccessory: Accessory {
         var running: Set<Activity.ID> = []
     }
 
+    /// Bytes of each body that it is told of.
     public let bodyByteLimit: Int
     private let limit: Int
     private let state = Watched(State())
@@ -47,6 +48,7 @@ public final class RecordingAccessory: Accessory {
         (self.bodyByteLimit, self.limit) = (bodyByteLimit, limit)
     }
 
+    /// Writes an event down.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         let record = Record(
             activity: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,

@@ -54,6 +54,7 @@ public final class StubTransport: Transport {
     /// The requests so far, the oldest first, with their bodies as data.
     public var received: [HTTPRequest] { state.withLock { Array($0.log.suffix(recordLimit)) } }
 
+    /// Answers a request. Throws what an answer is made to throw, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let request = request.body.data == nil ? try await Self.readWhole(request) : request
         switch try answers(to: request) {

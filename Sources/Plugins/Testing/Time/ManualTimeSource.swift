@@ -38,6 +38,7 @@ public final class ManualTimeSource: TimeSource {
         state = Watched(State(now: .now, date: date))
     }
 
+    /// As far as the test has let time pass.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
     /// Moves on with the time, and may be set to anything, as a user sets the clock of a device.
@@ -80,6 +81,7 @@ public final class ManualTimeSource: TimeSource {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 
+    /// Sleeps until the test has let time pass that far. Throws `CancellationError` at once when the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         let id = state.read { state in
             state.lastID += 1
