@@ -32,11 +32,7 @@ public struct RecordedRequest: Sendable {
     /// Names and values of the query, decoded; a name without `=` has no value.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
-        return target[target.index(after: mark)...].split(separator: "&").map { item in
-            let name = item.prefix { $0 != "=" }
-            let value = name.endIndex == item.endIndex ? nil : item[item.index(after: name.endIndex)...]
-            return (Self.decoded(name), value.map(Self.decoded))
-        }
+        return QueryItems.parse(target[target.index(after: mark)...])
     }
 
     /// The first value of a name in the query; nil if there is none.
@@ -52,22 +48,6 @@ public struct RecordedRequest: Sendable {
 
     /// Whether the body came in chunks.
     public var isChunked: Bool { headers.contains(.transferEncoding) }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(Substring(rest.prefix(2))), radix: 16),
-                rest.count > 1
-            {
-                rest = rest.dropFirst(2)
-                bytes.append(value)
-            } else {
-                bytes.append(byte == UInt8(ascii: "+") ? 0x20 : byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 extension RecordedRequest: CustomStringConvertible {

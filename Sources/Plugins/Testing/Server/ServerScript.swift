@@ -4,24 +4,16 @@ import Errand
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
-        let path: String
-        let isPrefix: Bool
+        let path: PathPattern
         let reading: BodyReading
         let handler: TestServer.Handler
 
-        init(_ method: HTTPMethod?, _ pattern: String, _ reading: BodyReading, _ handler: @escaping TestServer.Handler)
-        {
-            self.method = method
-            isPrefix = pattern.hasSuffix("*")
-            let path = isPrefix ? String(pattern.dropLast()) : pattern
-            self.path = path.hasPrefix("/") || path.isEmpty ? path : "/" + path
-            self.reading = reading
-            self.handler = handler
+        init(_ method: HTTPMethod?, _ path: String, _ reading: BodyReading, _ handler: @escaping TestServer.Handler) {
+            (self.method, self.path, self.reading, self.handler) = (method, PathPattern(path), reading, handler)
         }
 
         func matches(_ method: String, _ path: some StringProtocol) -> Bool {
-            if let wanted = self.method, wanted.rawValue != method { return false }
-            return isPrefix ? path.hasPrefix(self.path) : path == self.path
+            self.path.matches(path) && (self.method == nil || self.method?.rawValue == method)
         }
     }
 

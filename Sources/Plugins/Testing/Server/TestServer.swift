@@ -47,7 +47,8 @@ public final class TestServer: Sendable {
 }
 
 extension TestServer {
-    /// Answers a method and a path, exact or with a `*` at its end, query aside. Of several that match, the last counts.
+    /// Answers a method and a path, query aside: exact, or with a `*` at its start or end. Of several that match, the
+    /// last added counts.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {

@@ -1,0 +1,198 @@
+public import Errand
+
+/// Writes down what accessories are told, in order, for a test to look at.
+///
+/// ```swift
+/// let recording = RecordingAccessory()
+/// let agent = NetworkAgent(baseURL: url, transport: .stub(.text("ok")), accessories: [recording])
+/// _ = try await agent.send(Get())
+/// try await recording.waitUntilQuiet()
+/// recording.names()       // ["willStart", "built", "sending", "received", "willStop", "didStop"]
+/// recording.problems()    // [] if every activity began and ended once and in order
+/// ```
+///
+/// Streams are left out of what it keeps, so that it keeps no transfer alive.
+public final class RecordingAccessory: Accessory {
+    /// One event of one activity.
+    public struct Record: Sendable {
+        /// Whose event it is.
+        public let activity: Activity.ID
+        /// The activity that this one is a part of.
+        public let parent: Activity.ID?
+        /// A request, a batch, …
+        public let kind: ActivityKind
+        /// The activity's name for logs.
+        public let label: String
+        /// What happened; streamed bodies are replaced by empty ones.
+        public let event: ActivityEvent
+        /// "willStart", "sending", "progress", …
+        public var name: String { RecordingAccessory.name(of: event) }
+    }
+
+    private struct State: Sendable {
+        var records: [Record] = []
+        var dropped = 0
+        /// Those that will have started and did not stop yet.
+        var running: Set<Activity.ID> = []
+    }
+
+    /// Bytes of each body that it is told of.
+    public let bodyByteLimit: Int
+    private let limit: Int
+    private let state = Watched(State())
+
+    /// - Parameters:
+    ///   - bodyByteLimit: bytes of each body to be told of; none by default.
+    ///   - limit: events to keep, the first ones; 100,000 by default.
+    public init(bodyByteLimit: Int = 0, limit: Int = 100_000) {
+        (self.bodyByteLimit, self.limit) = (bodyByteLimit, limit)
+    }
+
+    /// Writes an event down.
+    public func activity(_ activity: Activity, did event: ActivityEvent) {
+        let record = Record(
+            activity: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,
+            event: Self.withoutStreams(event))
+        state.update { state in
+            switch event {
+            case .willStart: state.running.insert(activity.id)
+            case .didStop: state.running.remove(activity.id)
+            default: break
+            }
+            if state.records.count < limit { state.records.append(record) } else { state.dropped += 1 }
+        }
+    }
+
+    /// Everything so far, of all activities or of one.
+    public func records(of activity: Activity.ID? = nil) -> [Record] {
+        state.read { state in
+            guard let activity else { return state.records }
+            return state.records.filter { $0.activity == activity }
+        }
+    }
+
+    /// The events of one activity.
+    public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
+
+    /// The names of the events, of all activities or of one; what transports tell on the way is left out unless asked for.
+    public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
+        records(of: activity).compactMap { record in
+            if case .transport = record.event, !includesTransport { return nil }
+            return record.name
+        }
+    }
+
+    /// Whose events there are, in the order of their first.
+    public var activities: [Activity.ID] {
+        var seen: Set<Activity.ID> = []
+        return records().map(\.activity).filter { seen.insert($0).inserted }
+    }
+
+    /// Waits for the `count`th event of a name, of any activity or of one. Throws ``WaitTimeout`` after `limit`.
+    @discardableResult
+    public func wait(
+        for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(60)
+    ) async throws -> Record {
+        try await state.wait(for: "\(count) \(name)", within: limit) { state in
+            let found = state.records.lazy.filter { $0.name == name && (activity == nil || $0.activity == activity) }
+            return found.dropFirst(max(0, count - 1)).first
+        }
+    }
+
+    /// Waits until at least one activity has started and all that have started did stop. Throws ``WaitTimeout``.
+    public func waitUntilQuiet(within limit: Duration = .seconds(60)) async throws {
+        _ = try await state.wait(for: "all activities to stop", within: limit) { state in
+            state.running.isEmpty && !state.records.isEmpty ? true : nil
+        }
+    }
+}
+
+extension RecordingAccessory {
+    /// What is wrong with the order of events, empty if nothing is: each activity has will-start first, exactly one
+    /// will-stop, exactly one did-stop, that one last and with the same outcome.
+    public func problems() -> [String] {
+        let (records, dropped) = state.read { ($0.records, $0.dropped) }
+        var problems = dropped > 0 ? ["\(dropped) events were not kept; raise the limit"] : []
+        for (id, records) in Dictionary(grouping: records, by: \.activity).sorted(by: { $0.key < $1.key }) {
+            let names = records.map(\.name)
+            func report(_ problem: String) { problems.append("\(id) \(records[0].label): \(problem) in \(names)") }
+            for name in ["willStart", "willStop", "didStop"] {
+                let count = names.count { $0 == name }
+                if count != 1 { report("\(count) times \(name)") }
+            }
+            if names.first != "willStart" { report("something before willStart") }
+            if names.last != "didStop", names.contains("didStop") { report("something after didStop") }
+            let outcomes = records.compactMap { Self.outcome(of: $0.event) }
+            if Set(outcomes).count > 1 { report("outcomes \(outcomes)") }
+        }
+        return problems
+    }
+
+    /// "success", "failure" or "cancelled" of a will-stop or did-stop.
+    private static func outcome(of event: ActivityEvent) -> String? {
+        guard case .willStop(let outcome) = event else {
+            guard case .didStop(let outcome) = event else { return nil }
+            return name(of: outcome)
+        }
+        return name(of: outcome)
+    }
+
+    private static func name(of outcome: ActivityOutcome) -> String {
+        switch outcome {
+        case .success: "success"
+        case .failure: "failure"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    static func name(of event: ActivityEvent) -> String {
+        switch event {
+        case .willStart: "willStart"
+        case .built: "built"
+        case .sending: "sending"
+        case .requestBody: "requestBody"
+        case .transport(.progress): "progress"
+        case .transport(.informational): "informational"
+        case .transport(.trailers): "trailers"
+        case .transport(.timings): "timings"
+        case .received: "received"
+        case .responseBody: "responseBody"
+        case .redirected: "redirected"
+        case .note: "note"
+        case .willStop: "willStop"
+        case .didStop: "didStop"
+        }
+    }
+
+    private static func withoutStreams(_ event: ActivityEvent) -> ActivityEvent {
+        switch event {
+        case .built(let request): .built(withoutStream(request))
+        case .sending(let request, let attempt, let hop): .sending(withoutStream(request), attempt: attempt, hop: hop)
+        case .received(let response, let attempt, let hop):
+            .received(withoutStream(response), attempt: attempt, hop: hop)
+        case .redirected(let response, let request): .redirected(withoutStream(response), to: withoutStream(request))
+        case .willStop(let outcome): .willStop(withoutStream(outcome))
+        case .didStop(let outcome): .didStop(withoutStream(outcome))
+        default: event
+        }
+    }
+
+    private static func withoutStream(_ outcome: ActivityOutcome) -> ActivityOutcome {
+        guard case .success(let response?) = outcome else { return outcome }
+        return .success(withoutStream(response))
+    }
+
+    private static func withoutStream(_ response: HTTPResponse) -> HTTPResponse {
+        if response.body.data != nil { return response }
+        var response = response
+        response.body = .empty
+        return response
+    }
+
+    private static func withoutStream(_ request: HTTPRequest) -> HTTPRequest {
+        if request.body.isReplayable { return request }
+        var request = request
+        request.body = .none
+        return request
+    }
+}

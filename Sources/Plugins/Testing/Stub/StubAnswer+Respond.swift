@@ -1,0 +1,47 @@
+import Errand
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension StubAnswer {
+    /// The response, in its time.
+    func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        if gate != nil || delay > .zero { try await waitBefore(options) }
+        for event in events { options.report(event) }
+        var content: HTTPBody
+        switch body {
+        case .data(let data): content = data
+        case .chunks(let chunks, let interval, let failure):
+            let body = StubBody(chunks, interval, failure) { try await Self.wait(for: $0, options) }
+            content = HTTPBody(source: body)
+        case .stream(let length, let next, let cancel):
+            content = HTTPBody(length: length, source: StubStream(next: next, onCancel: cancel))
+        case .failure(let error): throw error
+        }
+        if request.method == .head { content = .empty }
+        return HTTPResponse(url: request.url, status: status, headers: headers, body: content)
+    }
+
+    private func waitBefore(_ options: TransportOptions) async throws {
+        if let gate {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await gate.wait(within: .seconds(3_155_760_000)) }
+                group.addTask { try await Self.wait(for: .seconds(3_155_760_000), options) }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+        if delay > .zero { try await Self.wait(for: delay, options) }
+    }
+
+    /// Waits by the agent's time, for no longer than its timeout.
+    private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
+        let limit = min(duration, options.timeout)
+        try await options.time.sleep(
+            until: options.time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000))))
+        if duration > limit { throw ErrandError(.timedOut, "nothing was heard for \(options.timeout)") }
+    }
+}

@@ -1,0 +1,116 @@
+public import Errand
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Which requests a ``StubTransport`` answers, and how; whatever is not said matches anything.
+public struct StubRule: Sendable {
+    enum Answers: Sendable {
+        /// One for each request, the last one for all that follow.
+        case inTurn([StubAnswer])
+        case handler(StubTransport.Handler)
+    }
+
+    let method: HTTPMethod?
+    let path: PathPattern
+    let query: [String: String]
+    let headers: HTTPHeaders
+    let body: Data?
+    let answers: Answers
+
+    /// A rule for a method and a path.
+    ///
+    /// - Parameters:
+    ///   - method: any if nil.
+    ///   - path: the whole path of the URL, `/v1/users/7`, or with `https://host` before it; with a `*` at its start or
+    ///     its end for anything there.
+    ///   - query: items that must be there with these values, decoded; others may be too.
+    ///   - headers: fields that must be there with these values; others may be too.
+    ///   - body: the exact bytes.
+    ///   - answers: one for each request, the last one for all that follow; 200 without a body if there is none.
+    public init(
+        _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
+        body: Data? = nil, answer answers: StubAnswer...
+    ) {
+        self.init(method, path, query: query, headers: headers, body: body, .inTurn(answers))
+    }
+
+    init(
+        _ method: HTTPMethod?, _ path: String, query: [String: String], headers: HTTPHeaders, body: Data?,
+        _ answers: Answers
+    ) {
+        (self.method, self.path, self.query) = (method, PathPattern(path), query)
+        (self.headers, self.body, self.answers) = (headers, body, answers)
+    }
+
+    /// What of a request is not as the rule wants it; empty if it matches.
+    func differences(from request: StubbedRequest) -> [String] {
+        var found: [String] = []
+        if let method, method != request.http.method {
+            found.append("method: expected \(method), got \(request.http.method)")
+        }
+        let actual = path.isAbsolute ? request.origin + request.path : request.path
+        if !path.matches(actual) { found.append("path: expected \(path), got \(actual)") }
+        for (name, value) in query.sorted(by: { $0.key < $1.key }) {
+            let values = request.queryItems.filter { $0.name == name }.map { $0.value ?? "" }
+            if !values.contains(value) { found.append("query \(name): expected \(value), got \(Self.list(values))") }
+        }
+        for field in headers {
+            let values = request.http.headers.filter { $0.name == field.name }
+            if values.contains(where: { $0.value == field.value }) { continue }
+            let got = values.isEmpty ? "none" : values.map(\.description).joined(separator: ", ")
+            found.append("header: expected \(field), got \(got)")
+        }
+        if let body, let sent = request.http.body.data, body != sent {
+            let offset = zip(body, sent).enumerated().first { $1.0 != $1.1 }?.offset ?? min(body.count, sent.count)
+            found.append("body: expected \(body.count) bytes, got \(sent.count), different from byte \(offset) on")
+        }
+        return found
+    }
+
+    private static func list(_ values: [String]) -> String { values.isEmpty ? "none" : values.joined(separator: ", ") }
+}
+
+extension StubRule: CustomStringConvertible {
+    /// Method and path: "GET /users/7".
+    public var description: String { "\(method?.rawValue ?? "*") \(path)" }
+}
+
+/// A request with its URL taken apart once for all rules.
+struct StubbedRequest {
+    let http: HTTPRequest
+    let origin: String
+    let path: String
+    let queryItems: [(name: String, value: String?)]
+
+    init(_ http: HTTPRequest) {
+        self.http = http
+        let text = http.url.absoluteString.prefix { $0 != "#" }
+        let beforeQuery = text.prefix { $0 != "?" }
+        let authority = beforeQuery.firstRange(of: "://")?.upperBound ?? beforeQuery.startIndex
+        let start = beforeQuery[authority...].firstIndex(of: "/") ?? beforeQuery.endIndex
+        origin = String(beforeQuery[..<start])
+        path = start == beforeQuery.endIndex ? "/" : String(beforeQuery[start...])
+        queryItems = QueryItems.parse(text[beforeQuery.endIndex...].dropFirst())
+    }
+}
+
+/// Thrown when no rule of a ``StubTransport`` matches: which was nearest, and what differed.
+///
+/// Sensitive headers are masked, bodies are left out.
+public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
+    /// The request that nothing matched.
+    public let request: HTTPRequest
+    /// The rule with the fewest differences, such as "GET /users/7"; nil if there are no rules.
+    public let nearest: String?
+    /// What differed from it, a line each.
+    public let differences: [String]
+
+    /// Several lines for a test's log.
+    public var description: String {
+        guard let nearest else { return "\(request) has no answer: the stub transport has no rules" }
+        return "\(request) has no answer. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
+    }
+}
