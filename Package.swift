@@ -36,7 +36,7 @@ let shims: [Target] = []
 let programs: [Target] = []
 
 let suites: [Target] = [
-    //suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
+    suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
 ]
 

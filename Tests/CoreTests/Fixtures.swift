@@ -1,0 +1,111 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+struct User: Codable, Sendable, Equatable {
+    let id: Int
+    let name: String
+}
+
+struct GetUser: Request {
+    typealias Output = User
+    var id = 7
+    var path: String { "users/\(id)" }
+}
+
+/// A request whose every part a test can set.
+struct Plain<Output: Sendable>: Request {
+    var method: HTTPMethod = .get
+    var path = "plain"
+    var base: BaseChoice = .standard
+    var query: Parameters = [:]
+    var parameters: Parameters?
+    var parameterPlacement: ParameterPlacement = .automatic
+    var parameterEncoding = ParameterEncoding()
+    var headers: HTTPHeaders = [:]
+    var body: RequestBody = .none
+    var authorization: Authorization?
+    var timeout: Duration?
+    var deadline: Duration?
+    var priority: RequestPriority?
+    var redirects: RedirectPolicy?
+    var acceptableStatuses: StatusCodes = .successful
+    var acceptableContentTypes: ContentTypes = .any
+    var delivery: BodyDelivery = .data
+    var label: String?
+    var tags = Tags()
+    var filters: [any Filter] = []
+    var checks: [ResponseCheck] = []
+    var accessories: [any Accessory] = []
+    var complete: HTTPRequest?
+    var mapping: @Sendable (any Error) -> any Error = { $0 }
+    var reading: @Sendable (HTTPResponse) async throws -> Output
+
+    func httpRequest() throws -> HTTPRequest? { complete }
+    func decode(_ response: HTTPResponse) async throws -> Output { try await reading(response) }
+    func mapError(_ error: any Error) -> any Error { mapping(error) }
+}
+
+extension Plain where Output == Data {
+    init(_ change: (inout Plain) -> Void = { _ in }) {
+        self.init { $0.data }
+        change(&self)
+    }
+}
+
+extension Plain where Output == HTTPBody {
+    static func streamed(_ change: (inout Plain) -> Void = { _ in }) -> Plain {
+        var plain = Plain { $0.body }
+        plain.delivery = .stream
+        change(&plain)
+        return plain
+    }
+}
+
+let base = "https://api.example.com/v1"
+
+/// What a request becomes on the wire.
+func built(_ request: some Request, base: String = base) throws -> HTTPRequest {
+    try NetworkAgent(baseURL: base, transport: .stub).httpRequest(for: request)
+}
+
+/// The code of the error that the body throws.
+func code(_ body: () async throws -> some Any) async -> ErrandError.Code? {
+    do {
+        _ = try await body()
+        return nil
+    } catch { return (error as? ErrandError)?.code }
+}
+
+/// A value that tests write from several tasks.
+final class Log<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
+    var all: [Element] { elements.withLock { $0 } }
+    var count: Int { all.count }
+}
+
+/// A filter that writes its name down on the way in and on the way back.
+struct Signpost: Filter {
+    let name: String
+    let log: Log<String>
+    var stages: FilterStages = .call
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        log.add("\(name)>")
+        defer { log.add("<\(name)") }
+        return try await next(exchange)
+    }
+}
+
+/// A name for an outcome that a test can compare.
+func name(_ outcome: ActivityOutcome?) -> String {
+    switch outcome {
+    case .success: "success"
+    case .failure: "failure"
+    case .cancelled: "cancelled"
+    case nil: "running"
+    }
+}

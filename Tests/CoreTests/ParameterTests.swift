@@ -1,0 +1,167 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Parameters") struct ParameterTests {
+    private func text(_ parameters: Parameters, _ encoding: ParameterEncoding = ParameterEncoding()) throws -> String {
+        try encoding.encode(parameters)
+    }
+
+    @Test("names are sorted, containers nested, sets repeated, null has no equals sign (Y15)")
+    func shapes() throws {
+        #expect(try text(["b": 2, "a": 1]) == "a=1&b=2")
+        #expect(try text(["user": ["name": "Ada", "id": 7]]) == "user%5Bid%5D=7&user%5Bname%5D=Ada")
+        #expect(try text(["a": [3, 1, 2]]) == "a%5B%5D=3&a%5B%5D=1&a%5B%5D=2")
+        #expect(try text(["s": .set(["b", "a", "c"])]) == "s=a&s=b&s=c")
+        #expect(try text(["n": nil, "x": 1.5]) == "n&x=1.5")
+        #expect(try text(["deep": ["list": [["k": true]]]]) == "deep%5Blist%5D%5B%5D%5Bk%5D=1")
+        #expect(
+            try text(Parameters([.init("z", 1), .init("a", 2)]), ParameterEncoding(sortsNames: false)) == "z=1&a=2")
+    }
+
+    @Test("everything reserved is escaped but ? and /, composed characters stay whole (Y16)")
+    func escaping() throws {
+        #expect(try text(["q": "a+b;c&d=e f"]) == "q=a%2Bb%3Bc%26d%3De%20f")
+        #expect(
+            try text(["q": "日本👩‍👩‍👧é"])
+                == "q=%E6%97%A5%E6%9C%AC%F0%9F%91%A9%E2%80%8D%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7%C3%A9")
+        #expect(try text(["p": "a/b?c"]) == "p=a/b?c")
+        #expect(try text(["#[]@!$'()*,:": "x"]) == "%23%5B%5D%40%21%24%27%28%29%2A%2C%3A=x")
+    }
+
+    @Test("what is encoded already is left alone where it says so, and checked")
+    func encoded() async throws {
+        #expect(try text(["q": .encoded("a%20b%2B")]) == "q=a%20b%2B")
+        #expect(try text(["q": "a%20b"]) == "q=a%2520b")
+        for wrong in ["a b", "100%", "a&b=c", "%2"] {
+            #expect(await code { try text(["q": .encoded(wrong)]) } == .bodyEncoding)
+        }
+        let request = try built(
+            Plain {
+                $0.path = "list?q=a%20b"
+                $0.query = ["c": "d e"]
+            })
+        #expect(request.url.absoluteString == base + "/list?q=a%20b&c=d%20e")
+    }
+
+    @Test(
+        "arrays and booleans have named styles",
+        arguments: [
+            (ParameterEncoding(arrays: .brackets), "a%5B%5D=1&a%5B%5D=x%2Cy&f=1"),
+            (ParameterEncoding(arrays: .repeated), "a=1&a=x%2Cy&f=1"),
+            (ParameterEncoding(arrays: .indexed), "a%5B0%5D=1&a%5B1%5D=x%2Cy&f=1"),
+            (ParameterEncoding(arrays: .commas, booleans: .literal), "a=1,x%2Cy&f=true"),
+        ])
+    func styles(encoding: ParameterEncoding, expected: String) throws {
+        #expect(try text(["a": [1, "x,y"], "f": true], encoding) == expected)
+    }
+
+    @Test("a query goes before a fragment and after what is there")
+    func placing() throws {
+        func url(_ path: String) throws -> String {
+            try built(
+                Plain {
+                    $0.path = path; $0.query = ["k": "v"]
+                }
+            ).url.absoluteString
+        }
+        #expect(try url("a") == base + "/a?k=v")
+        #expect(try url("a?") == base + "/a?k=v")
+        #expect(try url("a?x=1&") == base + "/a?x=1&k=v")
+        #expect(try url("a#top") == base + "/a?k=v#top")
+        #expect(try url("?x") == base + "/?x&k=v")
+    }
+
+    @Test(
+        "parameters go where the method puts them: the query for GET, HEAD and DELETE, otherwise a form (Y13, Y55)",
+        arguments: [HTTPMethod.get, .head, .delete, .post, .put, .patch])
+    func automatic(method: HTTPMethod) throws {
+        let request = try built(
+            Plain {
+                $0.method = method; $0.path = "a?x=1"; $0.parameters = ["k": "v w"]
+            })
+        if [.get, .head, .delete].contains(method) {
+            #expect(request.url.absoluteString == base + "/a?x=1&k=v%20w")
+            #expect(request.body.isNone)
+        } else {
+            #expect(request.url.absoluteString == base + "/a?x=1")
+            #expect(request.body.data == Data("k=v%20w".utf8))
+            #expect(request.headers[.contentType] == "application/x-www-form-urlencoded")
+        }
+    }
+
+    @Test("an empty form is sent as one; a Content-Type of one's own stays (Y14)")
+    func forms() throws {
+        let empty = try built(
+            Plain {
+                $0.method = .post; $0.parameters = [:]
+            })
+        #expect(empty.body.data == Data())
+        #expect(empty.headers[.contentType] == "application/x-www-form-urlencoded")
+        let own = try built(
+            Plain {
+                $0.method = .post; $0.parameters = ["a": 1]; $0.headers = ["content-type": "x/y"]
+            })
+        #expect(own.headers.values(of: .contentType) == ["x/y"])
+    }
+
+    @Test("parameters as JSON keep their types; without any there is no body (Y17)")
+    func json() throws {
+        let request = try built(
+            Plain {
+                $0.method = .post
+                $0.parameterPlacement = .json
+                $0.parameters = ["id": 7, "ok": true, "tags": ["a", nil], "user": ["x": 1.5]]
+            })
+        let data = try #require(request.body.data)
+        struct Sent: Decodable, Equatable { let id: Int, ok: Bool, tags: [String?], user: [String: Double] }
+        #expect(
+            try JSONDecoder().decode(Sent.self, from: data)
+                == Sent(id: 7, ok: true, tags: ["a", nil], user: ["x": 1.5]))
+        #expect(request.headers[.contentType] == "application/json")
+        let none = try built(
+            Plain {
+                $0.method = .post; $0.parameterPlacement = .json; $0.parameters = [:]
+            })
+        #expect(none.body.isNone && none.headers[.contentType] == nil)
+    }
+
+    @Test("any method may have a body; parameters then go into the query unless placed in it as well")
+    func both() async throws {
+        let request = try built(
+            Plain {
+                $0.method = .delete; $0.body = .text("why"); $0.parameters = ["k": 1]
+            })
+        #expect(request.url.absoluteString == base + "/plain?k=1")
+        #expect(request.body.data == Data("why".utf8))
+        let clash = Plain {
+            $0.method = .post; $0.body = .text("x"); $0.parameters = ["k": 1]; $0.parameterPlacement = .form
+        }
+        #expect(await code { try built(clash) } == .invalidRequest)
+    }
+
+    @Test("what JSON cannot hold fails before the network (Y18)")
+    func unencodable() async throws {
+        let stub = StubTransport(.status(200))
+        let agent = NetworkAgent(baseURL: base, transport: stub)
+        let request = Plain {
+            $0.method = .post; $0.parameterPlacement = .json; $0.parameters = ["x": .number(.nan)]
+        }
+        #expect(await code { try await agent.send(request) } == .bodyEncoding)
+        #expect(stub.received.isEmpty)
+    }
+
+    @Test("values that are no literals are named or converted")
+    func conversions() {
+        let (name, page) = ("Ada", UInt64.max)
+        #expect(ParameterValue(name) == .string("Ada"))
+        #expect(ParameterValue(page) == .string("18446744073709551615"))
+        #expect(ParameterValue(Int8(3)) == 3)
+        var parameters: Parameters = ["a": 1, "b": 2]
+        parameters["a"] = "new"
+        parameters["b"] = nil
+        parameters["c"] = 3
+        #expect(parameters == ["a": "new", "c": 3])
+    }
+}

@@ -1,0 +1,101 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("URLs") struct URLTests {
+    @Test(
+        "a path is joined to the base as RFC 3986 says, an absolute URL stands for itself (Y51, Y54, T1)",
+        arguments: [
+            ("http://e.com", "get", "http://e.com/get"),
+            ("http://e.com/", "get", "http://e.com/get"),
+            ("https://e.com/", "get/val", "https://e.com/get/val"),
+            ("https://e.com", "get/val/", "https://e.com/get/val/"),
+            ("http://e.com/v1", "foo", "http://e.com/v1/foo"),
+            ("http://e.com/v1/", "foo", "http://e.com/v1/foo"),
+            ("http://e.com/v1/", "/foo", "http://e.com/foo"),
+            ("https://e.com", "httpEndpoint", "https://e.com/httpEndpoint"),
+            ("", "https://e.com/get", "https://e.com/get"),
+            ("https://other.com/v1", "http://e.com/get", "http://e.com/get"),
+            ("https://e.com/v1", "", "https://e.com/v1/"),
+            ("https://e.com/v1?x=1#f", "foo", "https://e.com/v1/foo"),
+            ("https://e.com", "https://e.com", "https://e.com/"),
+            ("https://e.com/v1", "a/../b", "https://e.com/v1/b"),
+            ("https://e.com/v1", "list?ids=1", "https://e.com/v1/list?ids=1"),
+            ("https://[::1]:8443/v1", "a", "https://[::1]:8443/v1/a"),
+            ("https://e.com/v1", "projects:search", "https://e.com/v1/projects:search"),
+        ])
+    func joining(base: String, path: String, expected: String) throws {
+        #expect(try built(Plain { $0.path = path }, base: base).url.absoluteString == expected)
+    }
+
+    @Test(
+        "what cannot be requested is refused before anything is sent (B12)",
+        arguments: [
+            ("", "get"), ("api.example.com", "get"), ("/v1", "get"), ("ftp://e.com", "get"), ("https://", "get"),
+            ("https:///v1", "get"), ("https://exa mple.com", "get"), ("https://例え.jp", "get"),
+            ("https://e.com:99999", "a"),
+            ("https://e.com:+80", "a"), ("https://user:secret@e.com", "get"), ("https://e\u{0}.com", "get"),
+            ("https://e.com", "a b"), ("https://e.com", "日本"), ("https://e.com", "a\nb"), ("https://e.com", "a\u{0}b"),
+            ("https://e.com", "a\tb"), ("https://e.com", "100%"), ("https://e.com", "%zz"),
+            ("https://e.com", "//evil.com/a"),
+            ("https://e.com", "ftp://e.com/a"), ("https://e.com", "https:///a"), ("https://e.com", "http://u:p@e.com/"),
+            ("https://e.com", "a\"b"), ("https://e.com", "a\\b"), ("https://[::1", "a"),
+        ])
+    func refusing(base: String, path: String) async throws {
+        let stub = StubTransport(.status(200))
+        let agent = NetworkAgent(baseURL: base, transport: stub)
+        #expect(await code { try await agent.send(Plain { $0.path = path }) } == .invalidURL)
+        #expect(stub.received.isEmpty)
+    }
+
+    @Test("no byte in a path makes anything but a URL or a typed error")
+    func anyByte() async throws {
+        for byte in UInt8.min...UInt8.max {
+            let path = "a" + String(decoding: [byte], as: UTF8.self) + "b"
+            do {
+                let url = try built(Plain { $0.path = path }).url
+                #expect(url.absoluteString.hasPrefix(base + "/a"), "\(byte)")
+            } catch let error as ErrandError { #expect(error.code == .invalidURL, "\(byte)") }
+        }
+    }
+
+    @Test("a segment is escaped where it is inserted, dots and slashes included")
+    func segments() throws {
+        let name = "a/b ü?#%&+日本"
+        let url = try built(Plain { $0.path = "users/\(segment: name)/posts" }).url
+        #expect(url.absoluteString == base + "/users/a%2Fb%20%C3%BC%3F%23%25%26%2B%E6%97%A5%E6%9C%AC/posts")
+    }
+
+    @Test("the base is the request's choice: standard, CDN or its own; the CDN never falls back (Y53)")
+    func bases() async throws {
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        configuration.cdnURL = "https://cdn.example.com/static"
+        let agent = NetworkAgent(configuration: configuration, transport: .stub)
+        func url(_ choice: BaseChoice) throws -> String {
+            try agent.httpRequest(for: Plain { $0.base = choice }).url.absoluteString
+        }
+        #expect(try url(.standard) == base + "/plain")
+        #expect(try url(.cdn) == "https://cdn.example.com/static/plain")
+        #expect(try url(.url("https://own.example.com")) == "https://own.example.com/plain")
+        agent.configure { $0.cdnURL = nil }
+        #expect(await code { try url(.cdn) } == .invalidURL)
+    }
+
+    @Test("the request as it would be sent can be looked at without sending it (Y50)")
+    func looking() throws {
+        let stub = StubTransport(.status(200))
+        let request = try NetworkAgent(baseURL: base, transport: stub).httpRequest(for: GetUser())
+        #expect(request.url.absoluteString == base + "/users/7")
+        #expect(stub.received.isEmpty)
+    }
+
+    @Test("descriptions of requests and responses mask query values and drop credentials (Y12, B24)")
+    func redaction() throws {
+        let url = try #require(URL(string: "https://u:canary@e.com/a?token=canary&flag&b=canary#canary"))
+        for text in ["\(HTTPRequest(.get, url))", "\(HTTPResponse(url: url, status: 200))"] {
+            #expect(!text.contains("canary"))
+            #expect(text.contains("/a?token=•••&flag&b=•••"))
+        }
+    }
+}
