@@ -26,9 +26,12 @@ func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Tar
 let modules: [Target] = [
     module("Errand", in: "Core"),
     module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
+    module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
 ]
 
-let shims: [Target] = []
+let shims: [Target] = [
+    .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
+]
 
 let programs: [Target] = []
 
