@@ -26,12 +26,15 @@ func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Tar
 let modules: [Target] = [
     module("Errand", in: "Core", needs: ["ErrandSupport"]),
     module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
+    module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
 ]
 
 /// What several modules need and no user sees: no product.
 let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
 
-let shims: [Target] = []
+let shims: [Target] = [
+    .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
+]
 
 let programs: [Target] = []
 

@@ -1,0 +1,193 @@
+#include "errand_curl.h"
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+typedef struct {
+    int age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+} version_info;
+
+typedef struct {
+    int msg;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+} message;
+
+static struct {
+    int (*global_init)(long);
+    version_info *(*version)(int);
+    const char *(*strerror)(int);
+    void *(*easy_init)(void);
+    void (*easy_cleanup)(void *);
+    void (*easy_reset)(void *);
+    int (*easy_pause)(void *, int);
+    int (*easy_setopt)(void *, int, ...);
+    int (*easy_getinfo)(void *, int, ...);
+    void *(*multi_init)(void);
+    int (*multi_cleanup)(void *);
+    int (*multi_setopt)(void *, int, ...);
+    int (*multi_add)(void *, void *);
+    int (*multi_remove)(void *, void *);
+    int (*multi_socket_action)(void *, int, int, int *);
+    message *(*multi_info_read)(void *, int *);
+} api;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *fault;
+static char reason[512];
+static version_info *info;
+
+static int find(void *library, void *slot, const char *name) {
+    void *symbol = dlsym(library, name);
+    *(void **)slot = symbol;
+    return symbol != NULL;
+}
+
+static const char *keep(const char *text) {
+    size_t length = 0;
+    while (text && text[length] && length < sizeof reason - 1) {
+        reason[length] = text[length];
+        length++;
+    }
+    reason[length] = 0;
+    return reason;
+}
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        fault = keep(dlerror());
+        return;
+    }
+    int complete = find(library, &api.global_init, "curl_global_init") &&
+                   find(library, &api.version, "curl_version_info") &&
+                   find(library, &api.strerror, "curl_easy_strerror") &&
+                   find(library, &api.easy_init, "curl_easy_init") &&
+                   find(library, &api.easy_cleanup, "curl_easy_cleanup") &&
+                   find(library, &api.easy_reset, "curl_easy_reset") &&
+                   find(library, &api.easy_pause, "curl_easy_pause") &&
+                   find(library, &api.easy_setopt, "curl_easy_setopt") &&
+                   find(library, &api.easy_getinfo, "curl_easy_getinfo") &&
+                   find(library, &api.multi_init, "curl_multi_init") &&
+                   find(library, &api.multi_cleanup, "curl_multi_cleanup") &&
+                   find(library, &api.multi_setopt, "curl_multi_setopt") &&
+                   find(library, &api.multi_add, "curl_multi_add_handle") &&
+                   find(library, &api.multi_remove, "curl_multi_remove_handle") &&
+                   find(library, &api.multi_socket_action, "curl_multi_socket_action") &&
+                   find(library, &api.multi_info_read, "curl_multi_info_read");
+    if (!complete) {
+        fault = "libcurl.so.4 lacks a function of its interface";
+        return;
+    }
+    if (api.global_init(3L) != 0) {
+        fault = "curl_global_init failed";
+        return;
+    }
+    info = api.version(0);
+    if (!info) fault = "curl_version_info failed";
+}
+
+const char *errand_curl_load(void) {
+    pthread_once(&once, load);
+    return fault;
+}
+
+unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }
+const char *errand_curl_version(void) { return info ? info->version : ""; }
+int errand_curl_features(void) { return info ? info->features : 0; }
+const char *errand_curl_describe(int code) { return api.strerror(code); }
+
+void *errand_curl_easy_make(void) { return api.easy_init(); }
+void errand_curl_easy_free(void *easy) { api.easy_cleanup(easy); }
+void errand_curl_easy_reset(void *easy) { api.easy_reset(easy); }
+int errand_curl_pause(void *easy, int halves) { return api.easy_pause(easy, halves); }
+
+int errand_curl_set_long(void *easy, int option, long value) { return api.easy_setopt(easy, option, value); }
+int errand_curl_set_pointer(void *easy, int option, const void *value) {
+    return api.easy_setopt(easy, option, value);
+}
+int errand_curl_set_offset(void *easy, int option, int64_t value) { return api.easy_setopt(easy, option, value); }
+int errand_curl_set_data_callback(void *easy, int option, errand_curl_data_callback callback) {
+    return api.easy_setopt(easy, option, callback);
+}
+int errand_curl_set_seek_callback(void *easy, errand_curl_seek_callback callback) {
+    return api.easy_setopt(easy, ERRAND_CURLOPT_SEEKFUNCTION, callback);
+}
+
+int errand_curl_set_socket_callbacks(
+    void *easy, errand_curl_open_callback open, errand_curl_close_callback close) {
+    int code = api.easy_setopt(easy, ERRAND_CURLOPT_OPENSOCKETFUNCTION, open);
+    return code ? code : api.easy_setopt(easy, ERRAND_CURLOPT_CLOSESOCKETFUNCTION, close);
+}
+
+int errand_curl_set_start_callbacks(
+    void *easy, errand_curl_resolve_callback resolve, errand_curl_request_callback request) {
+    int code = api.easy_setopt(easy, ERRAND_CURLOPT_RESOLVER_START_FUNCTION, resolve);
+    return code ? code : api.easy_setopt(easy, ERRAND_CURLOPT_PREREQFUNCTION, request);
+}
+
+long errand_curl_get_long(void *easy, int what) {
+    long value = 0;
+    return api.easy_getinfo(easy, what, &value) == 0 ? value : 0;
+}
+
+int64_t errand_curl_get_offset(void *easy, int what) {
+    int64_t value = 0;
+    return api.easy_getinfo(easy, what, &value) == 0 ? value : -1;
+}
+
+const char *errand_curl_get_string(void *easy, int what) {
+    const char *value = NULL;
+    return api.easy_getinfo(easy, what, &value) == 0 ? value : NULL;
+}
+
+void *errand_curl_get_private(void *easy) {
+    void *value = NULL;
+    return api.easy_getinfo(easy, 0x100015, &value) == 0 ? value : NULL;
+}
+
+void *errand_curl_multi_make(void) { return api.multi_init(); }
+void errand_curl_multi_free(void *multi) { api.multi_cleanup(multi); }
+int errand_curl_multi_set_long(void *multi, int option, long value) {
+    return api.multi_setopt(multi, option, value);
+}
+
+int errand_curl_multi_set_callbacks(
+    void *multi, errand_curl_socket_callback socket, errand_curl_timer_callback timer, void *user) {
+    int code = api.multi_setopt(multi, ERRAND_CURLMOPT_SOCKETDATA, user);
+    if (!code) code = api.multi_setopt(multi, ERRAND_CURLMOPT_TIMERDATA, user);
+    if (!code) code = api.multi_setopt(multi, ERRAND_CURLMOPT_SOCKETFUNCTION, socket);
+    if (!code) code = api.multi_setopt(multi, ERRAND_CURLMOPT_TIMERFUNCTION, timer);
+    return code;
+}
+
+int errand_curl_multi_add(void *multi, void *easy) { return api.multi_add(multi, easy); }
+int errand_curl_multi_remove(void *multi, void *easy) { return api.multi_remove(multi, easy); }
+
+int errand_curl_multi_act(void *multi, int descriptor, int events) {
+    int running = 0;
+    return api.multi_socket_action(multi, descriptor, events, &running);
+}
+
+void *errand_curl_multi_finished(void *multi, int *result) {
+    int left = 0;
+    message *next;
+    while ((next = api.multi_info_read(multi, &left))) {
+        if (next->msg == 1) {
+            *result = next->data.result;
+            return next->easy;
+        }
+    }
+    return NULL;
+}
+
+#endif

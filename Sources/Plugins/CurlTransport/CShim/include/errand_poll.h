@@ -1,0 +1,35 @@
+// epoll and eventfd, whose structures and names Swift's Glibc module does not bring.
+#ifndef ERRAND_POLL_H
+#define ERRAND_POLL_H
+#if defined(__linux__)
+
+#include <stdint.h>
+
+#define ERRAND_POLL_IN 1
+#define ERRAND_POLL_OUT 2
+#define ERRAND_POLL_ERROR 4
+
+struct errand_poll_event {
+    int descriptor;
+    int events;
+};
+
+int errand_poll_make(void);
+// Watches a descriptor for `events`; `known` says whether it is watched already. -1 with errno when it cannot be.
+int errand_poll_set(int poll, int descriptor, int events, int known);
+int errand_poll_remove(int poll, int descriptor);
+// Waits; `milliseconds` below 0 is for ever. Answers how many events there are, 0 also when a signal came.
+int errand_poll_wait(int poll, struct errand_poll_event *events, int capacity, int milliseconds);
+
+// A descriptor that becomes readable when somebody wakes it.
+int errand_wake_make(void);
+void errand_wake_send(int descriptor);
+void errand_wake_take(int descriptor);
+
+// A socket that no child process inherits.
+int errand_socket_make(int family, int type, int protocol);
+// The name of the calling thread, blocked signals included: none of the process's are taken by it.
+void errand_thread_prepare(const char *name);
+
+#endif
+#endif

@@ -1,0 +1,14 @@
+/// What libcurl reported; the `underlying` of an ``ErrandError`` thrown by the transport.
+public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// libcurl's `CURLcode`, such as 6 for a name that could not be resolved.
+    public var code: Int32
+    /// libcurl's words for the code, and what it knew of this case.
+    public var message: String
+
+    public init(code: Int32, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { "CURLcode \(code): \(message)" }
+}
