@@ -1,0 +1,131 @@
+import Errand
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("Bodies") struct BodyTests {
+    /// Hands out chunks and counts what happens to it.
+    final class Source: HTTPBodySource {
+        private let chunks: Mutex<[Data]>
+        let cancels = Atomic(0)
+        let pulls = Atomic(0)
+        init(_ chunks: [String]) { self.chunks = Mutex(chunks.map { Data($0.utf8) }) }
+        func nextChunk() async throws -> Data? {
+            pulls.add(1, ordering: .relaxed)
+            return chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+        func cancel() { cancels.add(1, ordering: .relaxed) }
+        var cancelCount: Int { cancels.load(ordering: .relaxed) }
+    }
+
+    @Test("a stream is pulled chunk by chunk, empty ones are passed over")
+    func pulling() async throws {
+        let source = Source(["a", "", "bc"])
+        var iterator = HTTPBody(length: 3, source: source).makeAsyncIterator()
+        #expect(source.pulls.load(ordering: .relaxed) == 0)
+        #expect(try await iterator.next() == Data("a".utf8))
+        #expect(source.pulls.load(ordering: .relaxed) == 1)
+        #expect(try await iterator.next() == Data("bc".utf8))
+        #expect(try await iterator.next() == nil)
+        #expect(try await iterator.next() == nil)
+        #expect(source.cancelCount == 0)
+    }
+
+    @Test("a stream has one reader, data any number")
+    func readers() async throws {
+        let body = HTTPBody(source: Source(["a"]))
+        #expect(try await body.collect(upTo: 9) == Data("a".utf8))
+        #expect(await code { try await body.collect(upTo: 9) } == .bodyAlreadyRead)
+        let data = HTTPBody(Data("a".utf8))
+        for _ in 0..<3 { #expect(try await data.collect(upTo: 9) == Data("a".utf8)) }
+    }
+
+    @Test("the last release of an unfinished stream cancels it, once; a finished one is left alone")
+    func release() async throws {
+        let source = Source(["a", "b"])
+        do {
+            var iterator = HTTPBody(source: source).makeAsyncIterator()
+            _ = try await iterator.next()
+            #expect(source.cancelCount == 0)
+        }
+        #expect(source.cancelCount == 1)
+        let unread = Source(["a"])
+        do { _ = HTTPBody(source: unread) }
+        #expect(unread.cancelCount == 1)
+    }
+
+    @Test("a stream that was given up throws and does not just end")
+    func givingUp() async throws {
+        let source = Source(["a", "b"])
+        let body = HTTPBody(source: source)
+        var iterator = body.makeAsyncIterator()
+        _ = try await iterator.next()
+        body.cancel()
+        body.cancel()
+        #expect(await code { try await iterator.next() } == .cancelled)
+        #expect(source.cancelCount == 1)
+    }
+
+    @Test(
+        "a stream keeps its length or throws",
+        arguments: [(2, ErrandError.Code.invalidResponse), (4, .truncated)] as [(Int64, ErrandError.Code)])
+    func length(announced: Int64, expected: ErrandError.Code) async {
+        let source = Source(["ab", "c"])
+        #expect(await code { try await HTTPBody(length: announced, source: source).collect(upTo: 9) } == expected)
+    }
+
+    @Test("collecting stops at the limit, before the first byte where the length is known")
+    func limit() async {
+        let known = Source(["abc"])
+        #expect(await code { try await HTTPBody(length: 3, source: known).collect(upTo: 2) } == .bodyTooLarge)
+        #expect(known.pulls.load(ordering: .relaxed) == 0 && known.cancelCount == 1)
+        let unknown = Source(["ab", "c", "d", "e"])
+        #expect(await code { try await HTTPBody(source: unknown).collect(upTo: 2) } == .bodyTooLarge)
+        #expect(unknown.pulls.load(ordering: .relaxed) == 2 && unknown.cancelCount == 1)
+    }
+
+    @Test("a body that can be sent once is never sent empty the second time")
+    func once() async throws {
+        let body = RequestBody.stream(HTTPBody(length: 1, source: Source(["a"])))
+        #expect(body.length == 1 && !body.isReplayable)
+        #expect(try await body.open().collect(upTo: 9) == Data("a".utf8))
+        #expect(await code { try body.open() } == .bodyNotReplayable)
+        let again = RequestBody.stream(length: 1) { HTTPBody(source: Source(["a"])) }
+        for _ in 0..<2 { #expect(try await again.open().collect(upTo: 9) == Data("a".utf8)) }
+    }
+
+    @Test("a file is read in pieces, to its end")
+    func file() async throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "errand-\(UInt64.random(in: 0 ... .max))")
+        let data = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 / 256) })
+        try data.write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        var pieces: [Int] = []
+        var all = Data()
+        for try await chunk in HTTPBody(file: url, length: 600_000) {
+            pieces.append(chunk.count)
+            all += chunk
+        }
+        #expect(all == data && pieces == [256 << 10, 256 << 10, 600_000 - (512 << 10)])
+        try data.prefix(10).write(to: url)
+        #expect(await code { try await HTTPBody(file: url, length: 600_000).collect(upTo: 1 << 20) } == .truncated)
+    }
+
+    @Test("headers keep order and case, compare without case, and mask secrets")
+    func headers() {
+        var headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3"]
+        #expect(headers["B"] == "1, 3" && headers.values(of: "b") == ["1", "3"] && headers["c"] == nil)
+        headers["b"] = "4"
+        #expect(headers.map(\.name.rawName) == ["B", "a"] && headers["B"] == "4")
+        headers.add("Set-Cookie", "canary")
+        headers.set("X-Key", "canary", sensitive: true)
+        headers["x-key"] = "canary2"
+        #expect(!headers.description.contains("canary") && !String(reflecting: headers).contains("canary"))
+        #expect(headers.description.contains("X-Key: •••"))
+        headers.merge(["X-KEY": "open", "A": "5"])
+        #expect(headers["x-key"] == "open" && headers["a"] == "5" && headers.count == 4)
+        headers["a"] = nil
+        #expect(!headers.contains("A"))
+        #expect((["X": "canary"] as HTTPHeaders).sensitive("x").description == "X: •••")
+    }
+}

@@ -1,0 +1,270 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Responses") struct ResponseTests {
+    private func send<R: Request>(_ request: R, _ answer: StubAnswer) async throws -> R.Output {
+        try await NetworkAgent(baseURL: base, transport: .stub(answer)).send(request).value
+    }
+
+    private struct Get<Output: Sendable & Decodable>: Request {}
+    private struct GetText: Request { typealias Output = String }
+    private struct GetNothing: Request { typealias Output = Void }
+    private struct GetResponse: Request { typealias Output = HTTPResponse }
+    private struct GetBody: Request { typealias Output = HTTPBody }
+
+    @Test("outputs: data, text, JSON, nothing, the response, a stream (Y22, Y10)")
+    func outputs() async throws {
+        struct GetData: Request {}
+        #expect(try await send(GetData(), .data(Data([1, 2]), contentType: "x/y")) == Data([1, 2]))
+        #expect(try await send(GetText(), .text("hé")) == "hé")
+        #expect(try await send(GetUser(), .json(#"{"id":7,"name":"Ada"}"#)) == User(id: 7, name: "Ada"))
+        try await send(GetNothing(), .status(204))
+        let response = try await send(GetResponse(), .text("x", status: 201).header("X-A", "b"))
+        #expect(response.status == 201 && response.headers["x-a"] == "b" && response.data == Data("x".utf8))
+        #expect(response.url.absoluteString == base + "/")
+        let body = try await send(GetBody(), .chunks([Data("ab".utf8), Data("c".utf8)]))
+        #expect(try await body.collect(upTo: 10) == Data("abc".utf8))
+    }
+
+    @Test("an empty answer is nil for an optional and a typed error for the rest (Y24)")
+    func empty() async throws {
+        #expect(try await send(Get<User?>(), .status(204)) == nil)
+        #expect(try await send(Get<[Int]?>(), .data(Data(" ".utf8), contentType: "application/json")) == nil)
+        #expect(try await send(Get<String?>(), .status(205)) == nil)
+        #expect(try await send(Get<Data?>(), .status(200)) == nil)
+        #expect(try await send(Get<String?>(), .text("plain")) == "plain")
+        #expect(try await send(Get<Data?>(), .text("plain")) == Data("plain".utf8))
+        #expect(try await send(Get<User?>(), .json(#"{"id":1,"name":"x"}"#)) == User(id: 1, name: "x"))
+        #expect(await code { try await send(GetUser(), .status(204)) } == .decoding)
+    }
+
+    @Test(
+        "JSON is taken under the usual types and every +json, not under others (Y23, Y26, D9)",
+        arguments: [
+            ("application/json", true), ("text/json; charset=utf-8", true), ("text/javascript", true),
+            ("application/problem+json", true), ("Application/JSON", true), ("text/html", false),
+            ("application/xml", false),
+            ("application/jsonx", false),
+        ])
+    func types(type: String, isAccepted: Bool) async throws {
+        let answer = StubAnswer.data(Data(#"{"id":7,"name":"Ada"}"#.utf8), contentType: type)
+        let expected: ErrandError.Code? = isAccepted ? nil : .unacceptableContentType
+        #expect(await code { try await send(GetUser(), answer) } == expected)
+    }
+
+    @Test("acceptable types are each request's own choice (B21)")
+    func ownTypes() async throws {
+        struct Lenient: Request {
+            typealias Output = User
+            var acceptableContentTypes: ContentTypes { .json + ["text/html"] }
+        }
+        struct AnyType: Request {
+            typealias Output = User
+            var acceptableContentTypes: ContentTypes { .any }
+        }
+        let json = Data(#"{"id":7,"name":"Ada"}"#.utf8)
+        _ = try await send(Lenient(), .data(json, contentType: "text/html"))
+        _ = try await send(AnyType(), .data(json, contentType: "image/png"))
+        _ = try await send(GetUser(), .data(json))
+        #expect(ContentTypes.xml.contains("application/atom+xml") && !ContentTypes.xml.contains("application/json"))
+        #expect(
+            (["image/*"] as ContentTypes).contains("image/png") && !(["image/*"] as ContentTypes).contains("text/png"))
+    }
+
+    @Test("the status is judged first, and every error keeps the answer (Y30, D5)")
+    func precedence() async throws {
+        do {
+            _ = try await send(GetUser(), .data(Data("<html>".utf8), contentType: "text/html", status: 404))
+            Issue.record("404 was accepted")
+        } catch let error as ErrandError {
+            #expect(error.code == .unacceptableStatus)
+            #expect(error.response?.status == 404 && error.response?.data == Data("<html>".utf8))
+            #expect(error.request?.url.absoluteString == base + "/users/7")
+            #expect(error.description.contains("status 404, expected 200–299"))
+        }
+        do {
+            _ = try await send(GetUser(), .json(#"{"id":"x"}"#))
+            Issue.record("the wrong type was accepted")
+        } catch let error as ErrandError {
+            #expect(error.code == .decoding && error.message.contains("/id: expected Int"))
+            #expect(error.response?.data == Data(#"{"id":"x"}"#.utf8) && error.underlying is DecodingError)
+        }
+    }
+
+    @Test(
+        "any three-digit status reaches the judgement; the default takes 200 to 299 (Y29, Y31)",
+        arguments: [100, 199, 200, 299, 300, 404, 599, 600, 999])
+    func statuses(status: Int) async throws {
+        let expected: ErrandError.Code? = (200...299).contains(status) ? nil : .unacceptableStatus
+        #expect(await code { try await send(Plain(), .status(status)) } == expected)
+        _ = try await send(Plain { $0.acceptableStatuses = .any }, .status(status))
+    }
+
+    @Test("a request may take one status only (T8)")
+    func teapot() async throws {
+        let teapot = Plain { $0.acceptableStatuses = [418] }
+        _ = try await send(teapot, .status(418))
+        #expect(await code { try await send(teapot, .status(200)) } == .unacceptableStatus)
+    }
+
+    @Test(
+        "text is read by its charset, UTF-8 without one (Y28)",
+        arguments: [
+            ("text/plain", [0xC3, 0xA9], "é"), ("text/plain; charset=UTF-8", [0xEF, 0xBB, 0xBF, 0x61], "a"),
+            ("text/plain; charset=ISO-8859-1", [0xE9], "é"), ("text/plain; charset=\"windows-1252\"", [0x80], "€"),
+            ("text/plain;charset=shift_jis", [0x93, 0xFA, 0x96, 0x7B], "日本"),
+            ("text/plain; charset=GB18030", [0xC4, 0xE3], "你"), ("text/plain; charset=utf-16le", [0x61, 0x00], "a"),
+        ] as [(String, [UInt8], String)])
+    func charsets(type: String, bytes: [UInt8], expected: String) async throws {
+        #expect(try await send(GetText(), .data(Data(bytes), contentType: type)) == expected)
+    }
+
+    @Test(
+        "text that is not valid is an error that keeps the bytes (Y28)",
+        arguments: [
+            ("text/plain", [0xFF]), ("text/plain; charset=nonsense", [0x61]), ("text/plain; charset=shift_jis", [0x81]),
+        ] as [(String, [UInt8])])
+    func invalidText(type: String, bytes: [UInt8]) async throws {
+        do {
+            _ = try await send(GetText(), .data(Data(bytes), contentType: type))
+            Issue.record("invalid text was accepted")
+        } catch let error as ErrandError {
+            #expect(error.code == .decoding && error.response?.data == Data(bytes))
+        }
+    }
+
+    @Test("an error body becomes the request's own error; an error passes agent, request, call site in this order (S9)")
+    func ownErrors() async throws {
+        struct APIError: Error, Decodable, Equatable { let reason: String }
+        let order = Log<String>()
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        configuration.filters = [
+            ClosureFilter { exchange, next in
+                defer { order.add("filter") }
+                return try await next(exchange)
+            }
+        ]
+        configuration.mapError = { error in
+            order.add("agent")
+            return error
+        }
+        let agent = NetworkAgent(
+            configuration: configuration, transport: .stub(.json(#"{"reason":"gone"}"#, status: 410)))
+        let request = Plain {
+            $0.mapping = { error in
+                order.add("request")
+                return (try? (error as? ErrandError)?.response?.json(APIError.self)) ?? error
+            }
+        }
+        await #expect(throws: APIError(reason: "gone")) { try await agent.send(request) }
+        #expect(order.all == ["filter", "agent", "request"])
+    }
+
+    @Test("errors keep a bounded copy of the body, of a stream too")
+    func boundedErrors() async throws {
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        configuration.maximumErrorBodyBytes = 10
+        let chunks = StubAnswer.chunks((0..<5).map { Data(repeating: $0, count: 4) }).status(500)
+        let agent = NetworkAgent(configuration: configuration, transport: .stub(chunks))
+        for request in [Plain<HTTPBody>.streamed()] {
+            do {
+                _ = try await agent.send(request)
+                Issue.record("500 was accepted")
+            } catch let error as ErrandError { #expect(error.response?.data.count == 10) }
+        }
+        do {
+            _ = try await agent.send(Plain())
+            Issue.record("500 was accepted")
+        } catch let error as ErrandError { #expect(error.response?.data.count == 10) }
+    }
+
+    @Test("checks run once each, after status and type, on the final answer; one of a name replaces the other")
+    func checks() async throws {
+        struct Refused: Error {}
+        let ran = Log<String>()
+        let filter = ClosureFilter { exchange, next in
+            exchange.checks.add(ResponseCheck("filter") { _ in ran.add("old") })
+            exchange.checks.add(ResponseCheck("filter") { _ in ran.add("filter") })
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")), filters: [filter])
+        _ = try await agent.send(Plain { $0.checks = [ResponseCheck("own") { _ in ran.add("own") }] })
+        #expect(ran.all == ["own", "filter"])
+        await #expect(throws: Refused.self) {
+            try await agent.send(Plain { $0.checks = [ResponseCheck("no") { _ in throw Refused() }] })
+        }
+    }
+
+    @Test("each kind of failure has a code of its own, and knows whether trying again may help (C9)")
+    func codes() {
+        let codes: [ErrandError.Code] = [
+            .invalidURL, .invalidRequest, .bodyEncoding, .bodyNotReplayable, .file, .cancelled, .timedOut,
+            .deadlineExceeded,
+            .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse, .truncated,
+            .bodyTooLarge, .bodyAlreadyRead, .redirect, .unacceptableStatus, .unacceptableContentType, .checkFailed,
+            .decoding,
+            .activityEnded, .transportUnavailable, .transportFailed,
+        ]
+        #expect(Set(codes).count == codes.count && Set(codes.map(\.description)).count == codes.count)
+        let retryable = codes.filter { ErrandError($0, "").isRetryable }
+        #expect(retryable == [.timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .truncated])
+        #expect(codes.filter { ErrandError($0, "").isCancelled } == [.cancelled])
+    }
+
+    @Test("an answer that contradicts its length is refused", arguments: [true, false])
+    func lengths(asStream: Bool) async throws {
+        func answer(_ length: String, _ text: String) -> StubAnswer {
+            (asStream ? StubAnswer.chunks([Data(text.utf8)]) : .text(text)).header(.contentLength, length)
+        }
+        let request = Plain<Data>()
+        #expect(await code { try await send(request, answer("5", "abcde")) } == nil)
+        #expect(await code { try await send(request, answer("5, 5", "abcde")) } == nil)
+        #expect(await code { try await send(request, answer("6", "abcde")) } == .truncated)
+        #expect(await code { try await send(request, answer("4", "abcde")) } == .invalidResponse)
+        for nonsense in ["-5", "5x", "", "5, 6", "99999999999999999999"] {
+            #expect(await code { try await send(request, answer(nonsense, "abcde")) } == .invalidResponse)
+        }
+        #expect(
+            await code {
+                try await send(Plain { $0.method = .head }, StubAnswer.status(200).header(.contentLength, "9"))
+            } == nil)
+    }
+
+    @Test("a body is kept in memory up to the limit", arguments: [true, false])
+    func limit(asStream: Bool) async throws {
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        configuration.maximumBodyBytes = 10
+        let (fits, not) = (Data(repeating: 1, count: 10), Data(repeating: 1, count: 11))
+        func agent(_ data: Data) -> NetworkAgent {
+            NetworkAgent(configuration: configuration, transport: .stub(asStream ? .chunks([data]) : .data(data)))
+        }
+        #expect(try await agent(fits).send(Plain()).value == fits)
+        #expect(await code { try await agent(not).send(Plain()) } == .bodyTooLarge)
+    }
+
+    @Test("a body is delivered into a file that appears when it is whole; a refused one is not")
+    func files() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "errand-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        struct Save: Request {
+            typealias Output = URL
+            let file: URL
+            var delivery: BodyDelivery { .file(file) }
+        }
+        let file = directory.appending(path: "a.bin")
+        try Data("old".utf8).write(to: file)
+        #expect(await code { try await send(Save(file: file), .text("no", status: 404)) } == .unacceptableStatus)
+        let cut = StubAnswer.chunks([Data("ne".utf8)]).header(.contentLength, "3")
+        #expect(await code { try await send(Save(file: file), cut) } == .truncated)
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        #expect(try await send(Save(file: file), .chunks([Data("ne".utf8), Data("w".utf8)])) == file)
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.bin"])
+        let nowhere = directory.appending(path: "no/such/a.bin")
+        #expect(await code { try await send(Save(file: nowhere), .text("x")) } == .file)
+    }
+}
