@@ -1,0 +1,219 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("Cancellation") struct CancellationTests {
+    private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
+
+    @Test("before the start: nothing is sent, the events are paired")
+    func before() async throws {
+        let (stub, recorder) = (StubTransport(json), RecordingAccessory())
+        let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder])
+        let start = Gate()
+        let task = Task {
+            try? await start.wait()
+            return try await agent.send(GetUser())
+        }
+        task.cancel()
+        start.open()
+        #expect(await code { try await task.value } == .cancelled)
+        #expect(stub.received.isEmpty && recorder.names() == ["willStart", "willStop", "didStop"])
+    }
+
+    @Test(
+        "in a filter, while the transport works, and while a body is read",
+        arguments: ["filter", "transport", "decode"])
+    func during(place: String) async throws {
+        let (gate, recorder) = (Gate(), RecordingAccessory())
+
+        let filter = ClosureFilter { exchange, next in
+            if place == "filter" { try await gate.wait() }
+            return try await next(exchange)
+        }
+        let answer = place == "transport" ? json.waiting(for: gate) : json
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), filters: [filter], accessories: [recorder])
+        let request = Plain<Int>(reading: { _ in
+            if place == "decode" { try await gate.wait() }
+            return 1
+        })
+        let task = Task { try await agent.send(request) }
+        try await gate.reached()
+        task.cancel()
+        #expect(await code { try await task.value } == .cancelled)
+        #expect(recorder.problems().isEmpty && agent.activities.isEmpty)
+        guard case .willStop(.cancelled(.task))? = recorder.records().first(where: { $0.name == "willStop" })?.event
+        else {
+            return #expect(Bool(false), "the cause is not the task")
+        }
+    }
+
+    @Test("the first cause counts, and a cancellation wins over an answer that comes all the same")
+    func firstCause() async throws {
+        let recorder = RecordingAccessory()
+        let committed = Log<String>()
+        let stubborn = ClosureFilter { exchange, next in
+            exchange.whenAccepted {
+                committed.add("kept")
+            } otherwise: {
+                committed.add("dropped")
+            }
+            let response = try await next(exchange)
+            exchange.activity.cancel()
+            return response
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(json), filters: [stubborn], accessories: [recorder])
+        let handle = agent.start(GetUser())
+        #expect(await code { try await handle.value } == .cancelled)
+        handle.cancel()
+        guard case .cancelled(.activity)? = handle.outcome else { return #expect(Bool(false), "not by the activity") }
+        #expect(committed.all == ["dropped"])
+    }
+
+    @Test("a filter that throws a cancellation of its own ends in one, too")
+    func within() async throws {
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(json), filters: [ClosureFilter { _, _ in throw CancellationError() }])
+        let handle = agent.start(GetUser())
+        #expect(await code { try await handle.value } == .cancelled)
+        guard case .cancelled(.within)? = handle.outcome else { return #expect(Bool(false), "not within") }
+    }
+
+    @Test("all, or those of a type, a tag or a label (Y40, S11)")
+    func many() async throws {
+        enum Screen: TagKey { static let defaultValue = "" }
+        let gate = Gate()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(json.waiting(for: gate)))
+        let user = agent.start(GetUser())
+        let home = agent.start(Plain { $0.tags[Screen.self] = "home" })
+        let shop = agent.start(Plain(), options: CallOptions(tags: Tags().with(Screen.self, "shop")))
+        let named = agent.start(Plain { $0.label = "special" })
+        try await gate.reached(by: 4)
+        #expect(agent.activities.count == 4)
+        #expect(agent.cancelAll { $0.request is GetUser } == 1)
+        #expect(agent.cancelAll { $0.tags[Screen.self] == "home" } == 1)
+        #expect(agent.cancelAll { $0.label == "special" } == 1)
+        #expect(
+            [user.isCancelled, home.isCancelled, shop.isCancelled, named.isCancelled] == [true, true, false, true])
+        #expect(agent.cancelAll() == 1)
+        guard case .failure = await shop.result, case .cancelled(.agent)? = shop.outcome else {
+            return #expect(Bool(false), "not by the agent")
+        }
+        _ = await (user.result, home.result, named.result)
+        #expect(agent.activities.isEmpty)
+    }
+
+    @Test("a streamed body ends with its last reader, and when a filter throws after the head")
+    func streams() async throws {
+        final class Endless: HTTPBodySource {
+            let cancelled = Gate()
+            func nextChunk() async throws -> Data? { Data(count: 10) }
+            func cancel() { cancelled.open() }
+        }
+        struct Serving: Transport {
+            let source: Endless
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                HTTPResponse(url: request.url, status: 200, body: HTTPBody(source: source))
+            }
+        }
+        struct Refused: Error {}
+        let kept = Mutex<HTTPResponse?>(nil)
+        let hoarder = ClosureFilter { exchange, next in
+            let response = try await next(exchange)
+            kept.withLock { $0 = response }
+            throw Refused()
+        }
+        let failing = Endless()
+        let agent = NetworkAgent(baseURL: base, transport: Serving(source: failing), filters: [hoarder])
+        await #expect(throws: Refused.self) { try await agent.send(Plain<HTTPBody>.streamed()) }
+        try await failing.cancelled.wait()
+        let dropped = Endless()
+        do {
+            _ = try await NetworkAgent(baseURL: base, transport: Serving(source: dropped)).send(
+                Plain<HTTPBody>.streamed())
+        }
+        try await dropped.cancelled.wait()
+    }
+
+    @Test("a thousand starts and cancels at once: each ends once, with its own tag (B5, T22)", .timeLimit(.minutes(2)))
+    func thousand() async throws {
+        enum Number: TagKey { static let defaultValue = -1 }
+        let recorder = RecordingAccessory()
+        let gate = Gate()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(json.waiting(for: gate)), accessories: [recorder])
+        let ended = Log<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    let options = CallOptions(tags: Tags().with(Number.self, number))
+                    let handle = agent.start(
+                        GetUser(), options: options,
+                        completion: Completion { activity, result in
+                            if case .failure(let error as ErrandError) = result, error.isCancelled {
+                                ended.add(activity.tags[Number.self])
+                            }
+                        })
+                    handle.cancel()
+                    _ = await handle.result
+                }
+            }
+        }
+        #expect(ended.all.sorted() == Array(0..<1000))
+        #expect(recorder.problems().isEmpty && agent.activities.isEmpty)
+    }
+
+    @Test(
+        "a thousand starts under random cancels: one terminal event each, events paired (B5, B7)",
+        .timeLimit(.minutes(2)), arguments: 0..<4)
+    func random(seed: UInt64) async throws {
+        let recorder = RecordingAccessory()
+        let agent = NetworkAgent(baseURL: base, transport: Yielding(), accessories: [recorder])
+        let ended = Log<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in UInt64(0)..<250 {
+                group.addTask {
+                    var random = SplitMix(seed &* 1000 &+ number)
+                    let handle = agent.start(
+                        GetUser(), options: CallOptions(),
+                        completion: Completion { _, _ in
+                            ended.add(1)
+                        })
+                    for _ in 0..<random.next() % 12 { await Task.yield() }
+                    switch random.next() % 3 {
+                    case 0: handle.cancel()
+                    case 1: agent.cancelAll { $0.id == handle.activity.id }
+                    default: break
+                    }
+                    _ = await handle.result
+                }
+            }
+        }
+        #expect(ended.count == 250)
+        #expect(recorder.problems().isEmpty && recorder.activities.count == 250 && agent.activities.isEmpty)
+    }
+}
+
+/// Answers after a few turns, and notices cancellation at each.
+private struct Yielding: Transport {
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        for turn in 0..<6 {
+            await Task.yield()
+            try Task.checkCancellation()
+            options.report(.progress(TransferProgress(received: Int64(turn))))
+        }
+        return HTTPResponse(url: request.url, status: 200, body: HTTPBody(Data(#"{"id":7,"name":"Ada"}"#.utf8)))
+    }
+}
+
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
