@@ -1,0 +1,148 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Configuration and time") struct ConfigurationTests {
+    @Test("the defaults of an agent (Y45)")
+    func defaults() {
+        let configuration = NetworkAgent.Configuration()
+        #expect(configuration.baseURL == "" && configuration.cdnURL == nil && configuration.authorization == nil)
+        #expect(configuration.filters.isEmpty && configuration.accessories.isEmpty && configuration.deadline == nil)
+        #expect(configuration.redirects == .standard && configuration.maximumBodyBytes == 64 << 20)
+        #expect(configuration.headers.contains(.userAgent))
+    }
+
+    @Test("a change takes effect from the next start; what runs keeps what it started with (Y46, D14, B18)")
+    func changing() async throws {
+        let gate = Gate()
+        let stub = StubTransport(.text("x").waiting(for: gate))
+        let log = Log<String>()
+        let agent = NetworkAgent(baseURL: "https://one.example.com", transport: stub)
+        let hold = Gate()
+        let holding = ClosureFilter { exchange, next in
+            try await hold.wait()
+            return try await next(exchange)
+        }
+        agent.configure { $0.filters = [holding] }
+        let running = agent.start(Plain())
+        try await hold.reached()
+        agent.configure {
+            $0.baseURL = "https://two.example.com"
+            $0.filters = [Signpost(name: "new", log: log)]
+            $0.headers["X-New"] = "yes"
+        }
+        hold.open()
+        gate.open()
+        _ = try await running.value
+        _ = try await agent.send(Plain())
+        #expect(
+            stub.received.map(\.url.absoluteString) == [
+                "https://one.example.com/plain", "https://two.example.com/plain",
+            ])
+        #expect(stub.received.map { $0.headers["X-New"] } == [nil, "yes"])
+        #expect(log.all == ["new>", "<new"])
+    }
+
+    @Test("no initializer makes an agent that cannot work: an empty base serves absolute URLs (S3)")
+    func emptyBase() async throws {
+        let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")))
+        #expect(try await agent.send(Plain { $0.path = "http://e.com/a" }).http.url.absoluteString == "http://e.com/a")
+    }
+
+    @Test("the transport is replaced in one place (S14)")
+    func transport() async throws {
+        struct Echo: Transport {
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                let body = try await request.body.open().collect(upTo: options.bodyLimit)
+                return HTTPResponse(url: request.url, status: 200, headers: request.headers, body: HTTPBody(body))
+            }
+        }
+        let agent = NetworkAgent(baseURL: base, transport: Echo())
+        #expect(
+            try await agent.send(
+                Plain {
+                    $0.method = .post; $0.body = .text("echo")
+                }
+            ).value == Data("echo".utf8))
+    }
+
+    @Test(
+        "with 5 s of patience an answer after 3 s comes, one after 7 s does not (T11)",
+        arguments: [(3, true), (7, false)])
+    func timeout(delay: Int, comes: Bool) async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport(.text("x").delayed(by: .seconds(delay)))
+        let agent = NetworkAgent(baseURL: base, transport: stub, time: time)
+        let handle = agent.start(Plain { $0.timeout = .seconds(5) })
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(3))
+        if !comes {
+            try await time.waitForSleepers()
+            time.advance(by: .seconds(4))
+        }
+        #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
+    }
+
+    @Test("a deadline covers the whole call: filters, waits and all tries")
+    func deadline() async throws {
+        let time = ManualTimeSource()
+        let recorder = RecordingAccessory()
+        let waiting = ClosureFilter { exchange, next in
+            for _ in 0..<10 { try await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(1))) }
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("x")), filters: [waiting], accessories: [recorder], time: time)
+        let handle = agent.start(Plain { $0.deadline = .seconds(3) })
+        for _ in 0..<3 {
+            // The filter's wait and the deadline's.
+            try await time.waitForSleepers(atLeast: 2)
+            time.advance(by: .seconds(1))
+        }
+        #expect(await code { try await handle.value } == .deadlineExceeded)
+        #expect(name(handle.outcome) == "failure" && recorder.problems().isEmpty && agent.activities.isEmpty)
+    }
+
+    @Test("a thousand deadlines share one timer and each ends its own call")
+    func deadlines() async throws {
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").delayed(by: .seconds(50))), time: time)
+        let handles = (1...1000).map { number in
+            agent.start(Plain { $0.deadline = .milliseconds(number * 10) })
+        }
+        try await time.waitForSleepers(atLeast: 1001)
+        #expect(time.sleeperCount == 1001)
+        time.advance(by: .seconds(5))
+        for handle in handles.prefix(500) { #expect(await code { try await handle.value } == .deadlineExceeded) }
+        #expect(handles.suffix(500).filter(\.isRunning).count == 500)
+        agent.cancelAll()
+        for handle in handles.suffix(500) { #expect(await code { try await handle.value } == .cancelled) }
+    }
+
+    @Test(
+        "deadlines of any length and sign do not trap",
+        arguments: [Duration.seconds(Int64.max), .zero, .seconds(-5), .nanoseconds(1)])
+    func extremeDeadlines(deadline: Duration) async throws {
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+        let result = await code { try await agent.send(Plain { $0.deadline = deadline }) }
+        #expect(result == nil || result == .deadlineExceeded)
+    }
+
+    @Test("nothing is kept of a request that has ended")
+    func nothingKept() async throws {
+        final class Canary: Sendable {}
+        struct Carrying: Request {
+            let canary: Canary
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+        weak var canary: Canary?
+        for _ in 0..<10 {
+            let carried = Canary()
+            canary = carried
+            _ = try await agent.send(Carrying(canary: carried))
+        }
+        // The stub records what it was sent; only the request itself may be gone.
+        #expect(canary == nil && agent.activities.isEmpty)
+    }
+}

@@ -1,0 +1,201 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Redirects") struct RedirectTests {
+    private func agent(_ stub: StubTransport, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in })
+        -> NetworkAgent
+    {
+        var configuration = NetworkAgent.Configuration(baseURL: "https://a.example.com")
+        change(&configuration)
+        return NetworkAgent(configuration: configuration, transport: stub)
+    }
+
+    private func stub(_ location: String, _ status: Int = 302) -> StubTransport {
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", answer: .redirect(to: location, status: status))
+        return stub
+    }
+
+    @Test(
+        "methods change as RFC 9110 section 15.4 says",
+        arguments: [
+            (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
+            (308, "POST", "POST"),
+            (301, "GET", "GET"), (302, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (303, "PUT", "GET"), (301, "PUT", "PUT"),
+            (302, "DELETE", "DELETE"), (303, "DELETE", "GET"), (307, "PATCH", "PATCH"),
+        ])
+    func methods(status: Int, from: String, to: String) async throws {
+        let stub = stub("/there", status)
+        let hasBody = from != "GET" && from != "HEAD"
+        _ = try await agent(stub).send(
+            Plain {
+                $0.method = HTTPMethod(rawValue: from)
+                $0.headers = ["X-Kept": "yes", "Content-Language": "de"]
+                if hasBody { $0.body = .text("body") }
+            })
+        let last = try #require(stub.received.last)
+        #expect(stub.received.count == 2 && last.method.rawValue == to && last.headers["X-Kept"] == "yes")
+        #expect(last.body.data == (hasBody && to == from ? Data("body".utf8) : Data()))
+        #expect(last.headers.contains(.contentType) == (hasBody && to == from))
+        if to != from { #expect(!last.headers.contains("Content-Language")) }
+    }
+
+    @Test(
+        "a Location is resolved against the URL that answered",
+        arguments: [
+            ("there", "https://a.example.com/there"), ("../there?x=1", "https://a.example.com/there?x=1"),
+            ("//b.example.com/there", "https://b.example.com/there"), ("?q=1", "https://a.example.com/plain?q=1"),
+            ("https://b.example.com", "https://b.example.com"),
+            ("/日本 x", "https://a.example.com/%E6%97%A5%E6%9C%AC%20x"),
+            ("https://u:p@a.example.com/there", "https://a.example.com/there"),
+        ])
+    func locations(location: String, expected: String) async throws {
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", answer: .redirect(to: location), .text("there"))
+        let response = try await agent(stub).send(Plain())
+        let url = try #require(stub.received.last).url.absoluteString
+        #expect(url == expected || url == expected + "/")
+        #expect(response.http.url.absoluteString == url)
+    }
+
+    @Test("a fragment is handed on unless the Location has one (RFC 9110, 10.2.2)")
+    func fragments() async throws {
+        for (location, expected) in [("/there", "top"), ("/there#new", "new")] {
+            let response = try await agent(stub(location)).send(Plain { $0.path = "plain#top" })
+            #expect(response.http.url.fragment == expected)
+        }
+    }
+
+    @Test("what leads nowhere is refused", arguments: ["ftp://a.example.com/", "http:///", "mailto:x@y", "https://"])
+    func nowhere(location: String) async throws {
+        #expect(await code { try await agent(stub(location)).send(Plain()) } == .redirect)
+    }
+
+    @Test(
+        "credentials and marked headers stay with their origin: scheme, host and port",
+        arguments: [
+            ("https://a.example.com/there", true), ("https://a.example.com:443/there", true),
+            ("https://A.EXAMPLE.com/there", true), ("https://b.example.com/there", false),
+            ("https://a.example.com:8443/there", false), ("https://sub.a.example.com/there", false),
+        ])
+    func secrets(location: String, isKept: Bool) async throws {
+        let stub = stub(location)
+        var headers: HTTPHeaders = ["Cookie": "canary", "Proxy-Authorization": "canary", "X-Open": "open"]
+        headers.add("X-Api-Key", "canary", sensitive: true)
+        let sent = headers
+        _ = try await agent(stub).send(
+            Plain {
+                $0.authorization = .bearer("canary")
+                $0.headers = sent
+            })
+        let last = try #require(stub.received.last)
+        #expect(stub.received.count == 2 && last.headers["X-Open"] == "open")
+        for name in ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key"] {
+            #expect(last.headers.contains(HTTPHeaderName(name)) == isKept, "\(name)")
+        }
+    }
+
+    @Test("https does not lead to http unless allowed, and then without the secrets")
+    func downgrade() async throws {
+        let refused = stub("http://a.example.com/there")
+        #expect(await code { try await agent(refused).send(Plain()) } == .redirect)
+        #expect(refused.received.count == 1)
+        let allowed = stub("http://a.example.com/there")
+        _ = try await agent(allowed).send(
+            Plain {
+                $0.redirects = RedirectPolicy(allowsInsecure: true)
+                $0.authorization = .bearer("canary")
+            })
+        #expect(allowed.received.count == 2 && allowed.received.last?.headers[.authorization] == nil)
+    }
+
+    @Test("20 hops are followed, one more is refused; a request may ask for fewer or none")
+    func limits() async throws {
+        func ring(_ hops: Int) -> StubTransport {
+            StubTransport { request in
+                let hop = Int(request.url.lastPathComponent) ?? 0
+                return hop == hops ? .text("end") : .redirect(to: "/hop/\(hop + 1)")
+            }
+        }
+        #expect(try await agent(ring(20)).send(Plain()).value == Data("end".utf8))
+        let endless = ring(.max)
+        #expect(await code { try await agent(endless).send(Plain()) } == .redirect)
+        #expect(endless.received.count == 21)
+        let two = Plain { $0.redirects = RedirectPolicy(maximumHops: 2) }
+        #expect(await code { try await agent(ring(3)).send(two) } == .redirect)
+        let none = Plain {
+            $0.redirects = RedirectPolicy.none
+            $0.acceptableStatuses = [302]
+        }
+        #expect(try await agent(ring(3)).send(none).http.status == 302)
+        let by = ring(3)
+        #expect(await code { try await agent(by) { $0.redirects = .none }.send(Plain()) } == .unacceptableStatus)
+    }
+
+    @Test("a body that cannot be sent again stops a 307 and never goes out empty; a 303 does not need it (B11)")
+    func oneShot() async throws {
+        for (status, expected) in [(307, ErrandError.Code.bodyNotReplayable), (303, nil)] {
+            let stub = stub("/there", status)
+            let body = RequestBody.stream(HTTPBody(source: Chunks(["once"])))
+            #expect(
+                await code {
+                    try await agent(stub).send(
+                        Plain {
+                            $0.method = .post; $0.body = body
+                        })
+                } == expected)
+            #expect(stub.received.count == (expected == nil ? 2 : 1))
+        }
+    }
+
+    @Test("every hop is seen by hop filters and accessories; call filters see one call")
+    func hops() async throws {
+        let log = Log<String>()
+        let recorder = RecordingAccessory()
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", answer: .redirect(to: "/two"))
+        stub.on("/two", answer: .redirect(to: "/three"))
+        let hop = ClosureFilter(.hop) { exchange, next in
+            log.add("hop \(exchange.attempt).\(exchange.hop) \(exchange.http.url.path)")
+            return try await next(exchange)
+        }
+        let agent = agent(stub) {
+            $0.filters = [Signpost(name: "call", log: log), hop]
+            $0.accessories = [recorder]
+        }
+        _ = try await agent.send(Plain())
+        #expect(log.all == ["call>", "hop 1.1 /plain", "hop 1.2 /two", "hop 1.3 /three", "<call"])
+        #expect(
+            recorder.names() == [
+                "willStart", "built", "sending", "received", "redirected", "sending", "received", "redirected",
+                "sending",
+                "received", "willStop", "didStop",
+            ])
+    }
+
+    @Test("300 and 304 and a 302 without a Location are answers")
+    func noRedirects() async throws {
+        for status in [300, 304, 302] {
+            let answer = status == 302 ? StubAnswer.status(302) : .redirect(to: "/there", status: status)
+            let plain = Plain { $0.acceptableStatuses = .any }
+            #expect(try await agent(StubTransport(answer)).send(plain).http.status == status)
+        }
+    }
+}
+
+/// A stream that can be read once.
+final class Chunks: HTTPBodySource {
+    private let chunks: Log<String>
+    private let read = Log<Void>()
+    init(_ chunks: [String]) {
+        self.chunks = Log()
+        chunks.forEach(self.chunks.add)
+    }
+    func nextChunk() async throws -> Data? {
+        read.add(())
+        return read.count <= chunks.count ? Data(chunks.all[read.count - 1].utf8) : nil
+    }
+    func cancel() {}
+}
