@@ -1,14 +1,14 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 import Dispatch
 
@@ -27,9 +27,9 @@ final class RawClient: Sendable {
 
     init(port: Int) throws {
         #if canImport(Glibc)
-            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -59,9 +59,9 @@ final class RawClient: Sendable {
         var rest = data
         while !rest.isEmpty {
             #if canImport(Darwin)
-                let flags: Int32 = 0
+            let flags: Int32 = 0
             #else
-                let flags = Int32(MSG_NOSIGNAL)
+            let flags = Int32(MSG_NOSIGNAL)
             #endif
             let count = rest.withUnsafeBytes { systemSend(socket, $0.baseAddress, $0.count, flags) }
             guard count > 0 else { throw Failure(operation: "send", code: errno) }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Testing
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 @Suite("How the test server misbehaves", .timeLimit(.minutes(5)))

@@ -3,9 +3,9 @@ import ErrandTesting
 import Testing
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 @Suite("What the test server takes in", .timeLimit(.minutes(5)))

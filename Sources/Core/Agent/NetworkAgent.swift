@@ -24,7 +24,7 @@ public final class NetworkAgent: Agent {
     /// - Parameter baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs;
     ///   a relative path then throws ``ErrandError/Code/invalidURL``.
     public convenience init(
-        baseURL: String, transport: some Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        baseURL: String, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
     ) {
         var configuration = Configuration(baseURL: baseURL)
@@ -34,7 +34,7 @@ public final class NetworkAgent: Agent {
     }
 
     public convenience init(
-        baseURL: URL, transport: some Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        baseURL: URL, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
     ) {
         self.init(
@@ -43,7 +43,7 @@ public final class NetworkAgent: Agent {
     }
 
     public init(
-        configuration: Configuration, transport: some Transport, time: some TimeSource = SystemTimeSource()
+        configuration: Configuration, transport: any Transport, time: some TimeSource = SystemTimeSource()
     ) {
         registry = ActivityRegistry(time: time)
         self.transport = transport

@@ -1,10 +1,10 @@
 import Synchronization
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// The sockets and threads of a ``TestServer``; lives until its last thread has ended.

@@ -1,8 +1,8 @@
 public import Errand
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// An answer of the ``TestServer``: made by a factory, changed by modifiers.

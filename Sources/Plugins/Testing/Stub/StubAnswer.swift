@@ -1,8 +1,8 @@
 public import Errand
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// What a ``StubTransport`` answers: a status, headers and a body, or a failure, at once or later.

@@ -1,8 +1,8 @@
 public import Errand
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// Which requests a ``StubTransport`` answers, and how; whatever is not said matches anything.

@@ -1,8 +1,8 @@
 public import Errand
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 import Synchronization
 
@@ -161,7 +161,7 @@ extension Transport where Self == StubTransport {
     }
 
     /// Answers everything by a handler.
-    public static func stub(_ handler: @escaping StubTransport.Handler) -> StubTransport {
+    public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
     }
 }

@@ -1,29 +1,28 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 
-    extension POSIX {
-        static var streamType: Int32 { SOCK_STREAM }
-        static var descriptorLimit: Int32 { RLIMIT_NOFILE }
-        static var tcpLevel: Int32 { IPPROTO_TCP }
-        static var sendFlags: Int32 { 0 }
-        static var peekFlags: Int32 { MSG_PEEK | MSG_DONTWAIT }
-        static var bothWays: Int32 { SHUT_RDWR }
-        static var writingWay: Int32 { SHUT_WR }
+extension POSIX {
+    static var streamType: Int32 { SOCK_STREAM }
+    static var descriptorLimit: Int32 { RLIMIT_NOFILE }
+    static var tcpLevel: Int32 { IPPROTO_TCP }
+    static var sendFlags: Int32 { 0 }
+    static var peekFlags: Int32 { MSG_PEEK | MSG_DONTWAIT }
+    static var bothWays: Int32 { SHUT_RDWR }
+    static var writingWay: Int32 { SHUT_WR }
 
-        /// There is no flag for `send` here that keeps SIGPIPE away, but an option of the socket.
-        static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
+    /// There is no flag for `send` here that keeps SIGPIPE away, but an option of the socket.
+    static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
 
-        static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
+    static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
 
-        static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool
-        {
-            var thread: pthread_t?
-            return pthread_create(
-                &thread, attributes,
-                { start in
-                    POSIX.runThread(start)
-                    return nil
-                }, start) == 0
-        }
+    static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
+        var thread: pthread_t?
+        return pthread_create(
+            &thread, attributes,
+            { start in
+                POSIX.runThread(start)
+                return nil
+            }, start) == 0
     }
+}
 #endif

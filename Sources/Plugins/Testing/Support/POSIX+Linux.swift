@@ -1,37 +1,36 @@
 #if os(Linux)
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+extension POSIX {
     #if canImport(Glibc)
-        import Glibc
+    static var streamType: Int32 { Int32(SOCK_STREAM.rawValue) }
+    static var descriptorLimit: Int32 { Int32(RLIMIT_NOFILE.rawValue) }
     #else
-        import Musl
+    static var streamType: Int32 { SOCK_STREAM }
+    static var descriptorLimit: Int32 { RLIMIT_NOFILE }
     #endif
+    static var tcpLevel: Int32 { Int32(IPPROTO_TCP) }
+    static var sendFlags: Int32 { Int32(MSG_NOSIGNAL) }
+    static var peekFlags: Int32 { Int32(MSG_PEEK) | Int32(MSG_DONTWAIT) }
+    static var bothWays: Int32 { Int32(SHUT_RDWR) }
+    static var writingWay: Int32 { Int32(SHUT_WR) }
 
-    extension POSIX {
-        #if canImport(Glibc)
-            static var streamType: Int32 { Int32(SOCK_STREAM.rawValue) }
-            static var descriptorLimit: Int32 { Int32(RLIMIT_NOFILE.rawValue) }
-        #else
-            static var streamType: Int32 { SOCK_STREAM }
-            static var descriptorLimit: Int32 { RLIMIT_NOFILE }
-        #endif
-        static var tcpLevel: Int32 { Int32(IPPROTO_TCP) }
-        static var sendFlags: Int32 { Int32(MSG_NOSIGNAL) }
-        static var peekFlags: Int32 { Int32(MSG_PEEK) | Int32(MSG_DONTWAIT) }
-        static var bothWays: Int32 { Int32(SHUT_RDWR) }
-        static var writingWay: Int32 { Int32(SHUT_WR) }
+    static func prepareForWriting(_ descriptor: Int32) {}
 
-        static func prepareForWriting(_ descriptor: Int32) {}
+    static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
 
-        static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
-
-        static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool
-        {
-            var thread = pthread_t()
-            return pthread_create(
-                &thread, attributes,
-                { start in
-                    if let start { POSIX.runThread(start) }
-                    return nil
-                }, start) == 0
-        }
+    static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
+        var thread = pthread_t()
+        return pthread_create(
+            &thread, attributes,
+            { start in
+                if let start { POSIX.runThread(start) }
+                return nil
+            }, start) == 0
     }
+}
 #endif

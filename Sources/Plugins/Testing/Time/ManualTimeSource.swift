@@ -1,8 +1,8 @@
 public import Errand
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// A clock that a test moves: nothing that waits by it goes on until the test says so.

@@ -1,0 +1,96 @@
+import Errand
+import ErrandTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The recording accessory", .timeLimit(.minutes(5)))
+struct RecordingAccessoryTests {
+    private func agent(_ answer: StubAnswer, _ recording: RecordingAccessory) -> NetworkAgent {
+        NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])
+    }
+
+    @Test("it writes down the events of a request in order")
+    func order() async throws {
+        let recording = RecordingAccessory(bodyByteLimit: 3)
+        _ = try await agent(.text("hello"), recording).send(Get())
+        try await recording.waitUntilQuiet()
+        #expect(
+            recording.names() == ["willStart", "built", "sending", "received", "responseBody", "willStop", "didStop"])
+        let id = try #require(recording.activities.first)
+        #expect(recording.events(of: id).count == recording.records().count)
+        guard case .responseBody(let data) = try await recording.wait(for: "responseBody", of: id).event else {
+            Issue.record("no responseBody")
+            return
+        }
+        #expect(data == Data("hel".utf8))
+        let first = try #require(recording.records().first)
+        #expect(first.kind == .request && first.label == "Get" && first.activity == id)
+        #expect(recording.problems().isEmpty)
+    }
+
+    @Test("a wait is over when the event has come, and counts")
+    func waits() async throws {
+        let recording = RecordingAccessory()
+        let gate = Gate()
+        let agent = agent(.text("hello").waiting(for: gate), recording)
+        let handle = agent.start(Get())
+        try await recording.wait(for: "sending")
+        #expect(recording.names() == ["willStart", "built", "sending"])
+        handle.cancel()
+        try await recording.wait(for: "didStop")
+        gate.open()
+        _ = try await agent.send(Get())
+        try await recording.wait(for: "didStop", count: 2)
+        #expect(recording.activities.count == 2 && recording.problems().isEmpty)
+        await #expect(throws: WaitTimeout.self) {
+            try await recording.wait(for: "didStop", count: 3, within: .milliseconds(1))
+        }
+    }
+
+    @Test("it finds activities that do not begin and end as they should")
+    func problems() async throws {
+        let recording = RecordingAccessory()
+        let gate = Gate()
+        let agent = agent(.text("hello").waiting(for: gate), recording)
+        let handle = agent.start(Get())
+        try await recording.wait(for: "sending")
+        #expect(recording.problems().contains { $0.contains("0 times didStop") })
+        gate.open()
+        _ = try await handle.value
+        try await recording.waitUntilQuiet()
+        #expect(recording.problems().isEmpty)
+        recording.activity(handle.activity, did: .note(ActivityNote("test", "late")))
+        #expect(recording.problems().contains { $0.contains("something after didStop") })
+        recording.activity(handle.activity, did: .didStop(.cancelled(.handle)))
+        #expect(recording.problems().contains { $0.contains("2 times didStop") })
+        #expect(recording.problems().contains { $0.contains("outcomes") })
+    }
+
+    @Test("it keeps the first events, and says that it dropped some")
+    func bounded() async throws {
+        let recording = RecordingAccessory(limit: 3)
+        _ = try await agent(.text("hello"), recording).send(Get())
+        try await recording.waitUntilQuiet()
+        #expect(recording.names() == ["willStart", "built", "sending"])
+        #expect(recording.problems().first == "3 events were not kept; raise the limit")
+    }
+
+    @Test("it keeps no stream alive")
+    func streams() async throws {
+        struct GetStream: Request {
+            typealias Output = HTTPResponse
+            var delivery: BodyDelivery { .stream }
+        }
+        let recording = RecordingAccessory()
+        let cancelled = Gate()
+        let answer = StubAnswer.stream(onCancel: { cancelled.open() }) { Data("x".utf8) }
+        _ = try await agent(answer, recording).send(GetStream())
+        try await cancelled.wait()
+        #expect(recording.names().contains("received"))
+    }
+}
