@@ -36,7 +36,14 @@ let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
 ]
 
-let programs: [Target] = []
+/// A program that people run or copy from; its name is the command's.
+func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: needs, path: folder)
+}
+
+let programs: [Target] = [
+    program("quickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"])
+]
 
 let suites: [Target] = [
     suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),

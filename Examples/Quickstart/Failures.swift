@@ -1,0 +1,28 @@
+import Errand
+import ErrandTesting
+
+enum Failures {
+    struct Reason: Decodable { let reason: String }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("What fails says why, and keeps the evidence")
+        do {
+            _ = try await shop.agent.send(GetText(path: "nothing"))
+        } catch let error as ErrandError where error.code == .unacceptableStatus {
+            Quickstart.line("\(error)")
+            let reason = try error.response?.json(Reason.self).reason ?? ""
+            Quickstart.line("the server's reason: \(reason)")
+        }
+        do {
+            _ = try await shop.agent.send(GetText(path: "a b"))
+        } catch let error as ErrandError { Quickstart.line("\(error)") }
+        Quickstart.end()
+
+        Quickstart.chapter("A cancellation ends a request at once, and is told")
+        let handle = shop.agent.start(GetText(path: "slow"))
+        try await shop.gate.reached()
+        handle.cancel()
+        if case .failure(let error) = await handle.result { Quickstart.line("\(error)") }
+        Quickstart.end()
+    }
+}

@@ -1,0 +1,22 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+
+/// Starts a server in the process and shows what Errand does with it, chapter by chapter.
+@main
+struct Quickstart {
+    static func main() async throws {
+        let shop = try Shop()
+        print("Errand \(ErrandInfo.version): a shop answers at \(shop.server.url)\n")
+        try await TypedRequests.run(shop)
+        try await CallStyles.run(shop)
+        try await Hooks.run(shop)
+        try await Failures.run(shop)
+        try await ManyAtOnce.run(shop)
+        print("That was all. Read Examples/Quickstart to see how each line came about.")
+    }
+
+    static func chapter(_ title: String) { print("── \(title)") }
+    static func line(_ text: String) { print("   " + text) }
+    static func end() { print() }
+}

@@ -1,0 +1,54 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+
+/// A server on the loopback interface, and an agent that speaks to it over a real socket.
+struct Shop: Sendable {
+    let server: TestServer
+    let agent: NetworkAgent
+    /// Opens when a customer has waited long enough for the slow answer.
+    let gate = Gate()
+
+    init() throws {
+        server = try TestServer()
+        server.on(.get, "/v1/users/7", .json(#"{"id":7,"name":"Ada"}"#))
+        server.on(.post, "/v1/users") { request in
+            let user = try request.json(NewUser.self)
+            return .json(#"{"id":8,"name":"\#(user.name)"}"#, status: 201)
+        }
+        server.on(.get, "/v1/old", .redirect(to: "/v1/users/7"))
+        server.on(.get, "/v1/nothing", .json(#"{"reason":"no such thing"}"#, status: 404))
+        server.on(.get, "/v1/slow", .text("at last").waiting(for: gate))
+        server.on(.get, "/v1/ping", .text("pong"))
+        agent = NetworkAgent(baseURL: server.url("v1"), transport: .curl)
+    }
+}
+
+struct User: Codable, Sendable {
+    let id: Int
+    let name: String
+}
+
+struct NewUser: Codable, Sendable {
+    let name: String
+}
+
+struct GetUser: Request {
+    typealias Output = User
+    let id: Int
+    var path: String { "users/\(id)" }
+}
+
+struct CreateUser: Request {
+    typealias Output = User
+    let name: String
+    var method: HTTPMethod { .post }
+    var path: String { "users" }
+    var body: RequestBody { .json(NewUser(name: name)) }
+}
+
+/// A text at a path.
+struct GetText: Request {
+    typealias Output = String
+    let path: String
+}
