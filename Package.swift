@@ -36,13 +36,15 @@ let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
 ]
 
-/// A program that people run or copy from; its name is the command's.
+/// A program that people run or copy from; its name is the command's, unless a product gives it another.
 func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: needs, path: folder)
 }
 
 let programs: [Target] = [
-    program("quickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"])
+    program("ErrandQuickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    program("errand-bench", in: "Tests/Benchmarks", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    program("errand-linkage", in: "Tests/Linkage/Program", needs: ["Errand", "ErrandTesting"]),
 ]
 
 let suites: [Target] = [
@@ -53,7 +55,9 @@ let suites: [Target] = [
 let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: modules.map { .library(name: $0.name, targets: [$0.name]) },
+    products: modules.map { .library(name: $0.name, targets: [$0.name]) } + [
+        .executable(name: "quickstart", targets: ["ErrandQuickstart"])
+    ],
     targets: modules + [support] + shims + programs + suites,
     swiftLanguageModes: [.v6]
 )

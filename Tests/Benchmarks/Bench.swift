@@ -1,0 +1,70 @@
+import Errand
+import Foundation
+
+/// Prints what Errand costs, side by side with what it is compared to, as ratios.
+///
+/// `swift run -c release errand-bench [SECTION …]` runs all sections, or those whose name starts with a given word.
+@main
+struct Bench {
+    static let sections: [(name: String, run: @Sendable () async throws -> Void)] = [
+        ("core", CoreBench.run),
+        ("wire", WireBench.run),
+    ]
+
+    @concurrent static func main() async throws {
+        let wanted = CommandLine.arguments.dropFirst()
+        for section in sections where wanted.isEmpty || wanted.contains(where: section.name.hasPrefix) {
+            print("== \(section.name)")
+            try await section.run()
+            print()
+        }
+    }
+}
+
+/// Rounds taken in turn, so that a noisy machine disturbs all alike; the median of each counts.
+struct Rounds {
+    private var samples: [String: [Double]] = [:]
+    private var order: [String] = []
+
+    /// - Parameter body: returns one sample, in the unit of the caller's.
+    mutating func take(_ name: String, _ body: () async throws -> Double) async rethrows {
+        if samples[name] == nil { order.append(name) }
+        samples[name, default: []].append(try await body())
+    }
+
+    func median(_ name: String) -> Double {
+        let sorted = (samples[name] ?? [0]).sorted()
+        return sorted[sorted.count / 2]
+    }
+
+    /// A line a name, each with its ratio to the first one named.
+    func report(_ unit: String, against base: String) {
+        for name in order {
+            let value = median(name)
+            print(
+                "\(Self.pad(name, 44)) \(Self.number(value)) \(unit)   \(Self.number(value / median(base))) × \(base)")
+        }
+    }
+
+    static func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    static func number(_ value: Double) -> String {
+        let text = value >= 100 ? String(format: "%.0f", value) : String(format: "%.2f", value)
+        return String(repeating: " ", count: max(0, 9 - text.count)) + text
+    }
+}
+
+/// Microseconds that a body takes, for each of its `count` parts.
+func microseconds(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    return (ContinuousClock.now - start) / .microseconds(1) / Double(count)
+}
+
+/// Bytes of the process that are in memory.
+func residentBytes() -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+    return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
+}
