@@ -11,7 +11,10 @@ struct Bench {
         ("wire", WireBench.run),
     ]
 
-    @concurrent static func main() async throws {
+    static func main() async throws { try await runAll() }
+
+    /// Off the main actor, as a server would.
+    @concurrent private static func runAll() async throws {
         let wanted = CommandLine.arguments.dropFirst()
         for section in sections where wanted.isEmpty || wanted.contains(where: section.name.hasPrefix) {
             print("== \(section.name)")
