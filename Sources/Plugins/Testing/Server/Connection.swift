@@ -4,7 +4,6 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import Synchronization
 
 /// One connection, from its accept to its close; lives on one thread.
 final class Connection {
@@ -25,6 +24,8 @@ final class Connection {
     /// How many bytes of the current answer may still go out.
     var budget = Int.max
     private var served = 0
+    private var lastHead: (bytes: [UInt8], head: RequestHead)?
+    private var script = (version: 0, script: ServerScript())
 
     init(_ socket: Int32, _ id: Int, _ core: ServerCore) {
         (self.socket, self.id, self.core) = (socket, id, core)
@@ -62,15 +63,14 @@ final class Connection {
                 method: HTTPMethod(rawValue: head.method), target: head.target, version: head.version,
                 headers: head.headers, connection: id, index: served)
             let reading: BodyReading
-            (reading, handler) = core.script.withLock { $0.plan(head) }
+            (reading, handler) = core.plan(head, &script)
             isUnread = try readBody(&request, head, reading)
         } catch let fault as RequestFault {
             core.state.update { $0.record(fault) }
             try answer(.text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
             throw Ending.close
         }
-        let (limit, byteLimit) = (core.configuration.recordedRequests, core.configuration.recordedBytes)
-        core.state.update { $0.record(request, limit: limit, byteLimit: byteLimit) }
+        core.record(request)
         let response: TestResponse
         do { response = try handler(request).resolved(for: request) } catch {
             response = .text("\(error)", status: 500)
@@ -81,9 +81,14 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            if let head = try input.takeHead(limit: core.configuration.headLimit, { try RequestHead(parsing: $0) }) {
+            let head = try input.takeHead(limit: core.configuration.headLimit) { bytes in
+                // Clients that send one request many times send the same bytes.
+                if let lastHead, lastHead.bytes.isEqual(to: bytes) { return lastHead.head }
+                let head = try RequestHead(parsing: bytes)
+                lastHead = (Array(bytes), head)
                 return head
             }
+            if let head { return head }
             try receive()
         }
     }

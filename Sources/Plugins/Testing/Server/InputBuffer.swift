@@ -6,6 +6,15 @@ import Musl
 import Darwin
 #endif
 
+extension [UInt8] {
+    func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
+        withUnsafeBytes { own in
+            guard own.count == bytes.count, let a = own.baseAddress, let b = bytes.baseAddress else { return false }
+            return memcmp(a, b, own.count) == 0
+        }
+    }
+}
+
 /// Bytes that have come and that nobody has used yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []

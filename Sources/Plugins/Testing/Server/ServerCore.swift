@@ -11,7 +11,10 @@ import Darwin
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    let script = Mutex(ServerScript())
+    /// Requests that came whole; beside the lock, so that a server that records nothing takes none for a request.
+    let requestCount = Atomic(0)
+    private let script = Mutex(ServerScript())
+    private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
     private let bell: (hears: Int32, rings: Int32)
@@ -41,6 +44,38 @@ final class ServerCore: Sendable {
     }
 
     deinit { POSIX.closeBell(bell) }
+
+    func edit(_ change: (inout ServerScript) -> Void) {
+        script.withLock { script in
+            change(&script)
+            scriptVersion.add(1, ordering: .releasing)
+        }
+    }
+
+    /// How to answer a request, by a copy of the script for as long as nothing in it changes.
+    func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
+        if copy.version != scriptVersion.load(ordering: .acquiring) {
+            copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
+        }
+        if copy.script.queue.isEmpty { return copy.script.plan(head) }
+        return script.withLock { script in
+            scriptVersion.add(1, ordering: .releasing)
+            return script.takeAnswer() ?? script.plan(head)
+        }
+    }
+
+    func record(_ request: RecordedRequest) {
+        let (limit, byteLimit) = (configuration.recordedRequests, configuration.recordedBytes)
+        if limit <= 0 {
+            requestCount.add(1, ordering: .sequentiallyConsistent)
+            return state.touch()
+        }
+        // Counted within, so that whoever waited for it finds it in the log.
+        state.update { state in
+            requestCount.add(1, ordering: .sequentiallyConsistent)
+            state.record(request, limit: limit, byteLimit: byteLimit)
+        }
+    }
 
     private func acceptAll() {
         while !state.read({ $0.isStopped }) {
@@ -107,7 +142,7 @@ final class ServerCore: Sendable {
         }
         if isFirst {
             POSIX.ring(bell.rings)
-            script.withLock { $0 = ServerScript() }
+            edit { $0 = ServerScript() }
         }
         closeConnections()
         // A handler that blocks is not waited for beyond ten seconds.

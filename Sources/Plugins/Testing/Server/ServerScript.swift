@@ -22,12 +22,17 @@ struct ServerScript: Sendable {
     var fallback: TestServer.Handler?
     var connections: [ConnectionPlan] = []
 
+    typealias Plan = (reading: BodyReading, handler: TestServer.Handler)
+
+    /// The next queued answer.
+    mutating func takeAnswer() -> Plan? {
+        if queue.isEmpty { return nil }
+        let answer = queue.removeFirst()
+        return (.kept, { _ in answer })
+    }
+
     /// How to answer a request whose head has come.
-    mutating func plan(_ head: RequestHead) -> (reading: BodyReading, handler: TestServer.Handler) {
-        if !queue.isEmpty {
-            let answer = queue.removeFirst()
-            return (.kept, { _ in answer })
-        }
+    func plan(_ head: RequestHead) -> Plan {
         let path = head.target.prefix { $0 != "?" }
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
         return (

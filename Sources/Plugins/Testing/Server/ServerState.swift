@@ -7,14 +7,13 @@ struct ServerState: Sendable {
     var running = 0
     var isStopped = false
     private(set) var faults: [RequestFault] = []
-    private(set) var requestCount = 0
+    private var recorded = 0
     private var log: [RecordedRequest] = []
     private var loggedBytes = 0
     private var taken = 0
 
     mutating func record(_ request: RecordedRequest, limit: Int, byteLimit: Int) {
-        requestCount += 1
-        if limit <= 0 { return }
+        recorded += 1
         log.append(request)
         loggedBytes += request.body.count
         // Half is dropped at a time, so that dropping costs nothing in the mean.
@@ -35,9 +34,9 @@ struct ServerState: Sendable {
 
     /// The first request that nobody has taken and that is still in the log.
     mutating func takeNext() -> RecordedRequest? {
-        let first = requestCount - log.count
+        let first = recorded - log.count
         let position = max(taken, first)
-        guard position < requestCount else { return nil }
+        guard position < recorded else { return nil }
         taken = position + 1
         return log[position - first]
     }

@@ -28,7 +28,7 @@ public final class TestServer: Sendable {
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
     ) throws(TestServerError) {
         core = try ServerCore(configuration)
-        core.script.withLock { $0.fallback = handler }
+        core.edit { $0.fallback = handler }
     }
 
     deinit { core.stop() }
@@ -52,12 +52,12 @@ extension TestServer {
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
-        core.script.withLock { $0.routes.append(.init(method, path, reading, handler)) }
+        core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
     /// Answers a path, whatever the method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
-        core.script.withLock { $0.routes.append(.init(nil, path, reading, handler)) }
+        core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
     /// Answers a method and a path always in the same way.
@@ -71,10 +71,10 @@ extension TestServer {
     }
 
     /// Answers the next requests, whatever they are, one each, before any route.
-    public func enqueue(_ answers: TestResponse...) { core.script.withLock { $0.queue += answers } }
+    public func enqueue(_ answers: TestResponse...) { core.edit { $0.queue += answers } }
 
     /// Says what becomes of the next connections, one each.
-    public func enqueueConnections(_ plans: ConnectionPlan...) { core.script.withLock { $0.connections += plans } }
+    public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
     /// Closes every open connection without a word; the server goes on.
     public func closeConnections() { core.closeConnections() }
@@ -87,7 +87,7 @@ extension TestServer {
     }
 
     /// How many requests came whole.
-    public var requestCount: Int { core.state.read { $0.requestCount } }
+    public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
     /// What was no HTTP/1.1 request and was refused; at most the first 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
@@ -106,7 +106,9 @@ extension TestServer {
     /// Waits until so many requests have come in all, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(forRequests count: Int, within limit: Duration = .seconds(60)) async throws -> [RecordedRequest] {
-        _ = try await core.state.wait(for: "\(count) requests", within: limit) { $0.requestCount >= count ? true : nil }
+        _ = try await core.state.wait(for: "\(count) requests", within: limit) { [core] _ in
+            core.requestCount.load(ordering: .sequentiallyConsistent) >= count ? true : nil
+        }
         return received
     }
 

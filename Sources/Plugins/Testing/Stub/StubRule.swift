@@ -87,13 +87,16 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        let text = http.url.absoluteString.prefix { $0 != "#" }
-        let beforeQuery = text.prefix { $0 != "?" }
-        let authority = beforeQuery.firstRange(of: "://")?.upperBound ?? beforeQuery.startIndex
-        let start = beforeQuery[authority...].firstIndex(of: "/") ?? beforeQuery.endIndex
-        origin = String(beforeQuery[..<start])
-        path = start == beforeQuery.endIndex ? "/" : String(beforeQuery[start...])
-        queryItems = QueryItems.parse(text[beforeQuery.endIndex...].dropFirst())
+        // By bytes: this is on the way of every request that is answered by a rule.
+        let text = http.url.absoluteString
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+        let scheme = text.utf8[..<mark].firstIndex(of: UInt8(ascii: ":")) ?? text.startIndex
+        let authority = text.utf8[scheme..<mark].dropFirst(3).startIndex
+        let start = text.utf8[authority..<mark].firstIndex(of: UInt8(ascii: "/")) ?? mark
+        origin = String(text[..<start])
+        path = start == mark ? "/" : String(text[start..<mark])
+        queryItems = mark == end ? [] : QueryItems.parse(text[mark..<end].dropFirst())
     }
 }
 

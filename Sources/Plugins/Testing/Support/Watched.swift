@@ -16,8 +16,14 @@ final class Watched<State: Sendable>: Sendable {
 
     private let guarded: Mutex<Guarded>
     private let ids = Atomic<UInt64>(0)
+    private let waiting = Atomic(0)
 
     init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
+
+    /// Looks at the waiters if there are any: for those who wait for something that is counted beside the state.
+    func touch() {
+        if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
+    }
 
     /// Reads, without looking at the waiters.
     func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result { guarded.withLock { body(&$0.state) } }
@@ -53,7 +59,11 @@ final class Watched<State: Sendable>: Sendable {
             // A limit so short that nobody waits yet is met a little later.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
-        defer { timer.cancel() }
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        defer {
+            waiting.subtract(1, ordering: .sequentiallyConsistent)
+            timer.cancel()
+        }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let found = guarded.withLock { guarded -> Found? in
