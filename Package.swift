@@ -49,6 +49,8 @@ let programs: [Target] = [
 
 let suites: [Target] = [
     suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
+    suite(
+        "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
 ]
 

@@ -5,6 +5,7 @@ public import Dispatch
 /// An agent of one's own, such as a fake in a test, writes `send`; the rest has defaults that are built on it.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response where the caller is. Cancelling the calling task cancels the request.
+    @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
     /// Starts a request and returns at once; will-start has been told by then.
@@ -45,6 +46,7 @@ extension Agent {
 }
 
 extension Agent {
+    @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }
@@ -83,6 +85,7 @@ extension Agent {
 
 extension Request {
     /// `try await GetUser(id: 7).send(on: agent)`
+    @discardableResult
     public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Response<Output> {
         try await agent.send(self, options: options)
     }

@@ -84,6 +84,7 @@ public final class NetworkAgent: Agent {
         return http
     }
 
+    @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
         return try await start(request, options, completion: nil, inPlace: actor == nil).joined()

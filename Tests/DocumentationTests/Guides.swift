@@ -1,0 +1,239 @@
+// What README and the guides show, as code that compiles; DocumentationTests compares the two.
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+struct User: Decodable, Sendable {
+    let id: Int
+    let name: String
+}
+
+struct GetUser: Request {
+    typealias Output = User
+    let id: Int
+    var path: String { "users/\(id)" }
+}
+
+struct CreateUser: Request {
+    typealias Output = User
+    let name: String
+    var method: HTTPMethod { .post }
+    var path: String { "users" }
+    var body: RequestBody { .json(["name": name]) }
+}
+
+protocol ShopRequest: Request {}
+extension ShopRequest {
+    var timeout: Duration? { .seconds(20) }
+    var headers: HTTPHeaders { ["X-Shop": "7"] }
+}
+
+struct Plain: Request {}
+struct Reason: Decodable { let reason: String }
+
+@MainActor final class Screen: RequestDelegate {}
+
+private func firstSteps(screen: Screen) async throws {
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
+    let user = try await agent.send(GetUser(id: 7)).value
+
+    let handle = agent.start(GetUser(id: 7), delegate: screen) { result in print(result) }
+    handle.cancel()
+    _ = user
+}
+
+private func configuring(_ agent: NetworkAgent, token: String) {
+    agent.configure {
+        $0.authorization = .bearer(token)
+        $0.timeout = .seconds(20)
+        $0.deadline = .seconds(90)
+    }
+}
+
+private func callbacks(_ agent: NetworkAgent, show: @escaping @MainActor (Any) -> Void) {
+    let handle = agent.start(GetUser(id: 7)) { result in
+        switch result {
+        case .success(let response): show(response.value)
+        case .failure(let error): show(error)
+        }
+    }
+    handle.cancel()
+}
+
+private func failing(_ agent: NetworkAgent, show: (Any?) -> Void) async throws {
+    do {
+        let user = try await agent.send(GetUser(id: 7)).value
+        show(user)
+    } catch let error as ErrandError where error.code == .unacceptableStatus {
+        let reason = try error.response?.json(Reason.self)
+        show(reason)
+    } catch let error as ErrandError where error.isCancelled {
+        return
+    }
+}
+
+private func cancelling(_ agent: NetworkAgent) {
+    agent.cancelAll { $0.request is GetUser }
+}
+
+final class SlowRequests: Accessory {
+    private let names = Mutex<[String]>([])
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .didStop = event, ContinuousClock.now - activity.start > .seconds(2) else { return }
+        names.withLock { $0.append(activity.label) }
+    }
+
+    var all: [String] { names.withLock { $0 } }
+}
+
+private func accessories(_ agent: NetworkAgent) async throws {
+    let slow = SlowRequests()
+    agent.configure { $0.accessories.append(slow) }
+    let user = try await agent.send(GetUser(id: 7), options: CallOptions(accessories: [slow])).value
+    _ = user
+}
+
+struct AddTrace: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        exchange.http.headers["X-Trace"] = "\(exchange.activity.id)"
+        return try await next(exchange)
+    }
+}
+
+private func closures(_ agent: NetworkAgent) {
+    agent.configure {
+        $0.filters.append(
+            .closure { exchange, next in
+                exchange.note("timing", "asked")
+                return try await next(exchange)
+            })
+    }
+}
+
+struct OnceMore: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let first = try await next(exchange)
+        guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable else {
+            return first
+        }
+        try await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(1)))
+        return try await next(exchange)
+    }
+}
+
+final class Notebook: Sendable {
+    private let pages = Mutex<[Data]>([])
+    func write(_ page: Data) { pages.withLock { $0.append(page) } }
+    var all: [Data] { pages.withLock { $0 } }
+}
+
+struct Remember: Filter {
+    let store: Notebook
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        exchange.checks.add(
+            ResponseCheck("not empty") { response in
+                if response.data.isEmpty { throw ErrandError(.checkFailed, "an empty answer", response: response) }
+            })
+        let response = try await next(exchange)
+        exchange.whenAccepted { store.write(response.data) }
+        return response
+    }
+}
+
+protocol Traced: Request { var trace: String { get } }
+
+struct TraceHeader: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let traced = exchange.request as? any Traced else { return try await next(exchange) }
+        var exchange = exchange
+        exchange.http.headers["X-Trace"] = traced.trace
+        return try await next(exchange)
+    }
+}
+
+struct Echo: Transport {
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        let body = try await request.body.open().collect(upTo: options.bodyLimit)
+        return HTTPResponse(url: request.url, status: 200, headers: request.headers, body: HTTPBody(body))
+    }
+}
+
+extension Transport where Self == Echo {
+    static var echo: Echo { Echo() }
+}
+
+final class Countdown: HTTPBodySource {
+    private let left = Mutex(3)
+
+    func nextChunk() async throws -> Data? {
+        try Task.checkCancellation()
+        return left.withLock { left in
+            defer { left -= 1 }
+            return left > 0 ? Data("\(left) ".utf8) : nil
+        }
+    }
+
+    func cancel() {}
+}
+
+@Suite("What the guides show") struct GuideTests {
+    private struct GetTraced: Traced {
+        let trace = "t1"
+        let headers: HTTPHeaders = ["X-Own": "yes"]
+    }
+
+    @Test("the filters of the guide do what it says")
+    func filters() async throws {
+        let agent = NetworkAgent(
+            baseURL: "http://echo", transport: .echo,
+            filters: [AddTrace(), OnceMore(), TraceHeader()])
+        let answer = try await agent.send(GetTraced())
+        #expect(answer.http.headers["X-Trace"] == "t1" && answer.http.headers["X-Own"] == "yes")
+    }
+
+    @Test("an answer that a check refuses is not remembered")
+    func remembering() async throws {
+        struct Say: Request {
+            let text: String
+            var method: HTTPMethod { .post }
+            var body: RequestBody { .text(text) }
+        }
+        let notebook = Notebook()
+        let agent = NetworkAgent(baseURL: "http://echo", transport: .echo, filters: [Remember(store: notebook)])
+        await #expect(throws: ErrandError.self) { try await agent.send(Say(text: "")) }
+        _ = try await agent.send(Say(text: "hello"))
+        #expect(notebook.all == [Data("hello".utf8)])
+    }
+
+    @Test("the retry of the guide asks again, by the clock of the test")
+    func retry() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/", answer: .status(503), .text("second"))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, filters: [OnceMore()], time: time)
+        let handle = agent.start(Plain())
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(1))
+        #expect(try await handle.value.value == Data("second".utf8))
+    }
+
+    @Test("the accessory of the guide can be tested as it says")
+    func accessory() async throws {
+        let watched = SlowRequests()
+        let stubbed = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.status(204)), accessories: [watched])
+        try await stubbed.send(Plain())
+        #expect(watched.all.isEmpty)
+    }
+
+    @Test("the stream of the guide ends")
+    func countdown() async throws {
+        #expect(try await HTTPBody(source: Countdown()).collect(upTo: 100) == Data("3 2 1 ".utf8))
+    }
+}
