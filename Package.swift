@@ -50,6 +50,7 @@ let programs: [Target] = [
 let suites: [Target] = [
     suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
+    suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]
 
 let package = Package(

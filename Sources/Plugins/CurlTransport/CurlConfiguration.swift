@@ -17,5 +17,6 @@ public struct CurlConfiguration: Sendable {
     /// default; more throw `invalidResponse`.
     public var maximumHeaderBytes = 256 << 10
 
+    /// The defaults.
     public init() {}
 }

@@ -3,7 +3,8 @@
 
     /// The transport over libcurl, which is Linux's; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
     public enum CurlTransport: Transport {
-        public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        /// Never called: there is no value of this type.
+    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
             switch self {}
         }
     }

@@ -13,16 +13,19 @@
     /// `send` throws ``ErrandError`` only: `transportUnavailable` where libcurl is missing or older than 7.76, and for what
     /// libcurl reports a code of its own with a ``CurlError`` as `underlying`.
     public final class CurlTransport: Transport {
-        public let configuration: CurlConfiguration
+        /// What it was made with.
+    public let configuration: CurlConfiguration
         private let started = Mutex<CurlLoop?>(nil)
 
-        public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+        /// Makes one; nothing is loaded, opened or started before the first request.
+    public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
             self.configuration = configuration
         }
 
         deinit { started.withLock { $0?.retire() } }
 
-        public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
+    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
             let loop = try started.withLock { started in
                 if let loop = started { return loop }
                 let loop = try CurlLoop(configuration)
