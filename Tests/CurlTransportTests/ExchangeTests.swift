@@ -33,8 +33,11 @@ struct ExchangeTests {
             }
         }
         let transport = CurlTransport()
-        let headers: HTTPHeaders = ["X-One": "1", "X-Empty": "", "X-Blank": "  ", "Accept": "text/plain", "X-Odd": "a;b:c"]
-        _ = try await transport.send(try request(.get, server.url("/a/./b/../c?d=%20"), headers: headers), options: .of())
+        let headers: HTTPHeaders = [
+            "X-One": "1", "X-Empty": "", "X-Blank": "  ", "Accept": "text/plain", "X-Odd": "a;b:c",
+        ]
+        _ = try await transport.send(
+            try request(.get, server.url("/a/./b/../c?d=%20"), headers: headers), options: .of())
         _ = try await transport.send(try request("PROPFIND", server.url()), options: .of())
         #expect(server.accepted == 1)
         let first = try #require(heads.all.first)
@@ -46,15 +49,19 @@ struct ExchangeTests {
         #expect(heads.all[1].hasPrefix("PROPFIND / HTTP/1.1\r\n"))
     }
 
-    @Test("answers without a body are complete at once", arguments: [
-        ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"), ("GET", "HTTP/1.1 204 No Content\r\n\r\n"),
-        ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"), ("GET", "HTTP/1.1 205 X\r\nContent-Length: 0\r\n\r\n"),
-    ])
+    @Test(
+        "answers without a body are complete at once",
+        arguments: [
+            ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"), ("GET", "HTTP/1.1 204 No Content\r\n\r\n"),
+            ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"),
+            ("GET", "HTTP/1.1 205 X\r\nContent-Length: 0\r\n\r\n"),
+        ])
     func bodiless(method: String, answer: String) async throws {
         let server = try server(answer)
         let transport = CurlTransport()
         for delivery in [BodyDelivery.data, .stream] {
-            let response = try await transport.send(try request(HTTPMethod(rawValue: method), server.url()), options: .of(delivery))
+            let response = try await transport.send(
+                try request(HTTPMethod(rawValue: method), server.url()), options: .of(delivery))
             #expect(try await response.body.collect(upTo: 100).isEmpty)
         }
         #expect(server.accepted == 1)
@@ -64,7 +71,10 @@ struct ExchangeTests {
     func headers() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
-                peer.send(Array("HTTP/1.1 200 \r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Fold: one\r\n  two\r\n\tthree\r\n".utf8))
+                peer.send(
+                    Array(
+                        "HTTP/1.1 200 \r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\nX-Fold: one\r\n  two\r\n\tthree\r\n"
+                            .utf8))
                 peer.send(Array("X-Empty:\r\nX-Latin: caf".utf8) + [0xE9] + Array("\r\nX-Utf: café\r\n".utf8))
                 peer.send("bad name: 1\r\nX-Space : 2\r\nContent-Length: 0\r\n\r\n")
             }
@@ -79,11 +89,14 @@ struct ExchangeTests {
         #expect(!response.headers.contains { $0.name.rawName.contains(" ") })
     }
 
-    @Test("a body comes whole in every framing", arguments: [
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde", "HTTP/1.1 200 OK\r\n\r\nabcde", "HTTP/1.0 200 OK\r\n\r\nabcde",
-        "HTTP/1.1 200 OK\nContent-Length: 5\n\nabcde",
-    ], [BodyDelivery.data, .stream])
+    @Test(
+        "a body comes whole in every framing",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde", "HTTP/1.1 200 OK\r\n\r\nabcde",
+            "HTTP/1.0 200 OK\r\n\r\nabcde",
+            "HTTP/1.1 200 OK\nContent-Length: 5\n\nabcde",
+        ], [BodyDelivery.data, .stream])
     func framing(answer: String, delivery: BodyDelivery) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -95,7 +108,8 @@ struct ExchangeTests {
 
     @Test("a chunked answer may be split anywhere")
     func splits() async throws {
-        let answer = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n".utf8)
+        let answer = Array(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n".utf8)
         let server = try RawServer { peer in
             while let head = peer.readHead() {
                 let cut = Int(head.split(separator: " ")[1].dropFirst()) ?? 0
@@ -119,7 +133,9 @@ struct ExchangeTests {
             while peer.send([UInt8](repeating: 0, count: 65536)) {}
         }
         let transport = CurlTransport()
-        let error = try await failure { try await transport.send(try request(.get, server.url()), options: .of(limit: 1 << 20)) }
+        let error = try await failure {
+            try await transport.send(try request(.get, server.url()), options: .of(limit: 1 << 20))
+        }
         #expect(error.code == .bodyTooLarge)
     }
 
@@ -146,14 +162,18 @@ struct ExchangeTests {
         #expect(error.message.contains("header"))
     }
 
-    @Test("what would smuggle a second request is refused", arguments: [
-        ("X-A", "1\r\nX-B: 2"), ("X-A", "1\nX-B: 2"), ("X\r\nA", "1"), ("X-A", "1\u{0}"),
-    ])
+    @Test(
+        "what would smuggle a second request is refused",
+        arguments: [
+            ("X-A", "1\r\nX-B: 2"), ("X-A", "1\nX-B: 2"), ("X\r\nA", "1"), ("X-A", "1\u{0}"),
+        ])
     func smuggling(name: String, value: String) async throws {
         let server = try server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let transport = CurlTransport()
         let headers = HTTPHeaders([.init(HTTPHeaderName(name), value)])
-        let error = try await failure { try await transport.send(try request(.get, server.url(), headers: headers), options: .of()) }
+        let error = try await failure {
+            try await transport.send(try request(.get, server.url(), headers: headers), options: .of())
+        }
         #expect(error.code == .invalidRequest)
         let method = try await failure {
             try await transport.send(try request("GET / HTTP/1.1\r\nX:", server.url()), options: .of())

@@ -62,7 +62,9 @@ struct FaultTests {
         #expect(error.code == .cannotConnect)
         #expect((error.underlying as? CurlError)?.code == 7)
         #expect(error.isRetryable)
-        let name = try await failure { try await transport.send(try request(.get, "http://nowhere.invalid/"), options: .of()) }
+        let name = try await failure {
+            try await transport.send(try request(.get, "http://nowhere.invalid/"), options: .of())
+        }
         #expect(name.code == .nameLookupFailed)
         #expect((name.underlying as? CurlError)?.code == 6)
     }
@@ -88,13 +90,15 @@ struct FaultTests {
                     for seed in stride(from: lane, to: Self.seeds, by: 8) {
                         let request = try request(.get, server.url("/\(seed)"))
                         do {
-                            let options = TransportOptions.of(seed % 2 == 0 ? .data : .stream, timeout: .milliseconds(150))
+                            let options = TransportOptions.of(
+                                seed % 2 == 0 ? .data : .stream, timeout: .milliseconds(150))
                             let response = try await transport.send(request, options: options)
                             _ = try await response.body.collect(upTo: 1 << 20)
                             #expect((100...999).contains(response.status))
                             outcomes.add("answer")
                         } catch let error as ErrandError {
-                            #expect(error.code != .transportFailed && error.code != .cancelled, "seed \(seed): \(error)")
+                            #expect(
+                                error.code != .transportFailed && error.code != .cancelled, "seed \(seed): \(error)")
                             outcomes.add(error.code.description)
                         }
                     }
@@ -122,12 +126,17 @@ struct Seed: RandomNumberGenerator {
     mutating func answer() -> [UInt8] {
         if next() % 4 == 0 { return bytes(Int(next() % 400)) }
         let parts = [
-            "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204\r\n", "HTTP/9.9 700 x\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 099 x\r\n",
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n", "HTTP/2 200\r\n", "HTTP/1.1 2000 x\r\n", "HTTP/1.1 -20 x\r\n",
-            "Content-Length: 5\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n", "Content-Length: 5, 6\r\n",
+            "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204\r\n", "HTTP/9.9 700 x\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 099 x\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n", "HTTP/2 200\r\n", "HTTP/1.1 2000 x\r\n",
+            "HTTP/1.1 -20 x\r\n",
+            "Content-Length: 5\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n",
+            "Content-Length: 5, 6\r\n",
             "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Content-Encoding: gzip\r\n",
-            "Content-Encoding: br, zstd, deflate, gzip, gzip\r\n", ": nothing\r\n", "\r\n", "\r\n", "\n", "0\r\n\r\n", "5\r\nhello\r\n",
-            "fffffffffffffffff\r\n", "-1\r\n", "hello", " folded\r\n", "Location: http://127.0.0.1:1/\r\n", "\u{0}", "X: \u{0}\r\n",
+            "Content-Encoding: br, zstd, deflate, gzip, gzip\r\n", ": nothing\r\n", "\r\n", "\r\n", "\n", "0\r\n\r\n",
+            "5\r\nhello\r\n",
+            "fffffffffffffffff\r\n", "-1\r\n", "hello", " folded\r\n", "Location: http://127.0.0.1:1/\r\n", "\u{0}",
+            "X: \u{0}\r\n",
         ]
         var answer: [UInt8] = next() % 8 == 0 ? [] : Array(parts[Int(next() % 9)].utf8)
         for _ in 0..<next() % 12 {

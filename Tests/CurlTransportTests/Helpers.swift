@@ -4,12 +4,16 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) throws -> HTTPRequest {
+func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) throws
+    -> HTTPRequest
+{
     HTTPRequest(method, try #require(URL(string: url)), headers: headers, body: body)
 }
 
 /// The error of something that has to throw one of Errand's.
-func failure(_ body: () async throws -> some Any, at location: SourceLocation = #_sourceLocation) async throws -> ErrandError {
+func failure(_ body: () async throws -> some Any, at location: SourceLocation = #_sourceLocation) async throws
+    -> ErrandError
+{
     let error = await #expect(throws: ErrandError.self, sourceLocation: location) { _ = try await body() }
     return try #require(error, sourceLocation: location)
 }
@@ -63,7 +67,11 @@ final class Feed: HTTPBodySource {
                     return (false, nil)
                 }
                 if !isNow { return }
-                if chunk == nil, let failure { continuation.resume(throwing: failure) } else { continuation.resume(returning: chunk) }
+                if chunk == nil, let failure {
+                    continuation.resume(throwing: failure)
+                } else {
+                    continuation.resume(returning: chunk)
+                }
             }
         } onCancel: {
             cancel()

@@ -13,8 +13,12 @@ struct ReportTests {
         func activity(_ activity: Activity, did event: ActivityEvent) {
             if case .transport(let event) = event { events.withLock { $0.append(event) } }
         }
-        var timings: [TransferTimings] { all.compactMap { if case .timings(let timings) = $0 { timings } else { nil } } }
-        var progress: [TransferProgress] { all.compactMap { if case .progress(let progress) = $0 { progress } else { nil } } }
+        var timings: [TransferTimings] {
+            all.compactMap { if case .timings(let timings) = $0 { timings } else { nil } }
+        }
+        var progress: [TransferProgress] {
+            all.compactMap { if case .progress(let progress) = $0 { progress } else { nil } }
+        }
     }
 
     private struct Get: Request {
@@ -23,7 +27,9 @@ struct ReportTests {
         var method: HTTPMethod { body.isNone ? .get : .post }
     }
 
-    private func agent(_ server: RawServer, _ listener: Listener, _ transport: CurlTransport = CurlTransport()) -> NetworkAgent {
+    private func agent(_ server: RawServer, _ listener: Listener, _ transport: CurlTransport = CurlTransport())
+        -> NetworkAgent
+    {
         NetworkAgent(baseURL: server.url(), transport: transport, accessories: [listener])
     }
 
@@ -31,8 +37,10 @@ struct ReportTests {
     func informational() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
-                peer.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nLink: </b.css>\r\n\r\n")
-                peer.send("HTTP/1.1 200 OK\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n")
+                peer.send(
+                    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nLink: </b.css>\r\n\r\n")
+                peer.send(
+                    "HTTP/1.1 200 OK\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n")
             }
         }
         let listener = Listener()
@@ -43,7 +51,9 @@ struct ReportTests {
         var early: [(Int, [String])] = []
         var trailers: [String] = []
         for event in listener.all {
-            if case .informational(let status, let headers) = event { early.append((status, headers.values(of: "Link"))) }
+            if case .informational(let status, let headers) = event {
+                early.append((status, headers.values(of: "Link")))
+            }
             if case .trailers(let headers) = event { trailers += headers.values(of: "X-Sum") }
         }
         #expect(early.map(\.0) == [100, 103])
@@ -91,7 +101,10 @@ struct ReportTests {
         #expect(progress.count > 4)
         #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.sent <= $1.sent && $0.received <= $1.received })
         let last = try #require(progress.last)
-        #expect(last == TransferProgress(sent: 2_000_000, totalToSend: 2_000_000, received: 3_000_000, totalToReceive: 3_000_000))
+        #expect(
+            last
+                == TransferProgress(
+                    sent: 2_000_000, totalToSend: 2_000_000, received: 3_000_000, totalToReceive: 3_000_000))
     }
 
     @Test("a failure is told its timings too, without what never happened")

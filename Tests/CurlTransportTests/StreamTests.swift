@@ -96,7 +96,8 @@ struct StreamTests {
             _ = peer.drain()
             ended.add(true)
         }
-        var response: HTTPResponse? = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        var response: HTTPResponse? = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(.stream))
         gate.go()
         #expect(try await response?.body.collect(upTo: 10) == "abcdef".utf8.asData)
         response = nil

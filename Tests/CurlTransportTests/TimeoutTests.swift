@@ -47,7 +47,8 @@ struct TimeoutTests {
                 peer.send("x")
             }
         }
-        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(timeout: .seconds(1)))
+        let response = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(timeout: .seconds(1)))
         #expect(response.data.count == 20)
     }
 
@@ -58,7 +59,8 @@ struct TimeoutTests {
             peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
             peer.send([UInt8](repeating: 1, count: 20 << 20))
         }
-        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream, timeout: .seconds(2)))
+        let response = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(.stream, timeout: .seconds(2)))
         try await Task.sleep(for: .seconds(3))
         #expect(try await response.body.collect(upTo: 20 << 20).count == 20 << 20)
     }
@@ -76,7 +78,9 @@ struct TimeoutTests {
         let transport = CurlTransport(configuration)
         let request = try request(.get, server.url())
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<4 { group.addTask { try await transport.send(request, options: .of(timeout: .seconds(2))).status } }
+            for _ in 0..<4 {
+                group.addTask { try await transport.send(request, options: .of(timeout: .seconds(2))).status }
+            }
             for try await status in group { #expect(status == 200) }
         }
         #expect(server.accepted == 1)

@@ -33,7 +33,9 @@ struct UploadTests {
         }
     }
 
-    @Test("a body in memory is sent whole with its length", arguments: [1, 1000, 64 << 10, (64 << 10) + 1, 5_000_000], ["POST", "PUT", "DELETE", "GET", "PATCH"])
+    @Test(
+        "a body in memory is sent whole with its length", arguments: [1, 1000, 64 << 10, (64 << 10) + 1, 5_000_000],
+        ["POST", "PUT", "DELETE", "GET", "PATCH"])
     func data(size: Int, method: String) async throws {
         let seen = Log<Seen>()
         let server = try server(seen)
@@ -45,16 +47,23 @@ struct UploadTests {
         #expect(got.head.hasPrefix("\(method) / HTTP/1.1\r\n"))
         #expect(got.body == body)
         #expect(got.head.contains("\r\nContent-Length: \(size)\r\n"))
-        #expect(!got.head.contains("Transfer-Encoding") && !got.head.contains("Expect") && !got.head.contains("Content-Type"))
+        #expect(
+            !got.head.contains("Transfer-Encoding") && !got.head.contains("Expect")
+                && !got.head.contains("Content-Type"))
     }
 
-    @Test("an empty body says so where the method has bodies", arguments: [("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false), ("OPTIONS", false)])
+    @Test(
+        "an empty body says so where the method has bodies",
+        arguments: [
+            ("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false), ("OPTIONS", false),
+        ])
     func empty(method: String, sendsLength: Bool) async throws {
         let seen = Log<Seen>()
         let server = try server(seen)
         let transport = CurlTransport()
         for body in [RequestBody.none, .data(Data(), contentType: nil)] {
-            _ = try await transport.send(try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
+            _ = try await transport.send(
+                try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
         }
         #expect(seen.all.count == 2)
         for got in seen.all {
@@ -63,13 +72,16 @@ struct UploadTests {
         }
     }
 
-    @Test("a stream is sent with its length, or chunked without one, never both", arguments: [nil, Int64(700_000)], ["POST", "PUT"])
+    @Test(
+        "a stream is sent with its length, or chunked without one, never both", arguments: [nil, Int64(700_000)],
+        ["POST", "PUT"])
     func stream(length: Int64?, method: String) async throws {
         let seen = Log<Seen>()
         let server = try server(seen)
         let chunks = (0..<7).map { pattern(100_000, $0) }
         let body = RequestBody.stream(HTTPBody(length: length, source: Feed(chunks)), contentType: nil)
-        _ = try await CurlTransport().send(try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
+        _ = try await CurlTransport().send(
+            try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
         let got = try #require(seen.all.first)
         #expect(got.body == chunks.reduce(Data(), +))
         #expect(got.head.contains("Content-Length: 700000\r\n") == (length != nil))
@@ -97,7 +109,9 @@ struct UploadTests {
         #expect(try await response.status == 200)
     }
 
-    @Test("a stream that is not as long as it says makes no request", arguments: [[5], [5, 4], [5, 5, 1], [11], [10, 1]])
+    @Test(
+        "a stream that is not as long as it says makes no request",
+        arguments: [[5], [5, 4], [5, 5, 1], [11], [10, 1]])
     func wrongLength(sizes: [Int]) async throws {
         let seen = Log<Seen>()
         let server = try server(seen)
@@ -116,7 +130,9 @@ struct UploadTests {
         let seen = Log<Seen>()
         let server = try server(seen)
         let transport = CurlTransport()
-        for (thrown, code) in [(Broken() as any Error, ErrandError.Code.bodyEncoding), (ErrandError(.file, "gone"), .file)] {
+        for (thrown, code) in [
+            (Broken() as any Error, ErrandError.Code.bodyEncoding), (ErrandError(.file, "gone"), .file),
+        ] {
             let body = RequestBody.stream(HTTPBody(source: Feed([pattern(1000)], failure: thrown)))
             let request = try request(.post, server.url(), body: body)
             let error = try await failure { try await transport.send(request, options: .of()) }
@@ -182,13 +198,16 @@ struct UploadTests {
         }
         let transport = CurlTransport()
         _ = try await transport.send(try request(.get, server.url("/close")), options: .of())
-        let response = try await transport.send(try request(.put, server.url(), body: .data(pattern(size))), options: .of())
+        let response = try await transport.send(
+            try request(.put, server.url(), body: .data(pattern(size))), options: .of())
         #expect(response.status == 200)
         #expect(seen.all == [size])
         #expect(server.accepted == 2)
     }
 
-    @Test("Expect is sent when the caller asks for it, and the answer to it is an answer", arguments: [BodyDelivery.data, .stream])
+    @Test(
+        "Expect is sent when the caller asks for it, and the answer to it is an answer",
+        arguments: [BodyDelivery.data, .stream])
     func expectation(delivery: BodyDelivery) async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
