@@ -52,6 +52,7 @@ let suites: [Target] = [
     suite(
         "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
+    suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]
 
 let package = Package(

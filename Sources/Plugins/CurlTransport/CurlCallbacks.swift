@@ -1,76 +1,75 @@
 #if os(Linux)
-    import CErrandCurl
+import CErrandCurl
 
-    // What libcurl calls while it works, always under the loop's driver lock. `user` is the transfer, or the loop, or its
-    // sockets, all of which outlive the call.
+// What libcurl calls while it works, always under the loop's driver lock. `user` is the transfer, or the loop, or its
+// sockets, all of which outlive the call.
 
-    private func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
-        user.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
-    }
+private func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
+    user.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
 
-    func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
-        guard let transfer = transfer(user), let bytes else { return 0 }
-        return transfer.receive(bytes, count)
-    }
+func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
+    guard let transfer = transfer(user), let bytes else { return 0 }
+    return transfer.receive(bytes, count)
+}
 
-    func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int
-    {
-        guard let transfer = transfer(user), let bytes else { return 0 }
-        return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
-    }
+func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
+    guard let transfer = transfer(user), let bytes else { return 0 }
+    return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+}
 
-    func onRead(
-        _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
-    ) -> Int {
-        guard let transfer = transfer(user), let bytes else { return Int(ERRAND_CURL_READFUNC_ABORT) }
-        return transfer.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
-    }
+func onRead(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = transfer(user), let bytes else { return Int(ERRAND_CURL_READFUNC_ABORT) }
+    return transfer.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+}
 
-    func onSeek(_ user: UnsafeMutableRawPointer?, _ offset: Int64, _ origin: Int32) -> Int32 {
-        guard let transfer = transfer(user), origin == 0 else { return ERRAND_CURL_SEEKFUNC_FAIL }
-        return transfer.seek(to: offset) ? ERRAND_CURL_SEEKFUNC_OK : ERRAND_CURL_SEEKFUNC_FAIL
-    }
+func onSeek(_ user: UnsafeMutableRawPointer?, _ offset: Int64, _ origin: Int32) -> Int32 {
+    guard let transfer = transfer(user), origin == 0 else { return ERRAND_CURL_SEEKFUNC_FAIL }
+    return transfer.seek(to: offset) ? ERRAND_CURL_SEEKFUNC_OK : ERRAND_CURL_SEEKFUNC_FAIL
+}
 
-    func onOpen(
-        _ user: UnsafeMutableRawPointer?, _: Int32, _ address: UnsafeMutablePointer<errand_curl_sockaddr>?
-    ) -> Int32 {
-        guard let transfer = transfer(user), let address else { return -1 }
-        transfer.noteStart()
-        return transfer.loop.sockets.open(address)
-    }
+func onOpen(
+    _ user: UnsafeMutableRawPointer?, _: Int32, _ address: UnsafeMutablePointer<errand_curl_sockaddr>?
+) -> Int32 {
+    guard let transfer = transfer(user), let address else { return -1 }
+    transfer.noteStart()
+    return transfer.loop.sockets.open(address)
+}
 
-    func onClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
-        guard let user else { return 0 }
-        return Unmanaged<SocketTable>.fromOpaque(user).takeUnretainedValue().close(socket: descriptor)
-    }
+func onClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
+    guard let user else { return 0 }
+    return Unmanaged<SocketTable>.fromOpaque(user).takeUnretainedValue().close(socket: descriptor)
+}
 
-    func onResolve(_: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?) -> Int32
-    {
-        transfer(user)?.noteStart()
-        return 0
-    }
+func onResolve(_: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?) -> Int32 {
+    transfer(user)?.noteStart()
+    return 0
+}
 
-    func onRequest(
-        _ user: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
-        _: Int32
-    ) -> Int32 {
-        transfer(user)?.noteStart()
-        return ERRAND_CURL_PREREQFUNC_OK
-    }
+func onRequest(
+    _ user: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
+    _: Int32
+) -> Int32 {
+    transfer(user)?.noteStart()
+    return ERRAND_CURL_PREREQFUNC_OK
+}
 
-    func onSocket(
-        _: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
-        _: UnsafeMutableRawPointer?
-    ) -> Int32 {
-        guard let user else { return 0 }
-        Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue().sockets.want(descriptor, what)
-        return 0
-    }
+func onSocket(
+    _: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
+    _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let user else { return 0 }
+    let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
+    loop.sockets.want(descriptor, what, at: loop.now)
+    return 0
+}
 
-    func onTimer(_: UnsafeMutableRawPointer?, _ milliseconds: Int, _ user: UnsafeMutableRawPointer?) -> Int32 {
-        guard let user else { return 0 }
-        let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-        loop.curlDeadline = milliseconds < 0 ? nil : loop.now + UInt64(milliseconds) * 1_000_000
-        return 0
-    }
+func onTimer(_: UnsafeMutableRawPointer?, _ milliseconds: Int, _ user: UnsafeMutableRawPointer?) -> Int32 {
+    guard let user else { return 0 }
+    let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
+    loop.curlDeadline = milliseconds < 0 ? nil : loop.now + UInt64(milliseconds) * 1_000_000
+    return 0
+}
 #endif

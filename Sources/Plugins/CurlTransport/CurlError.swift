@@ -5,10 +5,12 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// libcurl's words for the code, and what it knew of this case.
     public var message: String
 
+    /// Makes one, for a test or a mapping of errors.
     public init(code: Int32, message: String) {
         self.code = code
         self.message = message
     }
 
+    /// The code and the words, in one line.
     public var description: String { "CURLcode \(code): \(message)" }
 }

@@ -1,316 +1,342 @@
 #if os(Linux)
-    import CErrandCurl
-    import Errand
-    import Glibc
-    import Synchronization
+import CErrandCurl
+import Errand
+import Glibc
+import Synchronization
 
-    /// Runs the transfers of one transport on libcurl's multi interface.
-    ///
-    /// A thread waits for sockets and timers. libcurl itself is run by whoever holds `driver`: the loop's thread, or a
-    /// thread that starts a request while the loop sleeps, which saves the request a change of threads. Nobody but the loop
-    /// waits for the lock; the others leave a command to its holder.
-    final class CurlLoop: @unchecked Sendable {
-        // Sendable: what is neither constant, atomic nor in a Mutex is touched by the holder of `driver` only.
+/// Runs the transfers of one transport on libcurl's multi interface.
+///
+/// A thread waits for sockets and timers. libcurl itself is run by whoever holds `driver`: the loop's thread, or a
+/// thread that starts a request while the loop sleeps, which saves the request a change of threads. Nobody but the loop
+/// waits for the lock; the others leave a command to its holder.
+final class CurlLoop: @unchecked Sendable {
+    // Sendable: what is neither constant, atomic nor in a Mutex is touched by the holder of `driver` only.
 
-        enum Command {
-            case start(Transfer)
-            case stop(Transfer)
-            /// A reader drained its buffer, or a request body has more.
-            case resume(Transfer)
+    enum Command {
+        case start(Transfer)
+        case stop(Transfer)
+        /// A reader drained its buffer, or a request body has more.
+        case resume(Transfer)
+    }
+
+    private struct Queue {
+        var commands: [Command] = []
+        var isRetired = false
+    }
+
+    let library: CurlLibrary
+    let configuration: CurlConfiguration
+    let proxy: ProxyChoice
+    private let driver = DriverLock()
+    private let queue = Mutex(Queue())
+    private let loopWaits = Atomic(false)
+    private let isWoken = Atomic(false)
+    private let wake: Int32
+    let sockets: SocketTable
+
+    /// The time at which the present round of work began.
+    private(set) var now = Nanoseconds.now
+    var curlDeadline: UInt64?
+    private var multi: UnsafeMutableRawPointer
+    private var active: [Transfer] = []
+    private var idleHandles: [EasyHandle] = []
+    private var unflushed: [Transfer] = []
+    private var spareCommands: [Command] = []
+    private var nextSilenceCheck = UInt64.max
+    private var nextIdleCheck = UInt64.max
+    private var lastEnd: UInt64 = 0
+    private let patience: UInt64
+    private var sleepsUntil: UInt64 = 0
+
+    private static let maximumIdleHandles = 128
+
+    /// Throws `transportUnavailable` without a libcurl, `transportFailed` where the system has no descriptors left.
+    init(_ configuration: CurlConfiguration) throws {
+        library = try CurlLibrary.load()
+        self.configuration = configuration
+        proxy = ProxyChoice(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
+        patience = Nanoseconds.of(configuration.idleTimeout)
+        sockets = try SocketTable()
+        wake = errand_wake_make()
+        guard wake >= 0 else {
+            throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
         }
-
-        private struct Queue {
-            var commands: [Command] = []
-            var isRetired = false
-        }
-
-        let library: CurlLibrary
-        let configuration: CurlConfiguration
-        private let driver = DriverLock()
-        private let queue = Mutex(Queue())
-        private let loopWaits = Atomic(false)
-        private let isWoken = Atomic(false)
-        private let wake: Int32
-        let sockets: SocketTable
-
-        /// The time at which the present round of work began.
-        private(set) var now = Nanoseconds.now
-        var curlDeadline: UInt64?
-        private var multi: UnsafeMutableRawPointer
-        private var active: [Transfer] = []
-        private var idleHandles: [EasyHandle] = []
-        private var unflushed: [Transfer] = []
-        private var spareCommands: [Command] = []
-        private var nextSilenceCheck = UInt64.max
-        private var sleepsUntil: UInt64 = 0
-
-        private static let maximumIdleHandles = 128
-
-        /// Throws `transportUnavailable` without a libcurl, `transportFailed` where the system has no descriptors left.
-        init(_ configuration: CurlConfiguration) throws {
-            library = try CurlLibrary.load()
-            self.configuration = configuration
-            sockets = try SocketTable()
-            wake = errand_wake_make()
-            guard wake >= 0 else {
-                throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
-            }
-            guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
-                close(wake)
-                throw ErrandError(.transportFailed, "the event loop could not be made")
-            }
-            self.multi = multi
-            prepareMulti()
-            try startThread()
-        }
-
-        deinit {
-            errand_curl_multi_free(multi)
+        guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
             close(wake)
+            throw ErrandError(.transportFailed, "the event loop could not be made")
         }
+        self.multi = multi
+        prepareMulti()
+        try startThread()
+    }
 
-        private func prepareMulti() {
-            errand_curl_multi_set_callbacks(multi, onSocket, onTimer, Unmanaged.passUnretained(self).toOpaque())
-            errand_curl_multi_set_long(
-                multi, ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
-            errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maximumConnections)
-            errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAXCONNECTS, configuration.maximumConnections)
+    deinit {
+        errand_curl_multi_free(multi)
+        close(wake)
+    }
+
+    private func prepareMulti() {
+        errand_curl_multi_set_callbacks(multi, onSocket, onTimer, Unmanaged.passUnretained(self).toOpaque())
+        // 0 would mean no limit.
+        let (host, all) = (max(1, configuration.maximumConnectionsPerHost), max(1, configuration.maximumConnections))
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS, host)
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAX_TOTAL_CONNECTIONS, all)
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAXCONNECTS, all)
+    }
+
+    private func startThread() throws {
+        var thread = pthread_t()
+        let loop = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread, nil,
+            { loop in
+                if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
+                return nil
+            }, loop.toOpaque())
+        guard code == 0 else {
+            loop.release()
+            throw ErrandError(.transportFailed, "no thread could be made: \(String(cString: strerror(code)))")
         }
+        pthread_detach(thread)
+    }
 
-        private func startThread() throws {
-            var thread = pthread_t()
-            let loop = Unmanaged.passRetained(self)
-            let code = pthread_create(
-                &thread, nil,
-                { loop in
-                    if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
-                    return nil
-                }, loop.toOpaque())
-            guard code == 0 else {
-                loop.release()
-                throw ErrandError(.transportFailed, "no thread could be made: \(String(cString: strerror(code)))")
-            }
-            pthread_detach(thread)
-        }
+    // MARK: From any thread
 
-        // MARK: From any thread
-
-        /// Starts a transfer, on this thread if nobody else runs libcurl just now.
-        func start(_ transfer: Transfer) {
-            queue.withLock { $0.commands.append(.start(transfer)) }
-            guard library.runsOnAnyThread else { return wakeUp() }
-            while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
-                work(events: UnsafeBufferPointer(start: nil, count: 0))
-                let isEarlier = nextDeadline < sleepsUntil
-                driver.unlock()
-                if isEarlier { wakeUp() }
-                if queue.withLock({ $0.commands.isEmpty }) { return }
-            }
-        }
-
-        /// Leaves a command to the loop's thread.
-        func submit(_ command: Command) {
-            queue.withLock { $0.commands.append(command) }
-            wakeUp()
-        }
-
-        /// The transport is gone: the thread ends with the last transfer.
-        func retire() {
-            queue.withLock { $0.isRetired = true }
-            wakeUp()
-        }
-
-        private func wakeUp() {
-            if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
-        }
-
-        // MARK: The loop's thread
-
-        private func run() {
-            errand_thread_prepare("errand-curl")
-            let events = UnsafeMutableBufferPointer<errand_poll_event>.allocate(capacity: 64)
-            defer { events.deallocate() }
-            var count = 0
-            while true {
-                loopWaits.store(true, ordering: .releasing)
-                driver.lock()
-                loopWaits.store(false, ordering: .releasing)
-                work(events: UnsafeBufferPointer(rebasing: events[..<count]))
-                sleepsUntil = nextDeadline
-                let deadline = sleepsUntil
-                let isIdle = active.isEmpty
-                driver.unlock()
-                count = 0
-                let (isEmpty, isRetired) = queue.withLock { ($0.commands.isEmpty, $0.isRetired) }
-                if !isEmpty { continue }
-                if isIdle && isRetired { break }
-                count = sockets.wait(into: events, milliseconds: Self.timeout(until: deadline))
-            }
-            driver.lock()
-            closeAll()
+    /// Starts a transfer, on this thread if nobody else runs libcurl just now.
+    func start(_ transfer: Transfer) {
+        queue.withLock { $0.commands.append(.start(transfer)) }
+        guard library.runsOnAnyThread else { return wakeUp() }
+        while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
+            work(events: UnsafeBufferPointer(start: nil, count: 0))
+            let isEarlier = nextDeadline < sleepsUntil
             driver.unlock()
+            if isEarlier { wakeUp() }
+            if queue.withLock({ $0.commands.isEmpty }) { return }
         }
+    }
 
-        private static func timeout(until deadline: UInt64) -> Int32 {
-            if deadline == .max { return -1 }
-            let now = Nanoseconds.now
-            return deadline <= now ? 0 : Int32(Nanoseconds.milliseconds(deadline - now))
+    /// Leaves a command to the loop's thread.
+    func submit(_ command: Command) {
+        queue.withLock { $0.commands.append(command) }
+        wakeUp()
+    }
+
+    /// The transport is gone: the thread ends with the last transfer.
+    func retire() {
+        queue.withLock { $0.isRetired = true }
+        wakeUp()
+    }
+
+    private func wakeUp() {
+        if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
+    }
+
+    // MARK: The loop's thread
+
+    private func run() {
+        errand_thread_prepare("errand-curl")
+        let events = UnsafeMutableBufferPointer<errand_poll_event>.allocate(capacity: 64)
+        defer { events.deallocate() }
+        var count = 0
+        while true {
+            loopWaits.store(true, ordering: .releasing)
+            driver.lock()
+            loopWaits.store(false, ordering: .releasing)
+            work(events: UnsafeBufferPointer(rebasing: events[..<count]))
+            sleepsUntil = nextDeadline
+            let deadline = sleepsUntil
+            let isIdle = active.isEmpty
+            driver.unlock()
+            count = 0
+            let (isEmpty, isRetired) = queue.withLock { ($0.commands.isEmpty, $0.isRetired) }
+            if !isEmpty { continue }
+            if isIdle && isRetired { break }
+            count = sockets.wait(into: events, milliseconds: Self.timeout(until: deadline))
         }
+        driver.lock()
+        closeAll()
+        driver.unlock()
+    }
 
-        private func closeAll() {
-            idleHandles.removeAll()
-            errand_curl_multi_free(multi)
-            // Without connections; deinit frees it.
-            if let empty = errand_curl_multi_make() { multi = empty }
-        }
+    private static func timeout(until deadline: UInt64) -> Int32 {
+        if deadline == .max { return -1 }
+        let now = Nanoseconds.now
+        return deadline <= now ? 0 : Int32(Nanoseconds.milliseconds(deadline - now))
+    }
 
-        // MARK: Under `driver`
+    /// Closes every connection: libcurl has no other way than to make a new pool.
+    private func closeAll() {
+        idleHandles.removeAll()
+        guard let empty = errand_curl_multi_make() else { return }
+        errand_curl_multi_free(multi)
+        multi = empty
+        curlDeadline = nil
+        prepareMulti()
+    }
 
-        private var nextDeadline: UInt64 { min(curlDeadline ?? .max, nextSilenceCheck) }
+    // MARK: Under `driver`
 
-        /// One round: what sockets, other threads and timers want, then what came of it.
-        private func work(events: UnsafeBufferPointer<errand_poll_event>) {
-            now = Nanoseconds.now
-            for event in events {
-                if event.descriptor == wake {
-                    errand_wake_take(wake)
-                    isWoken.store(false, ordering: .releasing)
-                } else if let mask = sockets.wanted(event) {
-                    errand_curl_multi_act(multi, event.descriptor, mask)
-                }
-            }
-            var rounds = 0
-            repeat {
-                let commands = runCommands()
-                let isDue = curlDeadline.map { $0 <= now } ?? false
-                if isDue {
-                    curlDeadline = nil
-                    errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
-                }
-                let finished = finishTransfers()
-                rounds += 1
-                if !commands && !isDue && !finished { break }
-            } while rounds < 8
-            flush()
-            if nextSilenceCheck <= now { checkSilence() }
-        }
+    private var nextDeadline: UInt64 { min(curlDeadline ?? .max, nextSilenceCheck, nextIdleCheck) }
 
-        private func runCommands() -> Bool {
-            var commands: [Command] = []
-            swap(&commands, &spareCommands)
-            queue.withLock { swap(&commands, &$0.commands) }
-            let isAny = !commands.isEmpty
-            for command in commands {
-                switch command {
-                case .start(let transfer): begin(transfer)
-                case .stop(let transfer): if transfer.index != nil { drop(transfer) }
-                case .resume(let transfer): if transfer.index != nil { resume(transfer) }
-                }
-            }
-            commands.removeAll(keepingCapacity: true)
-            swap(&commands, &spareCommands)
-            return isAny
-        }
-
-        private func begin(_ transfer: Transfer) {
-            if transfer.isCancelled { return }
-            guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
-                return transfer.finish(ErrandError(.transportFailed, "libcurl has no memory for a transfer"), nil)
-            }
-            do { try handle.prepare(for: transfer) } catch {
-                recycle(handle)
-                return transfer.finish(error, nil)
-            }
-            transfer.handle = handle
-            transfer.index = active.count
-            active.append(transfer)
-            transfer.lastHeard = now
-            transfer.hasStarted = !library.tellsRequestStart
-            expectSilence(of: transfer)
-            let code = errand_curl_multi_add(multi, handle.raw)
-            if code != 0 {
-                drop(
-                    transfer,
-                    with: ErrandError(
-                        .transportFailed, "libcurl refused the transfer",
-                        underlying: CurlError(code: code, message: "CURLMcode")))
+    /// One round: what sockets, other threads and timers want, then what came of it.
+    private func work(events: UnsafeBufferPointer<errand_poll_event>) {
+        now = Nanoseconds.now
+        for event in events {
+            if event.descriptor == wake {
+                errand_wake_take(wake)
+                isWoken.store(false, ordering: .releasing)
+            } else if let mask = sockets.wanted(event) {
+                errand_curl_multi_act(multi, event.descriptor, mask)
             }
         }
-
-        private func resume(_ transfer: Transfer) {
-            guard let handle = transfer.handle else { return }
-            transfer.heard()
-            let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
-            if code != 0 { finish(transfer, code) }
-            expectSilence(of: transfer)
-        }
-
-        private func finishTransfers() -> Bool {
-            var code: Int32 = 0
-            var isAny = false
-            while let easy = errand_curl_multi_finished(multi, &code) {
-                isAny = true
-                guard let user = errand_curl_get_private(easy) else { continue }
-                finish(Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue(), code)
+        var rounds = 0
+        repeat {
+            let commands = runCommands()
+            let isDue = curlDeadline.map { $0 <= now } ?? false
+            if isDue {
+                curlDeadline = nil
+                errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
             }
-            return isAny
-        }
+            let finished = finishTransfers()
+            rounds += 1
+            if !commands && !isDue && !finished { break }
+        } while rounds < 8
+        flush()
+        if nextSilenceCheck <= now { checkSilence() }
+        if nextIdleCheck <= now { endIdle() }
+    }
 
-        private func finish(_ transfer: Transfer, _ code: Int32) {
-            guard let handle = transfer.handle else { return }
-            let error = transfer.verdict(code, handle)
-            let timings = handle.timings(of: transfer)
-            detach(transfer)
-            transfer.finish(error, timings)
-        }
-
-        /// Ends a transfer that libcurl has not ended.
-        private func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
-            detach(transfer)
-            transfer.finish(error ?? ErrandError(.cancelled, "the transfer was cancelled"), nil)
-        }
-
-        private func detach(_ transfer: Transfer) {
-            guard let index = transfer.index, let handle = transfer.handle else { return }
-            errand_curl_multi_remove(multi, handle.raw)
-            transfer.index = nil
-            transfer.handle = nil
-            if let last = active.popLast(), last !== transfer {
-                active[index] = last
-                last.index = index
+    private func runCommands() -> Bool {
+        var commands: [Command] = []
+        swap(&commands, &spareCommands)
+        queue.withLock { swap(&commands, &$0.commands) }
+        let isAny = !commands.isEmpty
+        for command in commands {
+            switch command {
+            case .start(let transfer): begin(transfer)
+            case .stop(let transfer): if transfer.index != nil { drop(transfer) }
+            case .resume(let transfer): if transfer.index != nil { resume(transfer) }
             }
+        }
+        commands.removeAll(keepingCapacity: true)
+        swap(&commands, &spareCommands)
+        return isAny
+    }
+
+    private func begin(_ transfer: Transfer) {
+        if transfer.isCancelled { return }
+        guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
+            return transfer.finish(ErrandError(.transportFailed, "libcurl has no memory for a transfer"), nil)
+        }
+        do { try handle.prepare(for: transfer) } catch {
             recycle(handle)
+            return transfer.finish(error, nil)
         }
-
-        private func recycle(_ handle: EasyHandle) {
-            if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(handle) }
+        transfer.handle = handle
+        transfer.index = active.count
+        active.append(transfer)
+        transfer.lastHeard = now
+        transfer.hasStarted = !library.tellsRequestStart
+        expectSilence(of: transfer)
+        let code = errand_curl_multi_add(multi, handle.raw)
+        if code != 0 {
+            drop(
+                transfer,
+                with: ErrandError(
+                    .transportFailed, "libcurl refused the transfer",
+                    underlying: CurlError(code: code, message: "CURLMcode")))
         }
+    }
 
-        // MARK: Streams and silence
+    private func resume(_ transfer: Transfer) {
+        guard let handle = transfer.handle else { return }
+        transfer.heard()
+        let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
+        // 43 means that it has no connection, so that there is nothing to go on with: it waits for one, or is over.
+        if code != 0 && code != 43 { finish(transfer, code) }
+        expectSilence(of: transfer)
+    }
 
-        /// A transfer has bytes for a reader that may be waiting: they are handed over at the end of the round, together.
-        func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
-
-        private func flush() {
-            if unflushed.isEmpty { return }
-            for transfer in unflushed { transfer.flush() }
-            unflushed.removeAll(keepingCapacity: true)
+    private func finishTransfers() -> Bool {
+        var code: Int32 = 0
+        var isAny = false
+        while let easy = errand_curl_multi_finished(multi, &code) {
+            isAny = true
+            guard let user = errand_curl_get_private(easy) else { continue }
+            finish(Unmanaged<Transfer>.fromOpaque(user).takeUnretainedValue(), code)
         }
+        return isAny
+    }
 
-        func expectSilence(of transfer: Transfer) {
-            if let deadline = transfer.silenceDeadline { nextSilenceCheck = min(nextSilenceCheck, deadline) }
+    private func finish(_ transfer: Transfer, _ code: Int32) {
+        guard let handle = transfer.handle else { return }
+        let error = transfer.verdict(code, handle)
+        let timings = handle.timings(of: transfer)
+        detach(transfer)
+        transfer.finish(error, timings)
+    }
+
+    /// Ends a transfer that libcurl has not ended.
+    private func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
+        detach(transfer)
+        transfer.finish(error ?? ErrandError(.cancelled, "the transfer was cancelled"), nil)
+    }
+
+    private func detach(_ transfer: Transfer) {
+        guard let index = transfer.index, let handle = transfer.handle else { return }
+        errand_curl_multi_remove(multi, handle.raw)
+        transfer.index = nil
+        transfer.handle = nil
+        lastEnd = now
+        if nextIdleCheck == .max { nextIdleCheck = now + patience }
+        if let last = active.popLast(), last !== transfer {
+            active[index] = last
+            last.index = index
         }
+        recycle(handle)
+    }
 
-        private func checkSilence() {
-            nextSilenceCheck = .max
-            for transfer in active {
-                guard let deadline = transfer.silenceDeadline else { continue }
-                if deadline <= now {
-                    drop(transfer, with: transfer.silenceError)
-                } else {
-                    nextSilenceCheck = min(nextSilenceCheck, deadline)
-                }
+    private func recycle(_ handle: EasyHandle) {
+        if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(handle) }
+    }
+
+    // MARK: Streams and silence
+
+    /// A transfer has bytes for a reader that may be waiting: they are handed over at the end of the round, together.
+    func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
+
+    private func flush() {
+        if unflushed.isEmpty { return }
+        for transfer in unflushed { transfer.flush() }
+        unflushed.removeAll(keepingCapacity: true)
+    }
+
+    func expectSilence(of transfer: Transfer) {
+        if let deadline = transfer.silenceDeadline { nextSilenceCheck = min(nextSilenceCheck, deadline) }
+    }
+
+    private func checkSilence() {
+        nextSilenceCheck = .max
+        for transfer in active {
+            guard let deadline = transfer.silenceDeadline else { continue }
+            if deadline <= now {
+                drop(transfer, with: transfer.silenceError)
+            } else {
+                nextSilenceCheck = min(nextSilenceCheck, deadline)
             }
         }
     }
+
+    /// Connections that have had no request for the configured time go; all of them at once when nothing runs.
+    private func endIdle() {
+        nextIdleCheck = .max
+        if active.isEmpty {
+            if lastEnd + patience > now { nextIdleCheck = lastEnd + patience } else { closeAll() }
+        } else if let oldest = sockets.endIdle(since: now > patience ? now - patience : 0) {
+            nextIdleCheck = oldest + patience
+        } else {
+            nextIdleCheck = now + patience
+        }
+    }
+}
 #endif

@@ -1,20 +1,21 @@
 #if canImport(Darwin)
-    public import Errand
+public import Errand
 
-    /// The transport over libcurl, which is Linux's; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
-    public enum CurlTransport: Transport {
-        public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-            switch self {}
-        }
+/// The transport over libcurl, which is Linux's; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
+public enum CurlTransport: Transport {
+    /// Never called: there is no value of this type.
+    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        switch self {}
     }
+}
 
-    extension Transport where Self == CurlTransport {
-        /// Not on Apple's platforms.
-        @available(*, unavailable, message: "use .urlSession of ErrandURLSessionTransport on Apple's platforms")
-        public static var curl: CurlTransport { fatalError("unavailable") }
+extension Transport where Self == CurlTransport {
+    /// Not on Apple's platforms.
+    @available(*, unavailable, message: "use .urlSession of ErrandURLSessionTransport on Apple's platforms")
+    public static var curl: CurlTransport { fatalError("unavailable") }
 
-        /// Not on Apple's platforms.
-        @available(*, unavailable, message: "use .urlSession(_:) of ErrandURLSessionTransport on Apple's platforms")
-        public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
-    }
+    /// Not on Apple's platforms.
+    @available(*, unavailable, message: "use .urlSession(_:) of ErrandURLSessionTransport on Apple's platforms")
+    public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
+}
 #endif

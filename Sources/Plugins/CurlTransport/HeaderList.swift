@@ -1,82 +1,96 @@
 #if os(Linux)
-    import CErrandCurl
-    import Errand
-    import Glibc
+import CErrandCurl
+import Errand
+import Glibc
 
-    /// The header lines of a request as libcurl's list, laid out in one piece of memory that is used again.
-    struct HeaderList: ~Copyable {
-        private var memory: UnsafeMutableRawPointer?
-        private var capacity = 0
+/// The header lines of a request as libcurl's list, laid out in one piece of memory that is used again.
+struct HeaderList: ~Copyable {
+    private var memory: UnsafeMutableRawPointer?
+    private var capacity = 0
 
-        deinit { free(memory) }
+    deinit { free(memory) }
 
-        /// The list, nil for none. `Content-Length` is left out, because libcurl counts itself. `extra` are whole lines in
-        /// libcurl's words. Throws `invalidRequest` for a control character: it could end the line and begin a request.
-        mutating func fill(
-            _ headers: HTTPHeaders, _ extra: [StaticString]
-        ) throws(ErrandError) -> UnsafeMutablePointer<errand_curl_slist>? {
-            let count = headers.count + extra.count
-            if count == 0 { return nil }
-            var size = count * MemoryLayout<errand_curl_slist>.stride
-            for field in headers { size += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
-            for line in extra { size += line.utf8CodeUnitCount + 1 }
-            if size > capacity {
-                free(memory)
-                memory = malloc(size)
-                capacity = memory == nil ? 0 : size
-            }
-            guard let memory else { throw ErrandError(.transportFailed, "there is no memory for the headers") }
-            let nodes = memory.bindMemory(to: errand_curl_slist.self, capacity: count)
-            var text = (memory + count * MemoryLayout<errand_curl_slist>.stride).assumingMemoryBound(to: UInt8.self)
-            var index = 0
-            for field in headers where field.name != .contentLength {
-                let start = text
-                try Self.copy(field.name.rawName, to: &text)
-                if field.value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-                    // libcurl would take "Name:" for a wish to leave the header out.
-                    text.pointee = UInt8(ascii: ";")
-                    text += 1
-                } else {
-                    text[0] = UInt8(ascii: ":")
-                    text[1] = 0x20
-                    text += 2
-                    try Self.copy(field.value, to: &text)
-                }
-                Self.close(&nodes[index], from: start, at: &text)
-                index += 1
-            }
-            for line in extra {
-                let start = text
-                memcpy(text, line.utf8Start, line.utf8CodeUnitCount)
-                text += line.utf8CodeUnitCount
-                Self.close(&nodes[index], from: start, at: &text)
-                index += 1
-            }
-            for link in 0..<index { nodes[link].next = link + 1 < index ? nodes + link + 1 : nil }
-            return index == 0 ? nil : nodes
+    /// The list, nil for none. `Content-Length` is left out, because libcurl counts itself. `extra` are whole lines in
+    /// libcurl's words, `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character: it could end the line and begin a request.
+    mutating func fill(
+        _ headers: HTTPHeaders, _ extra: [StaticString], _ codings: String?
+    ) throws(ErrandError) -> UnsafeMutablePointer<errand_curl_slist>? {
+        let count = headers.count + extra.count + (codings == nil ? 0 : 1)
+        if count == 0 { return nil }
+        var size = count * MemoryLayout<errand_curl_slist>.stride
+        for field in headers { size += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
+        if let codings { size += Self.acceptEncoding.utf8CodeUnitCount + codings.utf8.count + 1 }
+        for line in extra { size += line.utf8CodeUnitCount + 1 }
+        if size > capacity {
+            free(memory)
+            memory = malloc(size)
+            capacity = memory == nil ? 0 : size
         }
-
-        private static func close(
-            _ node: inout errand_curl_slist, from start: UnsafeMutablePointer<UInt8>,
-            at text: inout UnsafeMutablePointer<UInt8>
-        ) {
-            text.pointee = 0
-            text += 1
-            node.data = UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self)
-        }
-
-        private static func copy(_ string: String, to text: inout UnsafeMutablePointer<UInt8>) throws(ErrandError) {
-            var string = string
-            let target = text
-            let count = string.withUTF8 { bytes in
-                for (index, byte) in bytes.enumerated() {
-                    if byte < 0x20 && byte != 0x09 || byte == 0x7F { return -1 }
-                    target[index] = byte
-                }
-                return bytes.count
+        guard let memory else { throw ErrandError(.transportFailed, "there is no memory for the headers") }
+        let nodes = memory.bindMemory(to: errand_curl_slist.self, capacity: count)
+        var text = (memory + count * MemoryLayout<errand_curl_slist>.stride).assumingMemoryBound(to: UInt8.self)
+        var index = 0
+        for field in headers where field.name != .contentLength {
+            let start = text
+            try Self.copy(field.name.rawName, to: &text)
+            if field.value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
+                // libcurl would take "Name:" for a wish to leave the header out.
+                text.pointee = UInt8(ascii: ";")
+                text += 1
+            } else {
+                text[0] = UInt8(ascii: ":")
+                text[1] = 0x20
+                text += 2
+                try Self.copy(field.value, to: &text)
             }
-            if count < 0 { throw ErrandError(.invalidRequest, "a header has a control character") }
-            text += count
+            Self.close(&nodes[index], from: start, at: &text)
+            index += 1
         }
+        for line in extra {
+            let start = text
+            Self.copy(line, to: &text)
+            Self.close(&nodes[index], from: start, at: &text)
+            index += 1
+        }
+        if let codings {
+            let start = text
+            Self.copy(Self.acceptEncoding, to: &text)
+            try Self.copy(codings, to: &text)
+            Self.close(&nodes[index], from: start, at: &text)
+            index += 1
+        }
+        for link in 0..<index { nodes[link].next = link + 1 < index ? nodes + link + 1 : nil }
+        return index == 0 ? nil : nodes
     }
+
+    private static func close(
+        _ node: inout errand_curl_slist, from start: UnsafeMutablePointer<UInt8>,
+        at text: inout UnsafeMutablePointer<UInt8>
+    ) {
+        text.pointee = 0
+        text += 1
+        node.data = UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self)
+    }
+
+    private static let acceptEncoding: StaticString = "Accept-Encoding: "
+
+    private static func copy(_ text: StaticString, to target: inout UnsafeMutablePointer<UInt8>) {
+        memcpy(target, text.utf8Start, text.utf8CodeUnitCount)
+        target += text.utf8CodeUnitCount
+    }
+
+    private static func copy(_ string: String, to text: inout UnsafeMutablePointer<UInt8>) throws(ErrandError) {
+        var string = string
+        let target = text
+        let count = string.withUTF8 { bytes in
+            for (index, byte) in bytes.enumerated() {
+                if byte < 0x20 && byte != 0x09 || byte == 0x7F { return -1 }
+                target[index] = byte
+            }
+            return bytes.count
+        }
+        if count < 0 { throw ErrandError(.invalidRequest, "a header has a control character") }
+        text += count
+    }
+}
 #endif

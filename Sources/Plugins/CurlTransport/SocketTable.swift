@@ -1,89 +1,108 @@
 #if os(Linux)
-    import CErrandCurl
-    import Errand
-    import Glibc
+import CErrandCurl
+import Errand
+import Glibc
 
-    /// What libcurl wants to hear of which socket, kept in step with epoll.
-    ///
-    /// A connection between two requests stays registered with epoll: registering it anew would cost two system calls for
-    /// each request. It is taken out when it becomes readable while nobody wants it.
-    final class SocketTable: @unchecked Sendable {
-        // Sendable: `entries` is touched by the holder of the loop's driver lock only, `poll` is constant.
+/// What libcurl wants to hear of which socket, kept in step with epoll.
+///
+/// A connection between two requests stays registered with epoll: registering it anew would cost two system calls for
+/// each request. It is taken out when it becomes readable while nobody wants it.
+final class SocketTable: @unchecked Sendable {
+    // Sendable: `entries` is touched by the holder of the loop's driver lock only, `poll` is constant.
 
-        private struct Entry {
-            var wanted: Int32 = 0
-            var registered: Int32 = 0
-            /// Made by `open`, so that its end is heard of.
-            var isOurs = false
-        }
-
-        private let poll: Int32
-        private var entries: [Entry] = []
-
-        init() throws {
-            poll = errand_poll_make()
-            guard poll >= 0 else {
-                throw ErrandError(.transportFailed, "epoll failed: \(String(cString: strerror(errno)))")
-            }
-        }
-
-        deinit { close(poll) }
-
-        func watch(_ descriptor: Int32) -> Bool { errand_poll_set(poll, descriptor, ERRAND_POLL_IN, 0) == 0 }
-
-        func wait(into events: UnsafeMutableBufferPointer<errand_poll_event>, milliseconds: Int32) -> Int {
-            Int(errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
-        }
-
-        /// The event in libcurl's words; nil if nobody waits for it any more.
-        func wanted(_ event: errand_poll_event) -> Int32? {
-            let index = Int(event.descriptor)
-            guard index < entries.count else { return nil }
-            guard entries[index].wanted != 0 else {
-                errand_poll_remove(poll, event.descriptor)
-                entries[index].registered = 0
-                return nil
-            }
-            var mask: Int32 = 0
-            if event.events & ERRAND_POLL_IN != 0 { mask |= ERRAND_CURL_CSELECT_IN }
-            if event.events & ERRAND_POLL_OUT != 0 { mask |= ERRAND_CURL_CSELECT_OUT }
-            if event.events & ERRAND_POLL_ERROR != 0 { mask |= ERRAND_CURL_CSELECT_ERR }
-            return mask
-        }
-
-        /// libcurl changed what it wants of a socket.
-        func want(_ descriptor: Int32, _ what: Int32) {
-            let index = grow(to: descriptor)
-            let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
-            entries[index].wanted = wanted
-            if wanted == entries[index].registered { return }
-            if wanted == 0 {
-                if entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE { return }
-                errand_poll_remove(poll, descriptor)
-                entries[index].registered = 0
-            } else if errand_poll_set(poll, descriptor, wanted, entries[index].registered == 0 ? 0 : 1) == 0 {
-                entries[index].registered = wanted
-            }
-        }
-
-        /// A socket for a connection of libcurl's; -1 if there is none.
-        func open(_ address: UnsafeMutablePointer<errand_curl_sockaddr>) -> Int32 {
-            let descriptor = errand_socket_make(
-                address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-            if descriptor >= 0 { entries[grow(to: descriptor)] = Entry(isOurs: true) }
-            return descriptor
-        }
-
-        func close(socket descriptor: Int32) -> Int32 {
-            if Int(descriptor) < entries.count { entries[Int(descriptor)] = Entry() }
-            return Glibc.close(descriptor)
-        }
-
-        private func grow(to descriptor: Int32) -> Int {
-            while entries.count <= Int(descriptor) { entries.append(Entry()) }
-            return Int(descriptor)
-        }
-
-        private func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+    private struct Entry {
+        var wanted: Int32 = 0
+        var registered: Int32 = 0
+        /// Made by `open`, so that its end is heard of.
+        var isOurs = false
+        /// When nobody wanted it any more: a connection without a request.
+        var idleSince: UInt64?
     }
+
+    private let poll: Int32
+    private var entries: [Entry] = []
+
+    init() throws {
+        poll = errand_poll_make()
+        guard poll >= 0 else {
+            throw ErrandError(.transportFailed, "epoll failed: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { close(poll) }
+
+    func watch(_ descriptor: Int32) -> Bool { errand_poll_set(poll, descriptor, ERRAND_POLL_IN, 0) == 0 }
+
+    func wait(into events: UnsafeMutableBufferPointer<errand_poll_event>, milliseconds: Int32) -> Int {
+        Int(errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
+    }
+
+    /// The event in libcurl's words; nil if nobody waits for it any more.
+    func wanted(_ event: errand_poll_event) -> Int32? {
+        let index = Int(event.descriptor)
+        guard index < entries.count else { return nil }
+        guard entries[index].wanted != 0 else {
+            errand_poll_remove(poll, event.descriptor)
+            entries[index].registered = 0
+            return nil
+        }
+        var mask: Int32 = 0
+        if event.events & ERRAND_POLL_IN != 0 { mask |= ERRAND_CURL_CSELECT_IN }
+        if event.events & ERRAND_POLL_OUT != 0 { mask |= ERRAND_CURL_CSELECT_OUT }
+        if event.events & ERRAND_POLL_ERROR != 0 { mask |= ERRAND_CURL_CSELECT_ERR }
+        return mask
+    }
+
+    /// libcurl changed what it wants of a socket.
+    func want(_ descriptor: Int32, _ what: Int32, at now: UInt64) {
+        let index = grow(to: descriptor)
+        entries[index].idleSince = entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE ? now : nil
+        let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
+        entries[index].wanted = wanted
+        if wanted == entries[index].registered { return }
+        if wanted == 0 {
+            if entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE { return }
+            errand_poll_remove(poll, descriptor)
+            entries[index].registered = 0
+        } else if errand_poll_set(poll, descriptor, wanted, entries[index].registered == 0 ? 0 : 1) == 0 {
+            entries[index].registered = wanted
+        }
+    }
+
+    /// A socket for a connection of libcurl's; -1 if there is none.
+    func open(_ address: UnsafeMutablePointer<errand_curl_sockaddr>) -> Int32 {
+        let descriptor = errand_socket_make(
+            address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        if descriptor >= 0 { entries[grow(to: descriptor)] = Entry(isOurs: true) }
+        return descriptor
+    }
+
+    func close(socket descriptor: Int32) -> Int32 {
+        if Int(descriptor) < entries.count { entries[Int(descriptor)] = Entry() }
+        return Glibc.close(descriptor)
+    }
+
+    /// Ends the connections that had no request since then; libcurl takes leave of them at the next one. Answers since
+    /// when the oldest of the others has none.
+    func endIdle(since: UInt64) -> UInt64? {
+        var oldest: UInt64?
+        for index in entries.indices {
+            guard let idle = entries[index].idleSince else { continue }
+            if idle <= since {
+                shutdown(Int32(index), Int32(SHUT_RDWR))
+                entries[index].idleSince = nil
+            } else {
+                oldest = min(oldest ?? idle, idle)
+            }
+        }
+        return oldest
+    }
+
+    private func grow(to descriptor: Int32) -> Int {
+        while entries.count <= Int(descriptor) { entries.append(Entry()) }
+        return Int(descriptor)
+    }
+
+    private func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+}
 #endif

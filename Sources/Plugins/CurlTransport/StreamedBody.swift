@@ -1,31 +1,63 @@
 #if os(Linux)
-    import Errand
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+import Errand
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Synchronization
 
-    /// The body of an answer, pulled by its reader; a reader that stops pauses the transfer.
-    final class StreamedBody: HTTPBodySource {
-        private let transfer: Transfer
+/// The body of an answer, pulled by its reader; a reader that stops pauses the transfer. Decoding is the reader's work,
+/// step by step, so that it holds up no other transfer.
+final class StreamedBody: HTTPBodySource {
+    private let transfer: Transfer
+    private let decoder: Mutex<ContentDecoder?>
+    private let isCoded: Bool
 
-        init(_ transfer: Transfer) { self.transfer = transfer }
-
-        func nextChunk() async throws -> Data? {
-            if Task.isCancelled { transfer.cancel() }
-            switch try transfer.take() {
-            case .chunk(let data): return data
-            case .end: return nil
-            case .nothing: break
-            }
-            return try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { transfer.read($0) }
-            } onCancel: {
-                transfer.cancel()
-            }
-        }
-
-        func cancel() { transfer.cancel() }
+    init(_ transfer: Transfer, _ codings: [ContentCoding]) throws {
+        self.transfer = transfer
+        isCoded = !codings.isEmpty
+        decoder = Mutex(isCoded ? try ContentDecoder(codings) : nil)
     }
+
+    func nextChunk() async throws -> Data? {
+        guard isCoded else { return try await received() }
+        do {
+            while true {
+                if let data = try decoded(nil) { return data }
+                guard let data = try await received() else {
+                    try decoder.withLock { try $0?.finish() }
+                    return nil
+                }
+                if let data = try decoded(data) { return data }
+            }
+        } catch {
+            transfer.cancel()
+            throw error
+        }
+    }
+
+    private func decoded(_ input: Data?) throws -> Data? {
+        try decoder.withLock { decoder in
+            if let input { decoder?.feed(input) }
+            return try decoder?.next()
+        }
+    }
+
+    private func received() async throws -> Data? {
+        if Task.isCancelled { transfer.cancel() }
+        switch try transfer.take() {
+        case .chunk(let data): return data
+        case .end: return nil
+        case .nothing: break
+        }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { transfer.read($0) }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    func cancel() { transfer.cancel() }
+}
 #endif

@@ -1,46 +1,46 @@
 #if os(Linux)
-    import Errand
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
+import Errand
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-    /// What a transfer sends.
-    enum Upload {
-        case none
-        case data(Data)
-        case stream(UploadStream)
+/// What a transfer sends.
+enum Upload {
+    case none
+    case data(Data)
+    case stream(UploadStream)
 
-        /// Throws what the body throws when it is opened, and `invalidRequest` for a HEAD with a body.
-        init(_ request: HTTPRequest) throws {
-            let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
-            if let data = request.body.data {
-                // POST, PUT and PATCH without a byte still say Content-Length: 0 (RFC 9110, section 8.6).
-                let sendsLength = request.method == .post || request.method == .put || request.method == .patch
-                self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
+    /// Throws what the body throws when it is opened, and `invalidRequest` for a HEAD with a body.
+    init(_ request: HTTPRequest) throws {
+        let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
+        if let data = request.body.data {
+            // POST, PUT and PATCH without a byte still say Content-Length: 0 (RFC 9110, section 8.6).
+            let sendsLength = request.method == .post || request.method == .put || request.method == .patch
+            self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
+        } else {
+            let body = try request.body.open()
+            if let data = body.data {
+                self = data.isEmpty && mayBeEmpty ? .none : .data(data)
             } else {
-                let body = try request.body.open()
-                if let data = body.data {
-                    self = data.isEmpty && mayBeEmpty ? .none : .data(data)
-                } else {
-                    self = .stream(UploadStream(body, length: request.body.length ?? body.length))
-                }
-            }
-            if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
-        }
-
-        private var isNone: Bool { if case .none = self { true } else { false } }
-
-        /// Nil if it is not known and the body has to be sent in chunks.
-        var length: Int64? {
-            switch self {
-            case .none: nil
-            case .data(let data): Int64(data.count)
-            case .stream(let stream): stream.length
+                self = .stream(UploadStream(body, length: request.body.length ?? body.length))
             }
         }
-
-        func stop() { if case .stream(let stream) = self { stream.stop() } }
+        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
     }
+
+    private var isNone: Bool { if case .none = self { true } else { false } }
+
+    /// Nil if it is not known and the body has to be sent in chunks.
+    var length: Int64? {
+        switch self {
+        case .none: nil
+        case .data(let data): Int64(data.count)
+        case .stream(let stream): stream.length
+        }
+    }
+
+    func stop() { if case .stream(let stream) = self { stream.stop() } }
+}
 #endif

@@ -1,143 +1,143 @@
 #if os(Linux)
-    import Errand
-    #if canImport(FoundationEssentials)
-        import FoundationEssentials
-    #else
-        import Foundation
-    #endif
-    import Synchronization
+import Errand
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+import Synchronization
 
-    /// A streamed request body on its way: a task pulls its source and libcurl takes from it, never more than two chunks ahead.
-    final class UploadStream: Sendable {
-        enum Taken {
-            case bytes(Int)
-            case wait
-            case failed(ErrandError)
-        }
-
-        private struct State {
-            var current = Data()
-            var next: Data?
-            var isEnded = false
-            var failure: ErrandError?
-            /// libcurl was told to wait.
-            var isHungry = false
-            var pump: Task<Void, Never>?
-            var room: UnsafeContinuation<Void, Never>?
-            var isBegun = false
-            var isStopped = false
-        }
-
-        let length: Int64?
-        private let body: HTTPBody
-        private let state = Mutex(State())
-
-        init(_ body: HTTPBody, length: Int64?) {
-            self.body = body
-            self.length = length
-        }
-
-        var isBegun: Bool { state.withLock { $0.isBegun } }
-
-        /// Whether there is nothing to tell libcurl yet.
-        var isEmpty: Bool {
-            state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
-        }
-
-        /// Copies what there is; the first call starts the pump.
-        func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Taken {
-            let (taken, room) = state.withLock { state -> (Taken, UnsafeContinuation<Void, Never>?) in
-                if !state.isBegun {
-                    state.isBegun = true
-                    state.pump = Task { await pump(transfer) }
-                }
-                var room: UnsafeContinuation<Void, Never>?
-                if state.current.isEmpty, let next = state.next {
-                    (state.current, state.next) = (next, nil)
-                    (room, state.room) = (state.room, nil)
-                }
-                if !state.current.isEmpty {
-                    let count = state.current.copyBytes(to: buffer)
-                    state.current = state.current.dropFirst(count)
-                    return (.bytes(count), room)
-                }
-                if let failure = state.failure { return (.failed(failure), room) }
-                if state.isEnded { return (.bytes(0), room) }
-                state.isHungry = true
-                return (.wait, room)
-            }
-            room?.resume()
-            return taken
-        }
-
-        /// The transfer is over: the source is given up unless it has ended.
-        func stop() {
-            let (pump, room, wasEnded) = state.withLock { state in
-                defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
-                return (state.pump, state.room, state.isEnded || state.isStopped)
-            }
-            pump?.cancel()
-            room?.resume()
-            if !wasEnded { body.cancel() }
-        }
-
-        @concurrent private func pump(_ transfer: Transfer) async {
-            var failure: ErrandError?
-            do { try await pull(transfer) } catch let error as ErrandError {
-                // A broken promise of the body's is the request's fault; nothing was received yet.
-                let isLength = error.code == .truncated || error.code == .invalidResponse
-                failure =
-                    isLength
-                    ? ErrandError(.invalidRequest, "the body is not what it announced", underlying: error) : error
-            } catch {
-                failure = ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
-            }
-            if failure != nil { body.cancel() }
-            let isHungry = state.withLock { state in
-                if let failure { state.failure = failure } else { state.isEnded = true }
-                defer { state.isHungry = false }
-                return state.isHungry
-            }
-            if isHungry { transfer.loop.submit(.resume(transfer)) }
-        }
-
-        /// Offers chunk after chunk. The last one of an announced length is offered only when the source has ended, so that
-        /// a source with more bytes than announced never makes a whole request.
-        private func pull(_ transfer: Transfer) async throws {
-            var iterator = body.makeAsyncIterator()
-            var count: Int64 = 0
-            var last: Data?
-            while let chunk = try await iterator.next() {
-                if chunk.isEmpty { continue }
-                count += Int64(chunk.count)
-                if let length, count > length { throw Self.wrong(length, "more") }
-                if count == length { last = chunk } else if await !offer(chunk, transfer) { return }
-            }
-            if let length, count < length { throw Self.wrong(length, "\(count)") }
-            if let last { _ = await offer(last, transfer) }
-        }
-
-        private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
-            ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
-        }
-
-        /// Waits for room; false if nobody wants it any more.
-        private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
-            await withUnsafeContinuation { room in
-                let isFree = state.withLock { state in
-                    if state.next == nil || state.isStopped { return true }
-                    state.room = room
-                    return false
-                }
-                if isFree { room.resume() }
-            }
-            let (isStopped, isHungry) = state.withLock { state in
-                if !state.isStopped { state.next = chunk }
-                defer { state.isHungry = false }
-                return (state.isStopped, state.isHungry)
-            }
-            if isHungry && !isStopped { transfer.loop.submit(.resume(transfer)) }
-            return !isStopped
-        }
+/// A streamed request body on its way: a task pulls its source and libcurl takes from it, never more than two chunks ahead.
+final class UploadStream: Sendable {
+    enum Taken {
+        case bytes(Int)
+        case wait
+        case failed(ErrandError)
     }
+
+    private struct State {
+        var current = Data()
+        var next: Data?
+        var isEnded = false
+        var failure: ErrandError?
+        /// libcurl was told to wait.
+        var isHungry = false
+        var pump: Task<Void, Never>?
+        var room: UnsafeContinuation<Void, Never>?
+        var isBegun = false
+        var isStopped = false
+    }
+
+    let length: Int64?
+    private let body: HTTPBody
+    private let state = Mutex(State())
+
+    init(_ body: HTTPBody, length: Int64?) {
+        self.body = body
+        self.length = length
+    }
+
+    var isBegun: Bool { state.withLock { $0.isBegun } }
+
+    /// Whether there is nothing to tell libcurl yet.
+    var isEmpty: Bool {
+        state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
+    }
+
+    /// Copies what there is; the first call starts the pump.
+    func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Taken {
+        let (taken, room) = state.withLock { state -> (Taken, UnsafeContinuation<Void, Never>?) in
+            if !state.isBegun {
+                state.isBegun = true
+                state.pump = Task { await pump(transfer) }
+            }
+            var room: UnsafeContinuation<Void, Never>?
+            if state.current.isEmpty, let next = state.next {
+                (state.current, state.next) = (next, nil)
+                (room, state.room) = (state.room, nil)
+            }
+            if !state.current.isEmpty {
+                let count = state.current.copyBytes(to: buffer)
+                state.current = state.current.dropFirst(count)
+                return (.bytes(count), room)
+            }
+            if let failure = state.failure { return (.failed(failure), room) }
+            if state.isEnded { return (.bytes(0), room) }
+            state.isHungry = true
+            return (.wait, room)
+        }
+        room?.resume()
+        return taken
+    }
+
+    /// The transfer is over: the source is given up unless it has ended.
+    func stop() {
+        let (pump, room, wasEnded) = state.withLock { state in
+            defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
+            return (state.pump, state.room, state.isEnded || state.isStopped)
+        }
+        pump?.cancel()
+        room?.resume()
+        if !wasEnded { body.cancel() }
+    }
+
+    @concurrent private func pump(_ transfer: Transfer) async {
+        var failure: ErrandError?
+        do { try await pull(transfer) } catch let error as ErrandError {
+            // A broken promise of the body's is the request's fault; nothing was received yet.
+            let isLength = error.code == .truncated || error.code == .invalidResponse
+            failure =
+                isLength
+                ? ErrandError(.invalidRequest, "the body is not what it announced", underlying: error) : error
+        } catch {
+            failure = ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
+        }
+        if failure != nil { body.cancel() }
+        let isHungry = state.withLock { state in
+            if let failure { state.failure = failure } else { state.isEnded = true }
+            defer { state.isHungry = false }
+            return state.isHungry
+        }
+        if isHungry { transfer.loop.submit(.resume(transfer)) }
+    }
+
+    /// Offers chunk after chunk. The last one of an announced length is offered only when the source has ended, so that
+    /// a source with more bytes than announced never makes a whole request.
+    private func pull(_ transfer: Transfer) async throws {
+        var iterator = body.makeAsyncIterator()
+        var count: Int64 = 0
+        var last: Data?
+        while let chunk = try await iterator.next() {
+            if chunk.isEmpty { continue }
+            count += Int64(chunk.count)
+            if let length, count > length { throw Self.wrong(length, "more") }
+            if count == length { last = chunk } else if await !offer(chunk, transfer) { return }
+        }
+        if let length, count < length { throw Self.wrong(length, "\(count)") }
+        if let last { _ = await offer(last, transfer) }
+    }
+
+    private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
+        ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
+    }
+
+    /// Waits for room; false if nobody wants it any more.
+    private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
+        await withUnsafeContinuation { room in
+            let isFree = state.withLock { state in
+                if state.next == nil || state.isStopped { return true }
+                state.room = room
+                return false
+            }
+            if isFree { room.resume() }
+        }
+        let (isStopped, isHungry) = state.withLock { state in
+            if !state.isStopped { state.next = chunk }
+            defer { state.isHungry = false }
+            return (state.isStopped, state.isHungry)
+        }
+        if isHungry && !isStopped { transfer.loop.submit(.resume(transfer)) }
+        return !isStopped
+    }
+}
 #endif

@@ -116,6 +116,10 @@ int errand_curl_set_pointer(void *easy, int option, const void *value) {
     return api.easy_setopt(easy, option, value);
 }
 int errand_curl_set_offset(void *easy, int option, int64_t value) { return api.easy_setopt(easy, option, value); }
+int errand_curl_set_blob(void *easy, int option, const void *bytes, size_t size) {
+    struct errand_curl_blob blob = {(void *)bytes, size, 1};
+    return api.easy_setopt(easy, option, &blob);
+}
 int errand_curl_set_data_callback(void *easy, int option, errand_curl_data_callback callback) {
     return api.easy_setopt(easy, option, callback);
 }

@@ -1,0 +1,200 @@
+#include "errand_codings.h"
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+// zlib's stable interface.
+typedef struct {
+    const unsigned char *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    unsigned char *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *zalloc;
+    void *zfree;
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+} z_stream;
+
+typedef struct {
+    const void *src;
+    size_t size;
+    size_t pos;
+} zstd_in;
+
+typedef struct {
+    void *dst;
+    size_t size;
+    size_t pos;
+} zstd_out;
+
+static struct {
+    int (*inflate_init)(z_stream *, int, const char *, int);
+    int (*inflate)(z_stream *, int);
+    int (*inflate_end)(z_stream *);
+    int (*inflate_reset)(z_stream *);
+    void *(*brotli_make)(void *, void *, void *);
+    int (*brotli_run)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
+    void (*brotli_free)(void *);
+    void *(*zstd_make)(void);
+    size_t (*zstd_run)(void *, zstd_out *, zstd_in *);
+    size_t (*zstd_free)(void *);
+    size_t (*zstd_set)(void *, int, int);
+    unsigned (*zstd_is_error)(size_t);
+} api;
+
+struct errand_decoder {
+    int coding;
+    int is_open;
+    int is_ended;
+    z_stream zlib;
+    void *other;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int loaded;
+
+static int find(void *library, void *slot, const char *name) {
+    *(void **)slot = dlsym(library, name);
+    return *(void **)slot != NULL;
+}
+
+static void load(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library && find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
+        find(library, &api.inflate_end, "inflateEnd") && find(library, &api.inflate_reset, "inflateReset"))
+        loaded |= ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE;
+    library = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library && find(library, &api.brotli_make, "BrotliDecoderCreateInstance") &&
+        find(library, &api.brotli_run, "BrotliDecoderDecompressStream") &&
+        find(library, &api.brotli_free, "BrotliDecoderDestroyInstance"))
+        loaded |= ERRAND_CODING_BROTLI;
+    library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library && find(library, &api.zstd_make, "ZSTD_createDStream") &&
+        find(library, &api.zstd_run, "ZSTD_decompressStream") && find(library, &api.zstd_free, "ZSTD_freeDStream") &&
+        find(library, &api.zstd_set, "ZSTD_DCtx_setParameter") && find(library, &api.zstd_is_error, "ZSTD_isError"))
+        loaded |= ERRAND_CODING_ZSTD;
+}
+
+int errand_codings(void) {
+    pthread_once(&once, load);
+    return loaded;
+}
+
+struct errand_decoder *errand_decoder_make(int coding) {
+    if (!(errand_codings() & coding)) return NULL;
+    struct errand_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder) return NULL;
+    decoder->coding = coding;
+    if (coding == ERRAND_CODING_BROTLI) decoder->other = api.brotli_make(NULL, NULL, NULL);
+    if (coding == ERRAND_CODING_ZSTD && (decoder->other = api.zstd_make()))
+        // A window of 8 MiB at most (RFC 9659); parameter 100 is its logarithm.
+        api.zstd_set(decoder->other, 100, 23);
+    if (coding >= ERRAND_CODING_BROTLI && !decoder->other) {
+        free(decoder);
+        return NULL;
+    }
+    return decoder;
+}
+
+void errand_decoder_free(struct errand_decoder *decoder) {
+    if (!decoder) return;
+    if (decoder->is_open) api.inflate_end(&decoder->zlib);
+    if (decoder->other && decoder->coding == ERRAND_CODING_BROTLI) api.brotli_free(decoder->other);
+    if (decoder->other && decoder->coding == ERRAND_CODING_ZSTD) api.zstd_free(decoder->other);
+    free(decoder);
+}
+
+// "deflate" is zlib's format by RFC 9110, section 8.4.1.2, and without its two bytes of header with some servers.
+static int window(int coding, const uint8_t *input, size_t size) {
+    if (coding == ERRAND_CODING_GZIP) return 15 + 16;
+    int is_zlib = (input[0] & 15) == 8 && input[0] >> 4 <= 7 && (size < 2 || (input[0] * 256 + input[1]) % 31 == 0);
+    return is_zlib ? 15 : -15;
+}
+
+static int run_zlib(
+    struct errand_decoder *decoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    z_stream *stream = &decoder->zlib;
+    if (!decoder->is_open) {
+        if (size == 0) return ERRAND_DECODER_MORE;
+        if (api.inflate_init(stream, window(decoder->coding, input, size), "1.2.11", sizeof *stream) != 0)
+            return ERRAND_DECODER_CORRUPT;
+        decoder->is_open = 1;
+    }
+    if (decoder->is_ended) {
+        // Another member may follow (RFC 1952, section 2.2); anything else after the end is nobody's.
+        if (size == 0) return ERRAND_DECODER_END;
+        if (decoder->coding != ERRAND_CODING_GZIP || input[0] != 0x1f) {
+            *taken = size;
+            return ERRAND_DECODER_END;
+        }
+        if (api.inflate_reset(stream) != 0) return ERRAND_DECODER_CORRUPT;
+        decoder->is_ended = 0;
+    }
+    stream->next_in = input;
+    stream->avail_in = size > INT_MAX ? INT_MAX : (unsigned int)size;
+    unsigned int given = stream->avail_in;
+    stream->next_out = output;
+    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
+    unsigned int room = stream->avail_out;
+    int code = api.inflate(stream, 0);
+    *taken = given - stream->avail_in;
+    *made = room - stream->avail_out;
+    if (code == 1) {
+        decoder->is_ended = 1;
+        return ERRAND_DECODER_END;
+    }
+    return code == 0 || code == -5 ? ERRAND_DECODER_MORE : ERRAND_DECODER_CORRUPT;
+}
+
+static int run_brotli(
+    struct errand_decoder *decoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    size_t left = size, room = capacity;
+    int code = api.brotli_run(decoder->other, &left, &input, &room, &output, NULL);
+    *taken = size - left;
+    *made = capacity - room;
+    if (code == 1) decoder->is_ended = 1;
+    return code == 0 ? ERRAND_DECODER_CORRUPT : code == 1 ? ERRAND_DECODER_END : ERRAND_DECODER_MORE;
+}
+
+static int run_zstd(
+    struct errand_decoder *decoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    zstd_in in = {input, size, 0};
+    zstd_out out = {output, capacity, 0};
+    size_t left = api.zstd_run(decoder->other, &out, &in);
+    *taken = in.pos;
+    *made = out.pos;
+    if (api.zstd_is_error(left)) return ERRAND_DECODER_CORRUPT;
+    // 0 is the end of a frame; another one may follow.
+    return left == 0 ? ERRAND_DECODER_END : ERRAND_DECODER_MORE;
+}
+
+int errand_decoder_run(
+    struct errand_decoder *decoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    *taken = *made = 0;
+    switch (decoder->coding) {
+    case ERRAND_CODING_BROTLI:
+        if (decoder->is_ended) {
+            *taken = size;
+            return ERRAND_DECODER_END;
+        }
+        return run_brotli(decoder, input, size, taken, output, capacity, made);
+    case ERRAND_CODING_ZSTD: return run_zstd(decoder, input, size, taken, output, capacity, made);
+    default: return run_zlib(decoder, input, size, taken, output, capacity, made);
+    }
+}
+
+#endif

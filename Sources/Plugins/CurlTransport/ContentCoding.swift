@@ -1,0 +1,47 @@
+#if os(Linux)
+import CErrandCurl
+
+/// A content coding (RFC 9110, section 8.4.1) that this system has a decoder for.
+enum ContentCoding: CaseIterable {
+    case gzip, deflate, brotli, zstd
+
+    var bit: Int32 {
+        switch self {
+        case .gzip: Int32(ERRAND_CODING_GZIP)
+        case .deflate: Int32(ERRAND_CODING_DEFLATE)
+        case .brotli: Int32(ERRAND_CODING_BROTLI)
+        case .zstd: Int32(ERRAND_CODING_ZSTD)
+        }
+    }
+
+    private var name: String {
+        switch self {
+        case .gzip: "gzip"
+        case .deflate: "deflate"
+        case .brotli: "br"
+        case .zstd: "zstd"
+        }
+    }
+
+    /// What loaded here, in the words of Accept-Encoding: "gzip, deflate, br, zstd".
+    static let accepted: String = {
+        let bits = errand_codings()
+        return allCases.filter { bits & $0.bit != 0 }.map(\.name).joined(separator: ", ")
+    }()
+
+    /// The codings of a Content-Encoding in the order in which they were applied; nil if one is not known here, or if
+    /// there are more than anybody needs.
+    static func list(_ value: String) -> [ContentCoding]? {
+        let bits = errand_codings()
+        var codings: [ContentCoding] = []
+        for part in value.split(separator: ",") {
+            let token = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
+            if token.isEmpty || token == "identity" { continue }
+            let name = token.hasPrefix("x-") ? String(token.dropFirst(2)) : token
+            guard let coding = allCases.first(where: { $0.name == name }), bits & coding.bit != 0 else { return nil }
+            codings.append(coding)
+        }
+        return codings.count <= 3 ? codings : nil
+    }
+}
+#endif

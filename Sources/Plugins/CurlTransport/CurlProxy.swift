@@ -1,0 +1,66 @@
+/// Through whom a ``CurlTransport`` connects.
+///
+/// ```swift
+/// configuration.proxy = .url("http://proxy.example.com:3128", except: ["localhost", ".example.com"])
+/// ```
+public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    enum Choice: Sendable {
+        case environment
+        case none
+        case url(String, [String])
+    }
+
+    let choice: Choice
+
+    /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` as they are when the transport sends its first request;
+    /// upper case counts too, except for `http_proxy`, which a web server would set from a header.
+    public static let environment = CurlProxy(choice: .environment)
+
+    /// Straight to the server, whatever the environment says.
+    public static let none = CurlProxy(choice: .none)
+
+    /// A proxy by its URL: http, https, socks4, socks4a, socks5 or socks5h, with credentials where it asks for them.
+    /// Hosts, domains and addresses in `except` are connected to directly.
+    public static func url(_ url: String, except: [String] = []) -> CurlProxy {
+        CurlProxy(choice: .url(url, except))
+    }
+
+    /// Which one, without its credentials.
+    public var description: String {
+        switch choice {
+        case .environment: return "environment"
+        case .none: return "none"
+        case .url(let url, _):
+            guard let at = url.lastIndex(of: "@") else { return url }
+            let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
+            return scheme + "•••" + url[at...]
+        }
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+}
+
+/// The proxy for each scheme, as libcurl takes it.
+struct ProxyChoice {
+    /// Empty for none.
+    var http = ""
+    var https = ""
+    var exceptions = ""
+
+    init(_ proxy: CurlProxy, environment: (String) -> String?) {
+        switch proxy.choice {
+        case .none: break
+        case .url(let url, let except):
+            (http, https) = (url, url)
+            exceptions = except.joined(separator: ",")
+        case .environment:
+            let all = environment("all_proxy") ?? environment("ALL_PROXY") ?? ""
+            http = environment("http_proxy") ?? all
+            https = environment("https_proxy") ?? environment("HTTPS_PROXY") ?? all
+            exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
+        }
+    }
+
+    var isNone: Bool { http.isEmpty && https.isEmpty }
+}

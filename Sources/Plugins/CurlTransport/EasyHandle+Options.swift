@@ -1,0 +1,113 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension EasyHandle {
+    /// What is the same for all transfers of a transport.
+    func setCommon(_ loop: CurlLoop) throws(ErrandError) {
+        let configuration = loop.configuration
+        set(ERRAND_CURLOPT_NOSIGNAL, 1)
+        set(ERRAND_CURLOPT_PROTOCOLS, ERRAND_CURLPROTO_HTTP_HTTPS)
+        set(ERRAND_CURLOPT_HTTP09_ALLOWED, 0)
+        set(ERRAND_CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        set(ERRAND_CURLOPT_PATH_AS_IS, 1)
+        set(ERRAND_CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(
+            ERRAND_CURLOPT_HTTP_VERSION,
+            configuration.httpVersion == .http1 ? ERRAND_CURL_HTTP_VERSION_1_1 : ERRAND_CURL_HTTP_VERSION_2TLS)
+        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Nanoseconds.milliseconds(Nanoseconds.of(configuration.connectTimeout)))
+        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.idleTimeout.components.seconds)))
+        if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
+        set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
+        set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.sockets).toOpaque())
+        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_WRITEFUNCTION, onBody)
+        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_HEADERFUNCTION, onHeader)
+        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_READFUNCTION, onRead)
+        errand_curl_set_seek_callback(raw, onSeek)
+        errand_curl_set_socket_callbacks(raw, onOpen, onClose)
+        errand_curl_set_start_callbacks(raw, onResolve, onRequest)
+        switch configuration.addressFamily {
+        case .any: break
+        case .v4: set(ERRAND_CURLOPT_IPRESOLVE, 1)
+        case .v6: set(ERRAND_CURLOPT_IPRESOLVE, 2)
+        }
+        if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
+        if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
+        // Said even where there is none, or libcurl would look into the environment for each request.
+        try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
+        try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
+        try setTLS(configuration.tls)
+    }
+
+    /// What depends on the scheme and the host.
+    func setOrigin(_ url: URL, isSecure: Bool) throws(ErrandError) {
+        let loop = loop.value
+        if loop.proxy.http != loop.proxy.https {
+            try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
+        }
+        // Many requests at once wait for the first connection, which may turn out to carry all of them.
+        set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.configuration.httpVersion == .automatic ? 1 : 0)
+        let pins = loop.configuration.tls.publicKeyPins
+        if pins.isEmpty { return }
+        let host = url.host?.lowercased() ?? ""
+        guard let keys = pins[host] ?? pins["*"] else {
+            return set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none)
+        }
+        guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == 32 }) else {
+            throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
+        }
+        try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
+    }
+
+    private func setTLS(_ tls: CurlTLS) throws(ErrandError) {
+        set(ERRAND_CURLOPT_SSL_VERIFYPEER, 1)
+        set(ERRAND_CURLOPT_SSL_VERIFYHOST, tls.dangerouslyAcceptsCertificatesOfOtherHosts ? 0 : 2)
+        set(
+            ERRAND_CURLOPT_SSLVERSION,
+            tls.minimumVersion == .v1_3 ? ERRAND_CURL_SSLVERSION_TLSv1_3 : ERRAND_CURL_SSLVERSION_TLSv1_2)
+        switch tls.roots {
+        case .system: break
+        case .file(let path):
+            try require(ERRAND_CURLOPT_CAINFO, path)
+            try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
+            // The system's directory of certificates would count as well.
+            set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
+        case .pem(let data):
+            try require(ERRAND_CURLOPT_CAINFO_BLOB, data)
+            set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
+        }
+        guard let identity = tls.identity else { return }
+        switch identity.source {
+        case .pemFiles(let certificate, let key):
+            try require(ERRAND_CURLOPT_SSLCERT, certificate)
+            try require(ERRAND_CURLOPT_SSLKEY, key)
+        case .pem(let certificate, let key):
+            try require(ERRAND_CURLOPT_SSLCERT_BLOB, certificate)
+            try require(ERRAND_CURLOPT_SSLKEY_BLOB, key)
+        case .pkcs12(let file):
+            try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
+            try require(ERRAND_CURLOPT_SSLCERT, file)
+        }
+        if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// An option without which the transfer may not start.
+    private func require(_ option: Int32, _ text: String) throws(ErrandError) {
+        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
+        try check(text.withCString { errand_curl_set_pointer(raw, option, $0) })
+    }
+
+    private func require(_ option: Int32, _ data: Data) throws(ErrandError) {
+        try check(data.withUnsafeBytes { errand_curl_set_blob(raw, option, $0.baseAddress, $0.count) })
+    }
+
+    private func check(_ code: Int32) throws(ErrandError) {
+        if code != 0 { throw Failure(code: code, summary: String(cString: errand_curl_describe(code))).error }
+    }
+}
+#endif

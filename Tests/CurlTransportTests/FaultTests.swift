@@ -1,0 +1,149 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(5)))
+struct FaultTests {
+    private static let answer = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
+
+    @Test("a connection that ends at any byte of an answer is a typed error", arguments: [true, false])
+    func endsAtEveryByte(isReset: Bool) async throws {
+        let server = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            peer.send(Array(Self.answer.prefix(Int(head.split(separator: " ")[1].dropFirst()) ?? 0)))
+            if isReset {
+                // Lets the bytes arrive before the reset takes them back.
+                usleep(2000)
+                peer.reset()
+            }
+        }
+        let transport = CurlTransport()
+        let head = Self.answer.count - 5
+        for cut in 0..<Self.answer.count {
+            let request = try request(.get, server.url("/\(cut)"))
+            let error = try await failure { try await transport.send(request, options: .of()) }
+            if isReset {
+                #expect([.connectionLost, .truncated, .invalidResponse].contains(error.code), "\(cut): \(error)")
+            } else if cut >= head {
+                #expect(error.code == .truncated, "\(cut): \(error)")
+            } else {
+                #expect([.connectionLost, .invalidResponse, .truncated].contains(error.code), "\(cut): \(error)")
+            }
+        }
+    }
+
+    @Test("a kept connection that the server closed meanwhile is replaced without an error")
+    func staleConnection() async throws {
+        let server = try RawServer { peer in
+            guard peer.readHead() != nil else { return }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let transport = CurlTransport()
+        for _ in 0..<50 {
+            #expect(try await transport.send(try request(.get, server.url()), options: .of()).data == "ok".utf8.asData)
+        }
+        #expect(server.accepted == 50)
+    }
+
+    @Test("nobody listens, no such name: errors that say so, with libcurl's own below them")
+    func unreachable() async throws {
+        let transport = CurlTransport()
+        var server: RawServer? = try RawServer { _ in }
+        let url = try #require(server?.url())
+        server = nil
+        var error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+        // The listener may still be taking leave.
+        while error.code == .connectionLost {
+            error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+        }
+        #expect(error.code == .cannotConnect)
+        #expect((error.underlying as? CurlError)?.code == 7)
+        #expect(error.isRetryable)
+        let name = try await failure {
+            try await transport.send(try request(.get, "http://nowhere.invalid/"), options: .of())
+        }
+        #expect(name.code == .nameLookupFailed)
+        #expect((name.underlying as? CurlError)?.code == 6)
+    }
+
+    /// `ERRAND_SEEDS` in the environment sets how many.
+    private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
+
+    @Test("bytes at random are answers or typed errors, whatever they are")
+    func garbage() async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                var seed = Seed(state: UInt64(head.split(separator: " ")[1].dropFirst()) ?? 0)
+                peer.send(seed.answer())
+                if seed.next() % 3 == 0 { return }
+                if seed.next() % 7 == 0 { return peer.reset() }
+            }
+        }
+        let transport = CurlTransport()
+        let outcomes = Log<String>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<8 {
+                group.addTask {
+                    for seed in stride(from: lane, to: Self.seeds, by: 8) {
+                        let request = try request(.get, server.url("/\(seed)"))
+                        do {
+                            let options = TransportOptions.of(
+                                seed % 2 == 0 ? .data : .stream, timeout: .milliseconds(150))
+                            let response = try await transport.send(request, options: options)
+                            _ = try await response.body.collect(upTo: 1 << 20)
+                            #expect((100...999).contains(response.status))
+                            outcomes.add("answer")
+                        } catch let error as ErrandError {
+                            #expect(
+                                error.code != .transportFailed && error.code != .cancelled, "seed \(seed): \(error)")
+                            outcomes.add(error.code.description)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(outcomes.all.count == Self.seeds)
+        #expect(Set(outcomes.all).count > 2, "answers, and errors of more than one kind")
+    }
+}
+
+/// Answers that are broken in every way that comes to mind, the same for the same seed.
+struct Seed: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func answer() -> [UInt8] {
+        if next() % 4 == 0 { return bytes(Int(next() % 400)) }
+        let parts = [
+            "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204\r\n", "HTTP/9.9 700 x\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 099 x\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n", "HTTP/2 200\r\n", "HTTP/1.1 2000 x\r\n",
+            "HTTP/1.1 -20 x\r\n",
+            "Content-Length: 5\r\n", "Content-Length: -1\r\n", "Content-Length: 99999999999999999999\r\n",
+            "Content-Length: 5, 6\r\n",
+            "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Content-Encoding: gzip\r\n",
+            "Content-Encoding: br, zstd, deflate, gzip, gzip\r\n", ": nothing\r\n", "\r\n", "\r\n", "\n", "0\r\n\r\n",
+            "5\r\nhello\r\n",
+            "fffffffffffffffff\r\n", "-1\r\n", "hello", " folded\r\n", "Location: http://127.0.0.1:1/\r\n", "\u{0}",
+            "X: \u{0}\r\n",
+        ]
+        var answer: [UInt8] = next() % 8 == 0 ? [] : Array(parts[Int(next() % 9)].utf8)
+        for _ in 0..<next() % 12 {
+            answer += next() % 6 == 0 ? bytes(Int(next() % 40)) : Array(parts[Int(next() % UInt64(parts.count))].utf8)
+        }
+        return answer
+    }
+
+    private mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+}

@@ -1,0 +1,112 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) throws
+    -> HTTPRequest
+{
+    HTTPRequest(method, try #require(URL(string: url)), headers: headers, body: body)
+}
+
+/// The error of something that has to throw one of Errand's.
+func failure(_ body: () async throws -> some Any, at location: SourceLocation = #_sourceLocation) async throws
+    -> ErrandError
+{
+    let error = await #expect(throws: ErrandError.self, sourceLocation: location) { _ = try await body() }
+    return try #require(error, sourceLocation: location)
+}
+
+extension TransportOptions {
+    static func of(
+        _ delivery: BodyDelivery = .data, timeout: Duration = .seconds(120), limit: Int = 64 << 20
+    ) -> TransportOptions {
+        TransportOptions(timeout: timeout, delivery: delivery, bodyLimit: limit)
+    }
+}
+
+/// A body that a test feeds by hand and that tells when it is given up.
+final class Feed: HTTPBodySource {
+    private struct State {
+        var chunks: [Data]
+        var isEnded: Bool
+        var waiter: CheckedContinuation<Data?, any Error>?
+        var isCancelled = false
+        var pulls = 0
+    }
+    private let state: Mutex<State>
+    private let failure: (any Error)?
+
+    init(_ chunks: [Data] = [], ends: Bool = true, failure: (any Error)? = nil) {
+        state = Mutex(State(chunks: chunks, isEnded: ends))
+        self.failure = failure
+    }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var pulls: Int { state.withLock { $0.pulls } }
+
+    func give(_ chunk: Data?) {
+        let waiter = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+            defer { state.waiter = nil }
+            if state.waiter == nil, let chunk { state.chunks.append(chunk) }
+            if chunk == nil { state.isEnded = true }
+            return state.waiter
+        }
+        waiter?.resume(returning: chunk)
+    }
+
+    func nextChunk() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (isNow, chunk) = state.withLock { state -> (Bool, Data?) in
+                    state.pulls += 1
+                    if !state.chunks.isEmpty { return (true, state.chunks.removeFirst()) }
+                    if state.isEnded || state.isCancelled { return (true, nil) }
+                    state.waiter = continuation
+                    return (false, nil)
+                }
+                if !isNow { return }
+                if chunk == nil, let failure {
+                    continuation.resume(throwing: failure)
+                } else {
+                    continuation.resume(returning: chunk)
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    func cancel() {
+        let waiter = state.withLock { state in
+            defer { (state.waiter, state.isCancelled) = (nil, true) }
+            return state.waiter
+        }
+        waiter?.resume(throwing: CancellationError())
+    }
+}
+
+/// Waits for something that another thread brings about; the suite's time limit ends a wait in vain.
+func eventually(_ condition: () -> Bool) async throws {
+    while !condition() { try await Task.sleep(for: .milliseconds(2)) }
+}
+
+/// Values that several threads add to.
+final class Log<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+    var all: [Value] { values.withLock { $0 } }
+}
+
+/// Bytes that are not the same everywhere, made fast.
+func pattern(_ count: Int, _ seed: Int = 0) -> Data {
+    let block = Data((0..<1021).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed) })
+    var data = Data(capacity: count + block.count)
+    while data.count < count { data += block }
+    return data.prefix(count)
+}
+
+extension Sequence<UInt8> {
+    var asData: Data { Data(self) }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import Synchronization
+
+/// A listening socket on the loopback interface that gives every connection to a closure on a thread of its own: for
+/// bytes that no HTTP server would send.
+final class RawServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let count = Atomic(0)
+
+    init(_ handle: @escaping @Sendable (Peer) -> Void) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, size) == 0 && listen(listener, 1024) == 0
+                    && getsockname(listener, address, &size) == 0
+            }
+        }
+        guard listener >= 0, bound else { throw Failure.noSocket(errno) }
+        port = UInt16(bigEndian: address.sin_port)
+        self.listener = listener
+        Self.thread { [weak self] in
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                if descriptor < 0 { break }
+                self?.count.add(1, ordering: .relaxed)
+                Self.thread {
+                    let peer = Peer(descriptor)
+                    handle(peer)
+                    peer.close()
+                }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// Connections taken so far.
+    var accepted: Int { count.load(ordering: .relaxed) }
+
+    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    enum Failure: Error { case noSocket(Int32) }
+
+    static func thread(_ body: @escaping @Sendable () -> Void) {
+        final class Box: Sendable {
+            let body: @Sendable () -> Void
+            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        }
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Box(body))
+        let code = pthread_create(
+            &thread, nil,
+            { box in
+                if let box { Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body() }
+                return nil
+            }, box.toOpaque())
+        precondition(code == 0, "no thread")
+        pthread_detach(thread)
+    }
+}
+
+/// One connection of a ``RawServer``, for one thread.
+final class Peer {
+    private let descriptor: Int32
+    private var buffered: [UInt8] = []
+    private var isClosed = false
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var time = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        var yes: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// The head of the next request with its blank line; nil when the client has gone.
+    func readHead() -> String? {
+        let end: [UInt8] = [13, 10, 13, 10]
+        while true {
+            if let range = buffered.firstRange(of: end) {
+                defer { buffered.removeSubrange(..<range.upperBound) }
+                return String(decoding: buffered[..<range.upperBound], as: UTF8.self)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// That many bytes, or fewer when the client has gone.
+    func read(_ count: Int) -> [UInt8] {
+        while buffered.count < count, fill() {}
+        defer { buffered.removeFirst(min(count, buffered.count)) }
+        return Array(buffered.prefix(count))
+    }
+
+    /// A chunked body without its framing; nil if it does not end.
+    func readChunked() -> [UInt8]? {
+        var body: [UInt8] = []
+        while true {
+            var line: [UInt8] = []
+            while line.last != 10 {
+                guard let byte = read(1).first else { return nil }
+                line.append(byte)
+            }
+            let text = String(decoding: line.dropLast(2), as: UTF8.self)
+            guard let size = Int(text, radix: 16) else { return nil }
+            let chunk = read(size + 2)
+            guard chunk.count == size + 2 else { return nil }
+            if size == 0 { return body }
+            body += chunk.dropLast(2)
+        }
+    }
+
+    /// Everything until the client goes.
+    func drain() -> Int {
+        var count = buffered.count
+        buffered = []
+        while fill() {
+            count += buffered.count
+            buffered = []
+        }
+        return count
+    }
+
+    private func fill() -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count > 0 { buffered += bytes[..<count] }
+        return count > 0
+    }
+
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Ends the connection with a reset instead of an end.
+    func reset() {
+        var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        close()
+    }
+
+    func close() {
+        if !isClosed { Glibc.close(descriptor) }
+        isClosed = true
+    }
+}

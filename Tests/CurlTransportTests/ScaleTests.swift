@@ -1,0 +1,108 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+/// Each in a process of its own, so that its descriptors and its memory are nobody else's.
+@Suite("Many transfers over libcurl", .timeLimit(.minutes(10)))
+struct ScaleTests {
+    private static func server() throws -> RawServer {
+        let body = String(repeating: "x", count: 1024)
+        return try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n\(body)") }
+        }
+    }
+
+    @Test("1,000 at once are answered over as many connections as are allowed")
+    func thousand() async throws {
+        let server = try Self.server()
+        var configuration = CurlConfiguration()
+        configuration.maximumConnectionsPerHost = 20
+        let transport = CurlTransport(configuration)
+        let request = try request(.get, server.url())
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<1000 { group.addTask { try await transport.send(request, options: .of()).data.count } }
+            var count = 0
+            for try await size in group where size == 1024 { count += 1 }
+            #expect(count == 1000)
+        }
+        #expect(server.accepted <= 20)
+    }
+
+    /// `ERRAND_REQUESTS` in the environment sets how many.
+    private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
+
+    @Test("requests one after the other and 64 at a time leave neither memory nor descriptors behind")
+    func flat() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try Self.server()
+            let transport = CurlTransport()
+            let request = try request(.get, server.url())
+            func lanes(_ count: Int, _ width: Int) async throws {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<width {
+                        group.addTask {
+                            for _ in 0..<count / width {
+                                let response = try await transport.send(request, options: .of())
+                                precondition(response.data.count == 1024)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            try await lanes(2000, 64)
+            try await lanes(500, 1)
+            let sockets = openSockets()
+            let memory = residentBytes()
+            try await lanes(Self.requests / 2, 1)
+            try await lanes(Self.requests / 2, 64)
+            precondition(openSockets() <= sockets, "sockets")
+            let grown = (residentBytes() - memory) / Self.requests
+            precondition(grown < 300, "\(grown) bytes a request")
+            precondition(server.accepted <= 64, "connections")
+        }
+    }
+
+    @Test("a transport that is made, used and dropped leaves no descriptor and no thread")
+    func transports() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try Self.server()
+            let request = try request(.get, server.url())
+            // What the runtime opens for itself at the first wait is not the transport's.
+            try await Task.sleep(for: .milliseconds(1))
+            let before = openDescriptors().count
+            for _ in 0..<50 {
+                let response = try await CurlTransport().send(request, options: .of())
+                precondition(response.status == 200)
+            }
+            try await eventually { openDescriptors().count <= before && threads(named: "errand-curl") == 0 }
+        }
+    }
+}
+
+/// The memory of this process that is in use.
+private func residentBytes() -> Int {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, 256, file) != nil else { return 0 }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return (Int(text.split(separator: " ")[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+}
+
+private func threads(named name: String) -> Int {
+    guard let directory = opendir("/proc/self/task") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while let entry = readdir(directory) {
+        let id = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        let comm = try? String(contentsOf: URL(filePath: "/proc/self/task/\(id)/comm"), encoding: .utf8)
+        if comm == name + "\n" { count += 1 }
+    }
+    return count
+}

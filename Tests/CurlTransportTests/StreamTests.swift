@@ -1,0 +1,172 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("Streamed answers over libcurl", .timeLimit(.minutes(2)))
+struct StreamTests {
+    @Test("a large body arrives whole, in chunks that are worth their handing over")
+    func large() async throws {
+        let block = pattern(1 << 20)
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(64 << 20)\r\n\r\n")
+                for _ in 0..<64 { peer.send(Array(block)) }
+            }
+        }
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        var rest = Data()
+        var count = 0
+        var chunks = 0
+        for try await chunk in response.body {
+            rest += chunk
+            chunks += 1
+            while rest.count >= block.count {
+                #expect(rest.prefix(block.count) == block)
+                rest = Data(rest.dropFirst(block.count))
+                count += block.count
+            }
+        }
+        #expect(rest.isEmpty)
+        #expect(count == 64 << 20)
+        #expect(chunks < 4096, "no more than one for 16 KiB")
+    }
+
+    @Test("what has arrived is handed over at once, however little it is")
+    func prompt() async throws {
+        let steps = Steps()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+            for text in ["abc", "def", "ghi"] {
+                peer.send(text)
+                steps.wait()
+            }
+        }
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        var iterator = response.body.makeAsyncIterator()
+        for text in ["abc", "def", "ghi"] {
+            #expect(try await iterator.next() == text.utf8.asData)
+            steps.go()
+        }
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test("a reader that stops holds back the sender, and another transfer goes on")
+    func backpressure() async throws {
+        let sent = Log<Int>()
+        let server = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            if head.hasPrefix("GET /small") {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                return
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(200 << 20)\r\n\r\n")
+            let block = [UInt8](repeating: 7, count: 1 << 20)
+            for count in 0..<200 {
+                guard peer.send(block) else { return }
+                sent.add(count)
+            }
+        }
+        let transport = CurlTransport()
+        let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+        var seen = -1
+        while sent.all.count != seen {
+            seen = sent.all.count
+            try await Task.sleep(for: .milliseconds(300))
+        }
+        #expect(seen < 20, "MiB in the sockets' buffers, of 200")
+        #expect(try await transport.send(try request(.get, server.url("/small")), options: .of()).status == 200)
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        #expect(count == 200 << 20)
+    }
+
+    @Test("a transport that goes away lets a body that is being read come to its end, then closes everything")
+    func transportGone() async throws {
+        let ended = Log<Bool>()
+        let gate = Steps()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc")
+            gate.wait()
+            peer.send("def")
+            _ = peer.drain()
+            ended.add(true)
+        }
+        var response: HTTPResponse? = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(.stream))
+        gate.go()
+        #expect(try await response?.body.collect(upTo: 10) == "abcdef".utf8.asData)
+        response = nil
+        try await eventually { !ended.all.isEmpty }
+    }
+
+    @Test("a body that nobody reads any more ends its transfer")
+    func abandoned() async throws {
+        let ended = Log<Bool>()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 40)\r\n\r\n")
+            while peer.send([UInt8](repeating: 0, count: 1 << 20)) {}
+            ended.add(true)
+        }
+        let transport = CurlTransport()
+        var response: HTTPResponse? = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+        #expect(response?.status == 200)
+        response = nil
+        try await eventually { !ended.all.isEmpty }
+    }
+
+    @Test("a second reader is refused, a reader whose task is cancelled stops")
+    func readers() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+            _ = peer.drain()
+        }
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        let got = Log<Int>()
+        let reader = Task {
+            for try await chunk in response.body { got.add(chunk.count) }
+        }
+        try await eventually { !got.all.isEmpty }
+        let error = try await failure { try await response.body.collect(upTo: 10) }
+        #expect(error.code == .bodyAlreadyRead)
+        reader.cancel()
+        let result = await reader.result
+        #expect(throws: ErrandError.self) { try result.get() }
+    }
+
+    @Test("a body that is cut off delivers what came and then says so", arguments: [true, false])
+    func truncated(isChunked: Bool) async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\n\(isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 10")\r\n\r\n")
+            peer.send(isChunked ? "a\r\nabc" : "abc")
+        }
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        var got = Data()
+        let error = try await failure {
+            for try await chunk in response.body { got += chunk }
+        }
+        #expect(got == "abc".utf8.asData)
+        #expect(error.code == .truncated)
+    }
+}
+
+/// Lets one thread through for each `go`.
+final class Steps: Sendable {
+    private let count = Atomic(0)
+    private let taken = Atomic(0)
+
+    func go() { count.add(1, ordering: .releasing) }
+
+    /// For a thread of a test's server.
+    func wait() {
+        let mine = taken.add(1, ordering: .relaxed).newValue
+        while count.load(ordering: .acquiring) < mine { usleep(500) }
+    }
+}

@@ -1,0 +1,153 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("Timeouts over libcurl", .timeLimit(.minutes(2)))
+struct TimeoutTests {
+    enum Silence: CaseIterable { case noAnswer, halfHead, midBody, midStream, whileSending }
+
+    @Test("a silence longer than the timeout ends the transfer, in milliseconds", arguments: Silence.allCases)
+    func silence(silence: Silence) async throws {
+        let gaveUp = Steps()
+        let server = try RawServer { peer in
+            guard peer.readHead() != nil else { return }
+            switch silence {
+            case .noAnswer: break
+            case .halfHead: peer.send("HTTP/1.1 200 OK\r\nContent-")
+            case .midBody, .midStream: peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+            case .whileSending:
+                // Reads nothing, so that the buffers fill up, until the client has given up.
+                return gaveUp.wait()
+            }
+            _ = peer.drain()
+        }
+        let transport = CurlTransport()
+        let body: RequestBody = silence == .whileSending ? .data(pattern(50 << 20)) : .none
+        let request = try request(body.isNone ? .get : .post, server.url(), body: body)
+        let delivery = silence == .midStream ? BodyDelivery.stream : .data
+        let error = try await failure {
+            let response = try await transport.send(request, options: .of(delivery, timeout: .milliseconds(80)))
+            return try await response.body.collect(upTo: 100)
+        }
+        gaveUp.go()
+        #expect(error.code == .timedOut)
+        #expect(error.isRetryable)
+    }
+
+    @Test("a slow answer that never falls silent is not ended")
+    func slow() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
+            for _ in 0..<20 {
+                usleep(100_000)
+                peer.send("x")
+            }
+        }
+        let response = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(timeout: .seconds(1)))
+        #expect(response.data.count == 20)
+    }
+
+    @Test("a reader that takes its time is not the server's silence")
+    func slowReader() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
+            peer.send([UInt8](repeating: 1, count: 20 << 20))
+        }
+        let response = try await CurlTransport().send(
+            try request(.get, server.url()), options: .of(.stream, timeout: .seconds(2)))
+        try await Task.sleep(for: .seconds(3))
+        #expect(try await response.body.collect(upTo: 20 << 20).count == 20 << 20)
+    }
+
+    @Test("a wait for a free connection is not the server's silence")
+    func queue() async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                usleep(600_000)
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnectionsPerHost = 1
+        let transport = CurlTransport(configuration)
+        let request = try request(.get, server.url())
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask { try await transport.send(request, options: .of(timeout: .seconds(2))).status }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(server.accepted == 1)
+    }
+
+    @Test("a time source of the caller's own decides what a silence is")
+    func ownClock() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            _ = peer.drain()
+        }
+        let clock = StoppedClock()
+        let transport = CurlTransport()
+        let request = try request(.get, server.url())
+        let options = TransportOptions(timeout: .seconds(3600), time: clock)
+        let task = Task { try await transport.send(request, options: options) }
+        try await eventually { clock.sleepers > 0 && server.accepted > 0 }
+        var isOver = false
+        while !isOver {
+            clock.advance(by: .seconds(3601))
+            try await Task.sleep(for: .milliseconds(5))
+            isOver = clock.sleepers == 0
+        }
+        let result = await task.result
+        let error = #expect(throws: ErrandError.self) { try result.get() }
+        #expect(error?.code == .timedOut)
+    }
+}
+
+/// A clock that moves when it is told to.
+private final class StoppedClock: TimeSource {
+    private struct State {
+        var now = ContinuousClock.now
+        var waiting: [Int: (ContinuousClock.Instant, CheckedContinuation<Void, any Error>)] = [:]
+        var next = 0
+    }
+    private let state = Mutex(State())
+
+    var now: ContinuousClock.Instant { state.withLock { $0.now } }
+    var date: Date { Date(timeIntervalSince1970: 0) }
+    var sleepers: Int { state.withLock { $0.waiting.count } }
+
+    func sleep(until instant: ContinuousClock.Instant) async throws {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if instant > state.now && !Task.isCancelled { state.waiting[id] = (instant, continuation) }
+                    return instant <= state.now || Task.isCancelled
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.1.resume(throwing: CancellationError())
+        }
+    }
+
+    func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now += duration
+            let due = state.waiting.filter { $0.value.0 <= state.now }
+            for key in due.keys { state.waiting[key] = nil }
+            return due.values.map(\.1)
+        }
+        for continuation in due { continuation.resume() }
+    }
+}

@@ -1,0 +1,243 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("Request bodies over libcurl", .timeLimit(.minutes(2)))
+struct UploadTests {
+    /// What a server saw of a request.
+    struct Seen: Sendable {
+        var head: String
+        var body: Data?
+    }
+
+    /// Reads each request as it is framed, by the rules, and answers 200.
+    private func server(_ seen: Log<Seen>) throws -> RawServer {
+        try RawServer { peer in
+            while let head = peer.readHead() {
+                let fields = head.lowercased()
+                if let range = fields.firstRange(of: "content-length: ") {
+                    let length = Int(fields[range.upperBound...].prefix { $0.isNumber }) ?? 0
+                    let body = peer.read(length)
+                    if body.count < length { return seen.add(Seen(head: head, body: nil)) }
+                    seen.add(Seen(head: head, body: Data(body)))
+                } else if fields.contains("transfer-encoding: chunked") {
+                    guard let body = peer.readChunked() else { return seen.add(Seen(head: head, body: nil)) }
+                    seen.add(Seen(head: head, body: Data(body)))
+                } else {
+                    seen.add(Seen(head: head, body: Data()))
+                }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+    }
+
+    @Test(
+        "a body in memory is sent whole with its length", arguments: [1, 1000, 64 << 10, (64 << 10) + 1, 5_000_000],
+        ["POST", "PUT", "DELETE", "GET", "PATCH"])
+    func data(size: Int, method: String) async throws {
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let body = pattern(size)
+        let response = try await CurlTransport().send(
+            try request(HTTPMethod(rawValue: method), server.url(), body: .data(body)), options: .of())
+        #expect(response.status == 200)
+        let got = try #require(seen.all.first)
+        #expect(got.head.hasPrefix("\(method) / HTTP/1.1\r\n"))
+        #expect(got.body == body)
+        #expect(got.head.contains("\r\nContent-Length: \(size)\r\n"))
+        #expect(
+            !got.head.contains("Transfer-Encoding") && !got.head.contains("Expect")
+                && !got.head.contains("Content-Type"))
+    }
+
+    @Test(
+        "an empty body says so where the method has bodies",
+        arguments: [
+            ("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false), ("OPTIONS", false),
+        ])
+    func empty(method: String, sendsLength: Bool) async throws {
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let transport = CurlTransport()
+        for body in [RequestBody.none, .data(Data(), contentType: nil)] {
+            _ = try await transport.send(
+                try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
+        }
+        #expect(seen.all.count == 2)
+        for got in seen.all {
+            #expect(got.head.contains("\r\nContent-Length: 0\r\n") == sendsLength)
+            #expect(!got.head.contains("Content-Type"))
+        }
+    }
+
+    @Test(
+        "a stream is sent with its length, or chunked without one, never both", arguments: [nil, Int64(700_000)],
+        ["POST", "PUT"])
+    func stream(length: Int64?, method: String) async throws {
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let chunks = (0..<7).map { pattern(100_000, $0) }
+        let body = RequestBody.stream(HTTPBody(length: length, source: Feed(chunks)), contentType: nil)
+        _ = try await CurlTransport().send(
+            try request(HTTPMethod(rawValue: method), server.url(), body: body), options: .of())
+        let got = try #require(seen.all.first)
+        #expect(got.body == chunks.reduce(Data(), +))
+        #expect(got.head.contains("Content-Length: 700000\r\n") == (length != nil))
+        #expect(got.head.contains("Transfer-Encoding: chunked\r\n") == (length == nil))
+        #expect(!got.head.contains("Expect"))
+    }
+
+    @Test("a chunk of a stream is sent when it is there, not when the next one is")
+    func prompt() async throws {
+        let first = Log<[UInt8]>()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            first.add(peer.read(8))
+            _ = peer.read(13)
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        let feed = Feed(["abc".utf8.asData], ends: false)
+        let transport = CurlTransport()
+        let request = try request(.post, server.url(), body: .stream(HTTPBody(source: feed)))
+        async let response = transport.send(request, options: .of())
+        try await eventually { !first.all.isEmpty }
+        #expect(first.all == [Array("3\r\nabc\r\n".utf8)])
+        feed.give("defg".utf8.asData)
+        feed.give(nil)
+        #expect(try await response.status == 200)
+    }
+
+    @Test(
+        "a stream that is not as long as it says makes no request",
+        arguments: [[5], [5, 4], [5, 5, 1], [11], [10, 1]])
+    func wrongLength(sizes: [Int]) async throws {
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let body = RequestBody.stream(length: 10) { HTTPBody(source: Feed(sizes.map { pattern($0) })) }
+        let transport = CurlTransport()
+        let request = try request(.post, server.url(), body: body)
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .invalidRequest)
+        try await eventually { !seen.all.isEmpty }
+        #expect(seen.all.first?.body == nil)
+    }
+
+    @Test("a stream that fails ends the request with its own error")
+    func failing() async throws {
+        struct Broken: Error {}
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let transport = CurlTransport()
+        for (thrown, code) in [
+            (Broken() as any Error, ErrandError.Code.bodyEncoding), (ErrandError(.file, "gone"), .file),
+        ] {
+            let body = RequestBody.stream(HTTPBody(source: Feed([pattern(1000)], failure: thrown)))
+            let request = try request(.post, server.url(), body: body)
+            let error = try await failure { try await transport.send(request, options: .of()) }
+            #expect(error.code == code)
+        }
+    }
+
+    @Test("a stream is pulled only as fast as the server takes it")
+    func backpressure() async throws {
+        let goOn = Log<Bool>()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            while goOn.all.isEmpty { usleep(1000) }
+            _ = peer.readChunked()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        let feed = Feed((0..<400).map { pattern(100_000, $0) })
+        let transport = CurlTransport()
+        let request = try request(.put, server.url(), body: .stream(HTTPBody(source: feed)))
+        async let response = transport.send(request, options: .of())
+        var pulls = -1
+        // Until the kernel's buffers are full and nothing moves any more.
+        while feed.pulls != pulls || pulls == 0 {
+            pulls = feed.pulls
+            try await Task.sleep(for: .milliseconds(300))
+        }
+        #expect(pulls < 200, "what the socket's buffers take, of 400")
+        goOn.add(true)
+        #expect(try await response.status == 200)
+    }
+
+    @Test("an answer that comes before the body is sent ends the sending")
+    func earlyAnswer() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+            _ = peer.drain()
+        }
+        let feed = Feed([pattern(1000)], ends: false)
+        let transport = CurlTransport()
+        let request = try request(.post, server.url(), body: .stream(HTTPBody(source: feed)))
+        let response = try await transport.send(request, options: .of())
+        #expect(response.status == 413)
+        #expect(response.data == "no".utf8.asData)
+        try await eventually { feed.isCancelled }
+    }
+
+    @Test("a body goes out again on a fresh connection when the kept one was closed", arguments: [1000, 1_000_000])
+    func staleConnection(size: Int) async throws {
+        let seen = Log<Int>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.hasPrefix("GET /close") {
+                    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                    // The second request of this connection is answered by a reset.
+                    _ = peer.readHead()
+                    return peer.reset()
+                }
+                let body = peer.read(size)
+                seen.add(body.count)
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/close")), options: .of())
+        let response = try await transport.send(
+            try request(.put, server.url(), body: .data(pattern(size))), options: .of())
+        #expect(response.status == 200)
+        #expect(seen.all == [size])
+        #expect(server.accepted == 2)
+    }
+
+    @Test(
+        "Expect is sent when the caller asks for it, and the answer to it is an answer",
+        arguments: [BodyDelivery.data, .stream])
+    func expectation(delivery: BodyDelivery) async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                guard head.contains("\r\nExpect: 100-continue\r\n") else { return peer.reset() }
+                if head.hasPrefix("PUT /refused") {
+                    peer.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nbad")
+                } else {
+                    peer.send("HTTP/1.1 100 Continue\r\n\r\n")
+                    _ = peer.read(100_000)
+                    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+                }
+            }
+        }
+        let transport = CurlTransport()
+        for (path, status, text) in [("/taken", 200, "good"), ("/refused", 417, "bad")] {
+            let body = RequestBody.data(pattern(100_000))
+            let request = try request(.put, server.url(path), headers: ["Expect": "100-continue"], body: body)
+            let response = try await transport.send(request, options: .of(delivery))
+            #expect(response.status == status)
+            #expect(try await response.body.collect(upTo: 100) == text.utf8.asData)
+        }
+    }
+
+    @Test("HEAD with a body is refused before anything is sent")
+    func head() async throws {
+        let server = try server(Log<Seen>())
+        let transport = CurlTransport()
+        let request = try request(.head, server.url(), body: .data(pattern(10)))
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .invalidRequest)
+        #expect(server.accepted == 0)
+    }
+}
