@@ -51,6 +51,7 @@ let suites: [Target] = [
     suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
     suite(
         "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    suite("ErrandWireTests", in: "WireTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
     suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]

@@ -164,6 +164,37 @@ import Testing
     }
 
     @Test(
+        "a stream that was handed over ends when its reader lets go, though its transport still tells",
+        .timeLimit(.minutes(1)))
+    func lettingGo() async throws {
+        final class Endless: HTTPBodySource {
+            let options: TransportOptions
+            let cancelled: Gate
+            init(_ options: TransportOptions, _ cancelled: Gate) {
+                (self.options, self.cancelled) = (options, cancelled)
+            }
+            func nextChunk() async throws -> Data? { Data(count: 10) }
+            func cancel() { cancelled.open() }
+        }
+        /// Keeps what it was told for as long as its source lives, as one that reports progress does; and the source.
+        final class Reporting: Transport {
+            let cancelled: Gate
+            let sources = Log<Endless>()
+            init(_ cancelled: Gate) { self.cancelled = cancelled }
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                let source = Endless(options, cancelled)
+                sources.add(source)
+                return HTTPResponse(url: request.url, status: 200, body: HTTPBody(source: source))
+            }
+        }
+        let (cancelled, recorder) = (Gate(), RecordingAccessory())
+        let agent = NetworkAgent(baseURL: base, transport: Reporting(cancelled), accessories: [recorder])
+        do { _ = try await agent.send(Plain<HTTPBody>.streamed()) }
+        try await cancelled.wait()
+        #expect(recorder.problems().isEmpty)
+    }
+
+    @Test(
         "a thousand starts under random cancels: one terminal event each, events paired (B5, B7)",
         .timeLimit(.minutes(2)), arguments: 0..<4)
     func random(seed: UInt64) async throws {

@@ -84,6 +84,15 @@ import Testing
         #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
     }
 
+    @Test("an absolute URL meets the filters, too; base and CDN stay out of it (D4)")
+    func absolute() async throws {
+        let log = Log<String>()
+        let stub = StubTransport(.text("x"))
+        let agent = NetworkAgent(baseURL: base, transport: stub, filters: [Signpost(name: "f", log: log)])
+        _ = try await agent.send(Plain { $0.path = "http://e.com/a" })
+        #expect(log.all == ["f>", "<f"] && stub.received.map(\.url.absoluteString) == ["http://e.com/a"])
+    }
+
     @Test("a deadline covers the whole call: filters, waits and all tries")
     func deadline() async throws {
         let time = ManualTimeSource()

@@ -126,7 +126,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Decides how it ended: a cancellation that came first wins over whatever came back.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
         let (settled, bodies) = state.withLock { state in
-            var settled = Settlement(failure: failure, outcome: .success(http), staged: state.staged)
+            var settled = Settlement(failure: failure, outcome: .success(http?.forOnlookers), staged: state.staged)
             switch state.cause {
             case .deadline?:
                 let error = ErrandError(.deadlineExceeded, "the deadline of the call has passed")

@@ -24,7 +24,7 @@ extension FilterChain {
                 throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
             }
             await finish(response.body)
-            exchange.activity.tell(.redirected(response, to: next))
+            exchange.activity.tell(.redirected(response.forOnlookers, to: next))
             exchange = exchange.with { ($0.http, $0.hop) = (next, $0.hop + 1) }
         }
     }

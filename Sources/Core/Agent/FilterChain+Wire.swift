@@ -23,7 +23,7 @@ extension FilterChain {
             options: TransportOptions(
                 exchange.timeout, delivery, limit, exchange.priority, exchange.tags, exchange.time, activity))
         response.body = try framed(response, request.method)
-        activity.tell(.received(response, attempt: exchange.attempt, hop: exchange.hop))
+        activity.tell(.received(response.forOnlookers, attempt: exchange.attempt, hop: exchange.hop))
         if delivery == .data {
             let data = try await response.body.collect(upTo: limit)
             if activity.bodyByteLimit > 0 { activity.tell(.responseBody(Data(data.prefix(activity.bodyByteLimit)))) }

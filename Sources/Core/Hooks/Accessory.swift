@@ -40,7 +40,7 @@ public enum ActivityEvent: Sendable {
     case requestBody(Data)
     /// What the transport tells while it works.
     case transport(TransportEvent)
-    /// A response came from the transport. Its body may be a stream that has a reader: leave it alone.
+    /// A response came from the transport; a streamed body is left out, since it belongs to its reader.
     case received(HTTPResponse, attempt: Int, hop: Int)
     /// Bytes of a response's body, if asked for.
     case responseBody(Data)
@@ -71,7 +71,7 @@ public struct ActivityNote: Sendable {
 
 /// How an activity ended.
 public enum ActivityOutcome: Sendable {
-    /// With the response that was read, nil for an activity that is no request.
+    /// With the response that was read, a streamed body left out; nil for an activity that is no request.
     case success(HTTPResponse?)
     case failure(any Error)
     case cancelled(CancellationCause)

@@ -55,6 +55,14 @@ public struct HTTPResponse: Sendable {
         }
     }
 
+    /// Itself without a stream, for those who look on: a stream belongs to its reader, and ends with it.
+    var forOnlookers: HTTPResponse {
+        guard body.data == nil, body.file == nil else { return self }
+        var copy = self
+        copy.body = .empty
+        return copy
+    }
+
     /// Itself with a copy of at most `limit` bytes of the body, never the stream.
     func bounded(to limit: Int) async -> HTTPResponse {
         var copy = self
