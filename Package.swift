@@ -25,6 +25,7 @@ func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Tar
 
 let modules: [Target] = [
     module("Errand", in: "Core", needs: ["ErrandSupport"]),
+    module("ErrandJSONValidation", in: "Plugins/JSONValidation", needs: ["Errand"]),
     module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
     module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
 ]
@@ -43,6 +44,7 @@ func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> T
 
 let programs: [Target] = [
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program("errand-bench", in: "Tests/Benchmarks", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
     program("errand-linkage", in: "Tests/Linkage/Program", needs: ["Errand", "ErrandTesting"]),
 ]
@@ -50,7 +52,11 @@ let programs: [Target] = [
 let suites: [Target] = [
     suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
     suite(
-        "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+        "ErrandDocumentationTests", in: "DocumentationTests",
+        needs: ["Errand", "ErrandCurlTransport", "ErrandJSONValidation", "ErrandTesting"]),
+    suite(
+        "ErrandJSONValidationTests", in: "JSONValidationTests",
+        needs: ["Errand", "ErrandJSONValidation", "ErrandTesting", "errand-validate"]),
     suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
     suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]
