@@ -45,7 +45,9 @@ func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> T
 let programs: [Target] = [
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
-    program("errand-bench", in: "Tests/Benchmarks", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    program(
+        "errand-bench", in: "Tests/Benchmarks",
+        needs: ["Errand", "ErrandCurlTransport", "ErrandJSONValidation", "ErrandTesting"]),
     program("errand-linkage", in: "Tests/Linkage/Program", needs: ["Errand", "ErrandTesting"]),
 ]
 
