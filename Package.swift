@@ -14,20 +14,30 @@ let strictSettings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A library that users import: a product of the target's own name.
-func module(_ name: String, in folder: String, needs: [Target.Dependency] = [], excluding: [String] = []) -> Target {
-    .target(name: name, dependencies: needs, path: "Sources/\(folder)", exclude: excluding)
+/// A plugin: module Errand + its folder's name, a product of its own, built on the core alone.
+func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []) -> Target {
+    .target(
+        name: "Errand\(folder)", dependencies: ["Errand"] + more, path: "Sources/Plugins/\(folder)", exclude: excluding)
 }
 
-func suite(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: needs, path: "Tests/\(folder)")
+/// The tests of a module, with the test kit: Errand + folder + Tests.
+func suite(_ folder: String, needs more: [Target.Dependency] = []) -> Target {
+    .testTarget(name: "Errand\(folder)", dependencies: ["Errand", "ErrandTesting"] + more, path: "Tests/\(folder)")
+}
+
+/// A program that people run or copy from; its name is the command's, unless a product gives it another.
+func program(_ name: String, in folder: String, needs more: [Target.Dependency] = []) -> Target {
+    .executableTarget(name: name, dependencies: ["Errand", "ErrandTesting"] + more, path: folder)
 }
 
 let modules: [Target] = [
-    module("Errand", in: "Core", needs: ["ErrandSupport"]),
-    module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
-    module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
+    .target(name: "Errand", dependencies: ["ErrandSupport"], path: "Sources/Core"),
+    plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
+    plugin("JSONValidation"),
+    plugin("Testing"),
 ]
+
+let everything: [Target.Dependency] = modules.map { .byName(name: $0.name) }
 
 /// What several modules need and no user sees: no product.
 let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
@@ -36,24 +46,20 @@ let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
 ]
 
-/// A program that people run or copy from; its name is the command's, unless a product gives it another.
-func program(_ name: String, in folder: String, needs: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: needs, path: folder)
-}
-
 let programs: [Target] = [
-    program("ErrandQuickstart", in: "Examples/Quickstart", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
-    program("errand-bench", in: "Tests/Benchmarks", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
-    program("errand-linkage", in: "Tests/Linkage/Program", needs: ["Errand", "ErrandTesting"]),
+    program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
+    program("errand-bench", in: "Tests/Benchmarks", needs: everything),
+    program("errand-linkage", in: "Tests/Linkage/Program"),
+    program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
 ]
 
 let suites: [Target] = [
-    suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
-    suite(
-        "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
-    suite("ErrandWireTests", in: "WireTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
-    suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
-    suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
+    suite("CoreTests"),
+    suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
+    suite("DocumentationTests", needs: everything),
+    suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
+    suite("TestingTests"),
+    suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 
 let package = Package(

@@ -9,6 +9,7 @@ struct Bench {
     static let sections: [(name: String, run: @Sendable () async throws -> Void)] = [
         ("core", CoreBench.run),
         ("wire", WireBench.run),
+        ("json", JSONValidationBench.run),
     ]
 
     static func main() async throws { try await runAll() }

@@ -1,0 +1,128 @@
+/// The value of a number that the lexer has accepted.
+struct JSONNumber {
+    let start: BytePointer
+    let end: BytePointer
+
+    /// Its value, if it has no fraction and an `Int` can hold it: 70, 70.0 and 7e1 alike.
+    var integer: Int? { shortInteger ?? anyInteger }
+
+    /// The usual case: few enough digits that none can overflow, and nothing else.
+    private var shortInteger: Int? {
+        guard end - start <= 18 else { return nil }
+        var value = 0
+        var p = isNegative ? start + 1 : start
+        while p < end {
+            guard Lexer.isDigit(p.pointee) else { return nil }
+            value = value * 10 + Int(p.pointee - 0x30)
+            p += 1
+        }
+        return isNegative ? -value : value
+    }
+
+    private var anyInteger: Int? {
+        let parts = parts
+        guard parts.isIntegral else { return nil }
+        var value = 0
+        for (index, digit) in parts.digits.enumerated() where index < parts.significant {
+            guard add(digit, to: &value) else { return nil }
+        }
+        // Beyond twenty zeros nothing but zero fits.
+        for _ in 0..<(value == 0 ? 0 : min(parts.exponent - parts.fractionDigits, 20)) where !add(0, to: &value) {
+            return nil
+        }
+        return value
+    }
+
+    /// Whether it has no fraction, of any size.
+    var isIntegral: Bool { parts.isIntegral }
+
+    var double: Double {
+        let parts = parts
+        let exponent = parts.exponent - parts.fractionDigits
+        if parts.significant <= 15, abs(exponent) <= 22 {
+            // Both are exact, so the one operation rounds correctly.
+            var mantissa = 0
+            for (index, digit) in parts.digits.enumerated() where index < parts.significant {
+                mantissa = mantissa * 10 + digit
+            }
+            let value =
+                exponent < 0
+                ? Double(mantissa) / Self.powers[-exponent] : Double(mantissa) * Self.powers[exponent]
+            return isNegative ? -value : value
+        }
+        // Further digits are far below what a Double can tell apart; a text may have millions of them.
+        let taken = min(parts.significant, 800)
+        let digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
+        let scaled = "\(isNegative ? "-" : "")0\(digits)e\(exponent + parts.significant - taken)"
+        return Double(scaled) ?? .nan
+    }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20,
+        1e21, 1e22,
+    ]
+
+    private var isNegative: Bool { start.pointee == 0x2D }
+
+    private func add(_ digit: Int, to value: inout Int) -> Bool {
+        let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+        let (sum, over) = isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+        value = sum
+        return !overflow && !over
+    }
+
+    private struct Parts {
+        var digits: Digits
+        /// Digits of the mantissa up to the last one that is not zero.
+        var significant = 0
+        /// How many of these are behind the point.
+        var fractionDigits = 0
+        var exponent = 0
+
+        var isIntegral: Bool { significant == 0 || exponent >= fractionDigits }
+    }
+
+    private var parts: Parts {
+        var parts = Parts(digits: Digits(p: isNegative ? start + 1 : start, end: end))
+        var p = parts.digits.p
+        var (seen, whole, isFraction) = (0, 0, false)
+        while p < end, p.pointee | 0x20 != 0x65 {
+            if p.pointee == 0x2E {
+                isFraction = true
+            } else {
+                seen += 1
+                if !isFraction { whole += 1 }
+                if p.pointee != 0x30 { parts.significant = seen }
+            }
+            p += 1
+        }
+        // Below the point if positive, zeros in front of it if negative.
+        parts.fractionDigits = parts.significant - whole
+        if p < end {
+            p += 1
+            let isNegative = p < end && p.pointee == 0x2D
+            var exponent = 0
+            while p < end {
+                // Far beyond any number of digits that a text can have.
+                if Lexer.isDigit(p.pointee) { exponent = min(exponent * 10 + Int(p.pointee - 0x30), 1 << 40) }
+                p += 1
+            }
+            parts.exponent = isNegative ? -exponent : exponent
+        }
+        return parts
+    }
+
+    /// The digits of the mantissa.
+    private struct Digits: Sequence, IteratorProtocol {
+        var p: BytePointer
+        let end: BytePointer
+
+        mutating func next() -> Int? {
+            if p < end, p.pointee == 0x2E { p += 1 }
+            guard p < end, Lexer.isDigit(p.pointee) else { return nil }
+            defer { p += 1 }
+            return Int(p.pointee - 0x30)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Hashes keys by their decoded bytes, with a seed of the process, so that nobody outside can aim at one bucket.
+enum KeyHash {
+    private static let seed = UInt64.random(in: .min ... .max)
+
+    static func hash(_ text: JSONText, hasEscapes: Bool) -> UInt64 {
+        hasEscapes ? hash(text.decoded) : hash(text.start, text.count)
+    }
+
+    static func hash(_ start: BytePointer, _ count: Int) -> UInt64 {
+        var h = seed
+        var p = start
+        var left = count
+        while left >= 8 {
+            h = mix(h ^ Lexer.word(p), 0x9E37_79B9_7F4A_7C15)
+            p += 8
+            left -= 8
+        }
+        // The last bytes of a long key once more, without those that were mixed in already.
+        let tail =
+            count < 8 ? Lexer.shortWord(p, left) : left == 0 ? 0 : Lexer.word(p + left - 8) >> UInt64(64 - 8 * left)
+        return finish(h, tail, count)
+    }
+
+    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var h = seed
+        var word: UInt64 = 0
+        var count = 0
+        for byte in bytes {
+            word |= UInt64(byte) << UInt64(8 * (count & 7))
+            count += 1
+            if count & 7 == 0 {
+                h = mix(h ^ word, 0x9E37_79B9_7F4A_7C15)
+                word = 0
+            }
+        }
+        return finish(h, word, count)
+    }
+
+    private static func finish(_ h: UInt64, _ tail: UInt64, _ count: Int) -> UInt64 {
+        mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
+    }
+
+    @inline(__always) static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let product = a.multipliedFullWidth(by: b)
+        return product.high ^ product.low
+    }
+}

@@ -1,0 +1,21 @@
+/// Text from outside, made fit for one line of a message.
+enum MessageText {
+    /// Without control characters, line separators and marks that turn the writing direction, cut at a limit of scalars.
+    static func shown(_ text: String, limit: Int) -> String {
+        var shown = ""
+        for (count, scalar) in text.unicodeScalars.enumerated() {
+            if count == limit { return shown + "…" }
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
+                shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    static func list(_ words: [String]) -> String {
+        guard let last = words.last else { return "nothing" }
+        return words.count == 1 ? last : words.dropLast().joined(separator: ", ") + " or " + last
+    }
+}

@@ -1,0 +1,131 @@
+extension Validator {
+    /// Reads a key that is not the expected one; nil if the text ends here for the validator.
+    @inline(never) mutating func readKey(
+        _ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int
+    ) -> (end: BytePointer, node: UnsafePointer<ShapeRule>)? {
+        let scan = Lexer.string(p + 1, end)
+        if scan.fault != .none {
+            stop(scan.fault, at: scan.end, depth: depth - 1)
+            return nil
+        }
+        let text = JSONText(start: p + 1, end: scan.end - 1)
+        let hasEscapes = text.hasEscapes
+        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
+        let rule = frame.pointee.rule
+        let member = rule.map { find(text, hasEscapes, hash, in: $0.pointee.keys) } ?? -1
+        if member >= 0, let rule, !rule.pointee.isWide {
+            successors[frame.pointee.place] = Int32(member)
+            frame.pointee.place = member
+        }
+        if member >= 0, let rule, !rule.pointee.isWide {
+            let bit: UInt64 = 1 << UInt64(member - Int(rule.pointee.keys.first))
+            if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
+            frame.pointee.seen |= bit
+        } else {
+            switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
+            case .new: frame.pointee.count &+= 1
+            case .duplicate: duplicate(depth, at: p)
+            case .full:
+                tooManyKeys(at: p, depth: depth)
+                return nil
+            }
+        }
+        if member >= 0 { return (scan.end, tables.nodes + Int(tables.members[member].node)) }
+        if let rule, rule.pointee.isClosed {
+            problem(.unexpectedKey, depth, at: p) { _ in ("no other key", "one") }
+            return (scan.end, tables.any)
+        }
+        return (scan.end, frame.pointee.others)
+    }
+
+    @inline(__always) mutating func closeObject(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
+        if let rule = frame.pointee.rule {
+            if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.needsClosing {
+                judgeObject(frame, rule, depth)
+            }
+        }
+        if keys.count != frame.pointee.keysBefore { keys.removeAll(behind: frame.pointee.keysBefore) }
+        if frame.pointee.node.pointee.hasChecks { judgeContainer(frame, p, depth) }
+    }
+
+    @inline(__always)
+    mutating func closeArray(_ frame: UnsafeMutablePointer<Frame>, _ count: Int, _ p: BytePointer, _ depth: Int) {
+        let node = frame.pointee.node
+        if node.pointee.array >= 0 {
+            let rule = program.arrays[Int(node.pointee.array)]
+            if rule.count >= 0 { judgeCount(frame, rule.count, count, "an array", "elements", depth) }
+        }
+        if node.pointee.hasChecks { judgeContainer(frame, p, depth) }
+    }
+
+    /// Looks for required keys that did not come, and counts those of a map.
+    @inline(never) private mutating func judgeObject(
+        _ frame: UnsafeMutablePointer<Frame>, _ rule: UnsafePointer<ObjectRule>, _ depth: Int
+    ) {
+        let table = rule.pointee.keys
+        for place in 0..<Int(table.count) {
+            let index = Int(table.first) + place
+            let member = tables.members[index]
+            guard member.isRequired else { continue }
+            let isThere: Bool
+            if rule.pointee.isWide {
+                isThere = isRemembered(index, object: frame.pointee.object)
+            } else {
+                isThere = frame.pointee.seen & (1 << UInt64(place)) != 0
+            }
+            if !isThere { missing(member, depth - 1, at: frame.pointee.start) }
+        }
+        if rule.pointee.count >= 0 {
+            judgeCount(frame, rule.pointee.count, frame.pointee.count, "an object", "keys", depth)
+        }
+    }
+
+    private mutating func judgeCount(
+        _ frame: UnsafeMutablePointer<Frame>, _ index: Int32, _ count: Int, _ noun: String, _ parts: String,
+        _ depth: Int
+    ) {
+        let bounds = program.bounds[Int(index)]
+        if bounds.contains(count) { return }
+        problem(.value, depth - 1, at: frame.pointee.start) { _ in
+            ("\(noun) of \(bounds.text ?? "another number of") \(parts)", "\(count)")
+        }
+    }
+
+    /// The user's checks, for an array or object that fits otherwise.
+    private mutating func judgeContainer(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
+        guard problems.count == frame.pointee.problemsBefore else { return }
+        for index in frame.pointee.node.pointee.checks where !passes(index, frame.pointee.start, p + 1) {
+            problem(.value, depth - 1, at: frame.pointee.start) { validator in
+                let noun = Self.kindWord(frame.pointee.start)
+                return (validator.program.checks[Int(index)].expected, "\(noun) that is not")
+            }
+        }
+    }
+
+    // MARK: Keys of the shape
+
+    /// The place of a key among all members; -1 if the table does not have it.
+    func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable) -> Int {
+        if table.count == 0 { return -1 }
+        var slot = Int32(truncatingIfNeeded: hash) & table.mask
+        while true {
+            let member = program.slots[Int(table.firstSlot + slot)]
+            if member < 0 { return -1 }
+            if isText(tables.members + Int(member), text, hasEscapes) { return Int(member) }
+            slot = (slot + 1) & table.mask
+        }
+    }
+
+    func isText(_ rule: UnsafePointer<KeyRule>, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
+        let key = tables.pool + Int(rule.pointee.text)
+        let length = Int(rule.pointee.length)
+        if hasEscapes { return UnsafeBufferPointer(start: key, count: length).elementsEqual(text.decoded) }
+        return text.count == length && Lexer.equal(key, text.start, count: length)
+    }
+
+    private func isRemembered(_ member: Int, object: Int) -> Bool {
+        let key = tables.pool + Int(tables.members[member].text)
+        let text = JSONText(start: key, end: key + Int(tables.members[member].length))
+        return keys.contains(text, hash: KeyHash.hash(text, hasEscapes: false), object: object)
+    }
+}

@@ -1,0 +1,164 @@
+extension Validator {
+    // MARK: Reporting
+
+    /// Counts a problem, and lists it if there is room; so the words are not made in vain.
+    mutating func problem(
+        _ kind: JSONProblem.Kind, _ depth: Int, at p: BytePointer,
+        _ words: (borrowing Self) -> (expected: String, found: String)
+    ) {
+        if problems.isFull { return problems.addUnlisted(1) }
+        let (expected, found) = words(self)
+        let pointer = pointer(depth)
+        problems.add(JSONProblem(kind: kind, pointer: pointer, expected: expected, found: found, offset: p - base))
+    }
+
+    mutating func duplicate(_ depth: Int, at p: BytePointer) {
+        problem(.duplicateKey, depth, at: p) { _ in ("each key once", "a key that was there before") }
+    }
+
+    @inline(never) mutating func mismatch(_ node: UnsafePointer<ShapeRule>, _ depth: Int, at p: BytePointer) {
+        problem(.type, depth, at: p) { (MessageText.list($0.kindWords(node)), Self.kindWord(p)) }
+    }
+
+    mutating func missing(_ member: KeyRule, _ depth: Int, at p: BytePointer) {
+        if problems.isFull { return problems.addUnlisted(1) }
+        let key = String(decoding: program.pool[Int(member.text)..<Int(member.text + member.length)], as: UTF8.self)
+        let pointer = JSONPointer.appending(key, to: pointer(depth))
+        let expected = MessageText.list(kindWords(tables.nodes + Int(member.node)))
+        problems.add(
+            JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p - base))
+    }
+
+    @inline(never) mutating func stop(_ fault: SyntaxFault, at p: BytePointer, depth: Int) {
+        problems.stop(
+            .syntax, pointer: pointer(depth), expected: fault.expected, found: fault.found(at: p, end), offset: p - base
+        )
+    }
+
+    mutating func tooDeep(at p: BytePointer, depth: Int) {
+        problems.stop(
+            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumDepth) levels", found: "more",
+            offset: p - base)
+    }
+
+    mutating func tooManyKeys(at p: BytePointer, depth: Int) {
+        problems.stop(
+            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumKeys) keys at a time", found: "more",
+            offset: p - base)
+    }
+
+    /// The way to the current value in a number of frames.
+    func pointer(_ depth: Int) -> String {
+        var pointer = ""
+        for level in stride(from: 1, through: depth, by: 1) {
+            let frame = frames[level]
+            pointer =
+                frame.isObject
+                ? JSONPointer.appending(key(frame.key), to: pointer)
+                : JSONPointer.appending("\(frame.count)", to: pointer)
+        }
+        return pointer
+    }
+
+    /// The key whose opening quote stands here.
+    func key(_ quote: BytePointer) -> String {
+        let scan = Lexer.string(quote + 1, end)
+        return scan.fault == .none ? JSONText(start: quote + 1, end: scan.end - 1).string(limit: 256) : ""
+    }
+
+    // MARK: Words
+
+    static func kindWord(_ p: BytePointer) -> String {
+        switch p.pointee {
+        case Lexer.quote: "a string"
+        case Lexer.openBrace: "an object"
+        case Lexer.openBracket: "an array"
+        case 0x74, 0x66: "a boolean"
+        case 0x6E: "null"
+        default: "a number"
+        }
+    }
+
+    /// The kinds that a node accepts.
+    func kindWords(_ node: UnsafePointer<ShapeRule>) -> [String] {
+        let kinds = node.pointee.kinds
+        if kinds == ValueKind.all { return ["a value"] }
+        var words: [String] = []
+        if kinds & ValueKind.object != 0 { words.append("an object") }
+        if kinds & ValueKind.array != 0 { words.append("an array") }
+        if kinds & ValueKind.string != 0 { words.append("a string") }
+        if kinds & ValueKind.number != 0 { words.append(isInteger(node) ? "an integer" : "a number") }
+        switch kinds & ValueKind.boolean {
+        case ValueKind.boolean: words.append("a boolean")
+        case ValueKind.true: words.append("true")
+        case ValueKind.false: words.append("false")
+        default: break
+        }
+        if kinds & ValueKind.null != 0 { words.append("null") }
+        return words
+    }
+
+    private func isInteger(_ node: UnsafePointer<ShapeRule>) -> Bool {
+        if node.pointee.ambiguous & ValueKind.number != 0 {
+            return program.alternatives[node.pointee.alternativesRange].allSatisfy { index in
+                let node = tables.nodes + Int(index)
+                return node.pointee.kinds & ValueKind.number == 0 || isInteger(node)
+            }
+        }
+        if node.pointee.number >= 0 {
+            let rule = program.numbers[Int(node.pointee.number)]
+            return rule.isInteger
+        }
+        return node.pointee.plain & ValueKind.number == ValueKind.integer
+    }
+
+    /// What a value of the right kind should have been.
+    func expected(_ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ objection: Objection) -> String {
+        if case .check(let index) = objection { return program.checks[Int(index)].expected }
+        if kind == ValueKind.string, node.pointee.string >= 0 {
+            let rule = program.strings[Int(node.pointee.string)]
+            if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
+            if case .pattern = objection {
+                let source = program.patterns[Int(rule.pattern)].source
+                return source.map { "a string that matches \(MessageText.shown($0, limit: 100))" }
+                    ?? "a string that matches its pattern"
+            }
+            if rule.length >= 0 { return words(length: program.bounds[Int(rule.length)]) }
+        }
+        if kind & ValueKind.number != 0, node.pointee.number >= 0 {
+            let rule = program.numbers[Int(node.pointee.number)]
+            if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
+            let range = rule.integers >= 0 ? program.bounds[Int(rule.integers)].text : nil
+            let other = rule.numbers >= 0 ? program.ranges[Int(rule.numbers)].text : nil
+            let noun = rule.isInteger ? "an integer" : "a number"
+            return (range ?? other).map { "\(noun) in \($0)" } ?? noun
+        }
+        return MessageText.list(kindWords(node))
+    }
+
+    private func words(length: JSONBounds<Int>) -> String {
+        length.isAtLeastOne
+            ? "a string that is not empty" : "a string of \(length.text ?? "another number of") characters"
+    }
+
+    private func words(_ constants: [JSONConstant]) -> String {
+        MessageText.list(constants.prefix(12).map(\.description) + (constants.count > 12 ? ["others"] : []))
+    }
+
+    func found(_ objection: Objection, _ start: BytePointer) -> String {
+        switch objection {
+        case .length(0): "an empty string"
+        case .length(let length): "\(length)"
+        case .fraction: "a number with a fraction"
+        case .range: "a number outside of it"
+        case .constant: start.pointee == Lexer.quote ? "another string" : "another number"
+        case .pattern: "a string that does not"
+        case .check: Self.kindWord(start) + " that is not"
+        case .kind: Self.kindWord(start)
+        }
+    }
+}
+
+extension ShapeRule {
+    var alternativesRange: Range<Int> { Int(alternatives.lowerBound)..<Int(alternatives.upperBound) }
+}

@@ -1,0 +1,98 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a value does not fit, as briefly as the validator can say it to itself.
+enum Objection {
+    case kind
+    case length(Int)
+    case pattern
+    case constant
+    case fraction
+    case range
+    case check(Int32)
+
+    /// How much it tells against an alternative: a constant is there to tell alternatives apart.
+    var weight: Int { if case .constant = self { 8 } else { 1 } }
+}
+
+extension Validator {
+    /// Reports a scalar that does not fit; for a node with several rules for its kind, `choose` has done so.
+    @inline(never) mutating func judge(
+        _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
+    ) {
+        guard let objection = objection(node, kind, start, end) else { return }
+        if case .kind = objection { return mismatch(node, depth, at: start) }
+        problem(.value, depth, at: start) { ($0.expected(node, kind, objection), $0.found(objection, start)) }
+    }
+
+    /// What a node that is not ambiguous has against a scalar.
+    mutating func objection(
+        _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer
+    ) -> Objection? {
+        if node.pointee.plain & kind != 0 { return nil }
+        if node.pointee.kinds & kind == 0 { return .kind }
+        if kind == ValueKind.string, node.pointee.string >= 0 {
+            let text = JSONText(start: start + 1, end: end - 1)
+            if let objection = objection(program.strings[Int(node.pointee.string)], text) { return objection }
+        }
+        if kind & ValueKind.number != 0, node.pointee.number >= 0 {
+            let number = JSONNumber(start: start, end: end)
+            if let objection = objection(program.numbers[Int(node.pointee.number)], number, kind) { return objection }
+        }
+        if node.pointee.hasChecks {
+            for index in node.pointee.checks where !passes(index, start, end) { return .check(index) }
+        }
+        return nil
+    }
+
+    private mutating func objection(_ rule: StringRule, _ text: JSONText) -> Objection? {
+        if rule.constants >= 0 {
+            let hasEscapes = text.hasEscapes
+            let place = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.keys)
+            return place < 0 ? .constant : nil
+        }
+        if rule.length >= 0 {
+            let length = text.scalars(limit: .max)
+            if !program.bounds[Int(rule.length)].contains(length) { return .length(length) }
+        }
+        if rule.pattern >= 0, !matches(rule.pattern, text) { return .pattern }
+        return nil
+    }
+
+    private func objection(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Objection? {
+        if rule.constants >= 0 {
+            return program.constants[Int(rule.constants)].contains { $0.equals(number) } ? nil : .constant
+        }
+        if rule.isInteger, kind == ValueKind.fraction, !number.isIntegral { return .fraction }
+        if rule.integers >= 0 {
+            guard let value = number.integer, program.bounds[Int(rule.integers)].contains(value) else { return .range }
+        }
+        if rule.numbers >= 0, !program.ranges[Int(rule.numbers)].contains(number.double) { return .range }
+        return nil
+    }
+
+    private mutating func matches(_ pattern: Int32, _ text: JSONText) -> Bool {
+        guard text.count <= limits.maximumPatternBytes else { return false }
+        guard let regex = expressions[pattern] ?? program.patterns[Int(pattern)].make() else { return false }
+        expressions[pattern] = regex
+        return (try? regex.wholeMatch(in: text.string())) != nil
+    }
+
+    func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool {
+        let fragment = JSONFragment(data: Data(UnsafeBufferPointer(start: start, count: end - start)))
+        return (try? program.checks[Int(check)].passes(fragment)) ?? false
+    }
+}
+
+extension JSONConstant {
+    fileprivate func equals(_ number: JSONNumber) -> Bool {
+        switch self {
+        case .integer(let value): number.integer == value
+        case .number(let value): number.double == value
+        default: false
+        }
+    }
+}

@@ -1,0 +1,285 @@
+/// Judges one text in one pass: reads the bytes, keeps a frame for each open array and object, and lists what is wrong.
+///
+/// The loop is one function over raw pointers on purpose: everything that a right document needs is in it, and whatever
+/// is rare is a call out of it.
+struct Validator: ~Copyable {
+    let program: ShapeProgram
+    let tables: ShapeTables
+    let base: BytePointer
+    let end: BytePointer
+    let limits: JSONLimits
+    /// The frame of the document at 0, then one for each open array or object.
+    var frames: UnsafeMutablePointer<Frame>
+    var capacity = 16
+    /// For each key of an object, and for the start of each object, the key that followed it last time.
+    let successors: UnsafeMutablePointer<Int32>
+    var keys: KeySet
+    var problems: ProblemList
+    /// How many objects were opened: the number of the last one.
+    var objects = 0
+    /// Bytes that may still be read again to explain why no alternative fits.
+    var rereadable: Int
+    var expressions: [Int32: Regex<AnyRegexOutput>] = [:]
+
+    struct Frame {
+        var node: UnsafePointer<ShapeRule>
+        /// The node of elements, or of keys that the rule does not name.
+        var others: UnsafePointer<ShapeRule>
+        /// Nil for an array, and for an object of which nothing is asked.
+        var rule: UnsafePointer<ObjectRule>?
+        /// Its bracket.
+        var start: BytePointer
+        /// The quote of the current key.
+        var key: BytePointer
+        /// The elements before the current one, or the keys that the rule does not name.
+        var count = 0
+        /// A bit for each of the first 64 keys of the rule.
+        var seen: UInt64 = 0
+        /// Where `successors` says which key comes next.
+        var place = 0
+        /// The number of the object.
+        var object = 0
+        /// How many keys were remembered, and how many problems known, before it.
+        var keysBefore = 0
+        var problemsBefore = 0
+        var isObject: Bool
+    }
+
+    init(_ program: ShapeProgram, _ tables: ShapeTables, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
+        self.program = program
+        self.tables = tables
+        self.limits = limits
+        // A pointer to compare with, where there is no text.
+        base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
+        end = base + text.count
+        frames = Self.makeFrames(capacity, tables, base)
+        keys = KeySet(limit: limits.maximumKeys)
+        problems = ProblemList(limit: limits.maximumProblems)
+        rereadable = text.count * 4
+        successors = .allocate(capacity: program.members.count + program.objects.count)
+        for index in program.members.indices { successors[index] = -1 }
+        for (index, object) in program.objects.enumerated() {
+            let keys = object.keys
+            successors[program.members.count + index] = keys.count > 0 && !object.isWide ? keys.first : -1
+            // The keys of a wide object are all remembered, so that a quick look at one is not enough.
+            if object.isWide { continue }
+            for place in 0..<Int(keys.count) {
+                successors[Int(keys.first) + place] = keys.first + Int32((place + 1) % Int(keys.count))
+            }
+        }
+    }
+
+    deinit {
+        frames.deallocate()
+        successors.deallocate()
+    }
+
+    mutating func run() {
+        if end - base > limits.maximumBytes {
+            return problems.stop(
+                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(end - base)",
+                offset: limits.maximumBytes)
+        }
+        var p = base
+        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
+        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
+        p = Lexer.skipSpace(p, end)
+        if p == end { return stop(.empty, at: p, depth: 0) }
+        read(p)
+    }
+
+    private mutating func read(_ start: BytePointer) {
+        let end = end
+        let members = tables.members
+        var p = start
+        var depth = 0
+        var node = tables.nodes + program.root
+        var frame = frames
+        values: while true {
+            guard p < end else { return stop(.value, at: p, depth: depth) }
+            let start = p
+            let byte = p.pointee
+            var isOpen = false
+            if node.pointee.ambiguous != 0 {
+                let choice = choose(among: node, at: p, depth: depth)
+                node = choice.node
+                if choice.isOver { return }
+                p = choice.end
+            }
+            if p == start {
+                switch byte {
+                case Lexer.quote:
+                    let scan = Lexer.string(p + 1, end)
+                    p = scan.end
+                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
+                    if node.pointee.plain & ValueKind.string == 0, !(node.pointee.isNonEmptyString && p - start > 2) {
+                        judge(node, ValueKind.string, start, p, depth)
+                    }
+                case 0x2D, 0x30...0x39:
+                    let (scan, isPlain) = Lexer.number(p, end)
+                    p = scan.end
+                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
+                    let kind = isPlain ? ValueKind.integer : ValueKind.fraction
+                    if node.pointee.plain & kind == 0 { judge(node, kind, start, p, depth) }
+                case 0x74, 0x66, 0x6E:
+                    let scan = Lexer.literal(p, end)
+                    p = scan.end
+                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
+                    let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
+                    if node.pointee.plain & kind == 0 { judge(node, kind, start, p, depth) }
+                case Lexer.openBrace, Lexer.openBracket:
+                    depth += 1
+                    if depth > limits.maximumDepth { return tooDeep(at: p, depth: depth - 1) }
+                    if depth == capacity { growFrames() }
+                    frame = frames + depth
+                    open(frame, node, at: p, isObject: byte == Lexer.openBrace, depth: depth - 1)
+                    p = Lexer.skipSpace(p + 1, end)
+                    if p < end, p.pointee == byte + 2 {
+                        if frame.pointee.isObject {
+                            closeObject(frame, p, depth)
+                        } else {
+                            closeArray(frame, 0, p, depth)
+                        }
+                        p += 1
+                        depth -= 1
+                        frame -= 1
+                    } else if byte == Lexer.openBracket {
+                        node = frame.pointee.others
+                        continue values
+                    } else {
+                        isOpen = true
+                    }
+                default: return stop(.value, at: p, depth: depth)
+                }
+            }
+            // Behind a value: what closes here, then on to the next key or element.
+            while true {
+                if depth == 0 {
+                    p = Lexer.skipSpace(p, end)
+                    return p < end ? stop(.end, at: p, depth: 0) : ()
+                }
+                if !isOpen {
+                    p = Lexer.skipSpace(p, end)
+                    guard p < end else {
+                        return stop(frame.pointee.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
+                    }
+                    if !frame.pointee.isObject {
+                        if p.pointee == Lexer.comma {
+                            frame.pointee.count &+= 1
+                            p = Lexer.skipSpace(p + 1, end)
+                            node = frame.pointee.others
+                            continue values
+                        }
+                        guard p.pointee == Lexer.closeBracket else { return stop(.elementEnd, at: p, depth: depth - 1) }
+                        closeArray(frame, frame.pointee.count + 1, p, depth)
+                        p += 1
+                        depth -= 1
+                        frame -= 1
+                        continue
+                    }
+                    if p.pointee == Lexer.closeBrace {
+                        closeObject(frame, p, depth)
+                        p += 1
+                        depth -= 1
+                        frame -= 1
+                        continue
+                    }
+                    guard p.pointee == Lexer.comma else { return stop(.memberEnd, at: p, depth: depth - 1) }
+                    p = Lexer.skipSpace(p + 1, end)
+                }
+                break
+            }
+            // A key. Mostly it is the one that followed the last one in the object before.
+            guard p < end, p.pointee == Lexer.quote else { return stop(.key, at: p, depth: depth - 1) }
+            frame.pointee.key = p
+            let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.place])
+            if guess >= 0, end - p > 16, isKey(members + guess, p + 1, end) {
+                let bit: UInt64 = 1 << UInt64(guess - Int(frame.pointee.rule.unsafelyUnwrapped.pointee.keys.first))
+                if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
+                frame.pointee.seen |= bit
+                frame.pointee.place = guess
+                node = tables.nodes + Int(members[guess].node)
+                p += Int(members[guess].length) + 2
+            } else {
+                guard let key = readKey(frame, p, depth) else { return }
+                p = key.end
+                node = key.node
+            }
+            if p < end, p.pointee == Lexer.colon {
+                p += 1
+            } else {
+                p = Lexer.skipSpace(p, end)
+                guard p < end, p.pointee == Lexer.colon else { return stop(.colon, at: p, depth: depth - 1) }
+                p += 1
+            }
+            p = Lexer.skipSpace(p, end)
+        }
+    }
+
+    /// Whether a key and its closing quote stand here; at least 16 bytes are left.
+    @inline(__always)
+    private func isKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool {
+        guard Lexer.word(p) & rule.pointee.mask0 == rule.pointee.word0,
+            Lexer.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
+        else { return false }
+        return rule.pointee.length < 16 || isLongKey(rule, p, end)
+    }
+
+    @inline(never) private func isLongKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool
+    {
+        let length = Int(rule.pointee.length)
+        return end - p > length && p[length] == Lexer.quote && isText(rule, JSONText(start: p, end: p + length), false)
+    }
+
+    @inline(__always) private mutating func open(
+        _ frame: UnsafeMutablePointer<Frame>, _ node: UnsafePointer<ShapeRule>, at p: BytePointer, isObject: Bool,
+        depth: Int
+    ) {
+        let kind = isObject ? ValueKind.object : ValueKind.array
+        var node = node
+        if node.pointee.kinds & kind == 0 {
+            mismatch(node, depth, at: p)
+            node = tables.any
+        }
+        // Field by field, which is quicker than to move a frame in as a whole.
+        frame.pointee.node = node
+        frame.pointee.others = tables.any
+        frame.pointee.rule = nil
+        frame.pointee.start = p
+        frame.pointee.key = p
+        frame.pointee.count = 0
+        frame.pointee.seen = 0
+        frame.pointee.isObject = isObject
+        frame.pointee.keysBefore = keys.count
+        frame.pointee.problemsBefore = problems.count
+        if isObject {
+            objects &+= 1
+            frame.pointee.object = objects
+            if node.pointee.object >= 0 {
+                let rule = tables.objects + Int(node.pointee.object)
+                frame.pointee.rule = rule
+                frame.pointee.others = tables.nodes + Int(rule.pointee.others)
+                frame.pointee.place = program.members.count + Int(node.pointee.object)
+            }
+        } else if node.pointee.array >= 0 {
+            frame.pointee.others = tables.nodes + Int(program.arrays[Int(node.pointee.array)].element)
+        }
+    }
+
+    @inline(never) private mutating func growFrames() {
+        let grown = Self.makeFrames(capacity * 2, tables, base)
+        grown.update(from: frames, count: capacity)
+        frames.deallocate()
+        frames = grown
+        capacity *= 2
+    }
+
+    private static func makeFrames(
+        _ count: Int, _ tables: ShapeTables, _ base: BytePointer
+    ) -> UnsafeMutablePointer<Frame> {
+        let frames = UnsafeMutablePointer<Frame>.allocate(capacity: count)
+        let blank = Frame(node: tables.any, others: tables.any, start: base, key: base, isObject: false)
+        frames.initialize(repeating: blank, count: count)
+        return frames
+    }
+}

@@ -1,0 +1,47 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+public import Errand
+
+extension ResponseCheck {
+    /// Refuses an answer whose body does not have a shape; works without a filter.
+    ///
+    /// ```swift
+    /// var checks: [ResponseCheck] { [.json(["id": .integer])] }
+    /// ```
+    ///
+    /// Throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as `underlying`. An
+    /// empty body passes only where none can be: for HEAD and for the statuses 204, 205 and 304 (RFC 9110, sections
+    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). A body that was delivered into a file is read from there, if it is not longer
+    /// than the limits allow; a stream is refused, because judging it would take it away from its reader.
+    ///
+    /// - Parameters:
+    ///   - shape: what the body has to look like.
+    ///   - method: of the request, to know whether there can be a body; GET by default.
+    ///   - limits: how much it puts up with.
+    public static func json(
+        _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
+    ) -> ResponseCheck {
+        ResponseCheck("json") { response in
+            let hasNone = method == .head || [204, 205, 304].contains(response.status)
+            if hasNone, response.body.data?.isEmpty == true || response.body.length == 0 { return }
+            do {
+                try shape.validate(try await bytes(of: response, limits), limits: limits)
+            } catch let error as JSONValidationError {
+                throw ErrandError(.checkFailed, error.description, response: response, underlying: error)
+            }
+        }
+    }
+
+    private static func bytes(of response: HTTPResponse, _ limits: JSONLimits) async throws -> Data {
+        if let data = response.body.data { return data }
+        guard let file = response.body.file else {
+            throw ErrandError(
+                .checkFailed, "a streamed body cannot be validated; have it delivered as data", response: response)
+        }
+        // A reader of its own, so that the body is still to be read.
+        return try await HTTPBody(file: file).collect(upTo: limits.maximumBytes)
+    }
+}

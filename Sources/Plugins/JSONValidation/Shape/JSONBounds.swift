@@ -1,0 +1,40 @@
+/// A range of the standard library's with its text.
+struct JSONBounds<Value: Comparable & Sendable>: Sendable {
+    fileprivate var lower: Value?
+    fileprivate var upper: Value?
+    private var excludesUpper = false
+    /// For a range of a type that nobody here knows.
+    fileprivate var other: (@Sendable (Value) -> Bool)?
+
+    init(_ range: some RangeExpression<Value> & Sendable) {
+        switch range {
+        case let range as ClosedRange<Value>: (lower, upper) = (range.lowerBound, range.upperBound)
+        case let range as Range<Value>: (lower, upper, excludesUpper) = (range.lowerBound, range.upperBound, true)
+        case let range as PartialRangeFrom<Value>: lower = range.lowerBound
+        case let range as PartialRangeThrough<Value>: upper = range.upperBound
+        case let range as PartialRangeUpTo<Value>: (upper, excludesUpper) = (range.upperBound, true)
+        default: other = { range.contains($0) }
+        }
+    }
+
+    init(atLeast lower: Value) { self.lower = lower }
+
+    func contains(_ value: Value) -> Bool {
+        if let other { return other(value) }
+        if let lower, !(value >= lower) { return false }
+        guard let upper else { return true }
+        return excludesUpper ? value < upper : value <= upper
+    }
+
+    /// In Swift's own notation; nil for a range that has none.
+    var text: String? {
+        if other != nil { return nil }
+        if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }
+        return "\(lower.map { "\($0)" } ?? "")\(excludesUpper ? "..<" : "...")\(upper.map { "\($0)" } ?? "")"
+    }
+}
+
+extension JSONBounds where Value == Int {
+    /// Whether it is `1...`.
+    var isAtLeastOne: Bool { lower == 1 && upper == nil && other == nil }
+}
