@@ -37,7 +37,9 @@ let modules: [Target] = [
     plugin("Testing"),
 ]
 
-let everything: [Target.Dependency] = modules.map { .byName(name: $0.name) }
+/// All plugins but the test kit, which everything gets anyway.
+let everything: [Target.Dependency] = modules.map(\.name).filter { !["Errand", "ErrandTesting"].contains($0) }
+    .map { .byName(name: $0) }
 
 /// What several modules need and no user sees: no product.
 let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
