@@ -1,3 +1,4 @@
+import ErrandSupport
 import Synchronization
 
 /// The identity of one running request, batch, chain or piece of background work; what accessories and callbacks get.
@@ -22,6 +23,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let bodyByteLimit: Int
     let registry: ActivityRegistry
     private let givenLabel: String?
+    private let events: OrderedEvents<ActivityEvent>?
     private let state = Mutex(State())
     private let over = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -32,12 +34,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var outcome: ActivityOutcome?
         var progress = TransferProgress()
         var attempts = 0
+        var lastSent: HTTPRequest?
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
-        var isTelling = false
-        var untold: [ActivityEvent] = []
-        var waiter: CheckedContinuation<Void, Never>?
     }
 
     init(
@@ -54,6 +54,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
+        events = accessories.isEmpty ? nil : OrderedEvents()
         bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
     }
 
@@ -111,6 +112,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             state.attempts += 1
             return state.attempts
         }
+    }
+
+    /// The evidence for an error: filters and redirects may have changed what was built.
+    var lastSent: HTTPRequest? {
+        get { state.withLock { $0.lastSent } }
+        set { state.withLock { $0.lastSent = newValue } }
     }
 
     func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
@@ -193,38 +200,13 @@ public enum CancellationCause: Sendable, Hashable {
 extension Activity {
     /// Tells accessories, in order: what happens while another thread tells, or within an accessory, is told after that.
     func tell(_ event: @autoclosure () -> ActivityEvent) {
-        if accessories.isEmpty { return }
-        var next: ActivityEvent? = event()
-        let isMine = state.withLock { state in
-            if state.isTelling, let event = next { state.untold.append(event) }
-            defer { state.isTelling = true }
-            return !state.isTelling
-        }
-        guard isMine else { return }
-        while let event = next {
+        events?.tell(event()) { event in
             for accessory in accessories { accessory.activity(self, did: event) }
-            let waiter: CheckedContinuation<Void, Never>?
-            (next, waiter) = state.withLock { state in
-                if !state.untold.isEmpty { return (state.untold.removeFirst(), nil) }
-                state.isTelling = false
-                defer { state.waiter = nil }
-                return (nil, state.waiter)
-            }
-            waiter?.resume()
         }
     }
 
-    /// Returns when everything told so far has reached the accessories, also what another thread is telling.
-    func allTold() async {
-        if accessories.isEmpty { return }
-        await withCheckedContinuation { continuation in
-            let isTelling = state.withLock { state in
-                if state.isTelling { state.waiter = continuation }
-                return state.isTelling
-            }
-            if !isTelling { continuation.resume() }
-        }
-    }
+    /// Returns when everything told so far has reached the accessories.
+    func allTold() async { await events?.allTold() }
 
     func report(_ event: TransportEvent) {
         if isOver { return }

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandSupport
 
 /// A configuration made ready: parsed once, then used by every start until the next change.
 final class AgentSettings: Sendable {
@@ -45,7 +41,7 @@ final class AgentSettings: Sendable {
             try await judge(answer, request, checks: request.checks + activity.checks)
             return Response(value: try await request.decode(answer), http: answer)
         } catch {
-            throw await explained(error, built, response, request)
+            throw await explained(error, built, response, request, activity)
         }
     }
 
@@ -65,11 +61,12 @@ final class AgentSettings: Sendable {
 
     /// An error with its evidence, passed through the agent's mapping and then the request's.
     private func explained(
-        _ error: any Error, _ built: HTTPRequest?, _ response: HTTPResponse?, _ request: some Request
+        _ error: any Error, _ built: HTTPRequest?, _ response: HTTPResponse?, _ request: some Request,
+        _ activity: Activity
     ) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
-            known.request = known.request ?? built
+            known.request = known.request ?? activity.lastSent ?? built
             known.response = await (known.response ?? response)?.bounded(to: configuration.maximumErrorBodyBytes)
             error = known
         }

@@ -1,11 +1,5 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension FilterChain {
     /// Sends hop after hop until an answer is no redirect.
     func followRedirects(

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandSupport
 import Synchronization
 
 extension FilterChain {
@@ -18,10 +14,12 @@ extension FilterChain {
         }
         let limit = exchange.settings.configuration.maximumBodyBytes
         let delivery: BodyDelivery = exchange.delivery == .data ? .data : .stream
-        var response = try await transport.send(
-            request,
-            options: TransportOptions(
-                exchange.timeout, delivery, limit, exchange.priority, exchange.tags, exchange.time, activity))
+        var options = TransportOptions(
+            timeout: exchange.timeout, delivery: delivery, bodyLimit: limit, priority: exchange.priority,
+            tags: exchange.tags, time: exchange.time)
+        options.activity = activity
+        activity.lastSent = request
+        var response = try await transport.send(request, options: options)
         response.body = try framed(response, request.method)
         activity.tell(.received(response.forOnlookers, attempt: exchange.attempt, hop: exchange.hop))
         if delivery == .data {
@@ -41,10 +39,9 @@ extension FilterChain {
         if lengths.isEmpty { return response.body }
         let hasNoBody = method == .head || response.status == 204 || response.status == 304
         if hasNoBody || response.headers.contains(.transferEncoding) { return response.body }
-        let numbers = Set(lengths.flatMap { $0.split(separator: ",") }.map { Self.length($0) })
-        guard numbers.count == 1, let length = numbers.first.flatMap(\.self) else {
+        guard let length = ContentLength.parse(lengths) else {
             response.body.cancel()
-            throw ErrandError(.invalidResponse, "the Content-Length of the answer is no number", response: nil)
+            throw ErrandError(.invalidResponse, "the Content-Length of the answer is no number")
         }
         guard let data = response.body.data else {
             response.body.reader?.expect(length)
@@ -53,40 +50,18 @@ extension FilterChain {
         if Int64(data.count) != length { throw ErrandError.wrongLength(expected: length, received: Int64(data.count)) }
         return response.body
     }
-
-    private static func length(_ text: Substring) -> Int64? {
-        let text = text.drop { $0 == " " }.prefix { $0 != " " }
-        return text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } ? Int64(text) : nil
-    }
 }
 
 extension HTTPBody {
     /// The same stream, its first bytes copied for accessories as they pass.
     fileprivate func told(to activity: Activity) -> HTTPBody {
-        HTTPBody(length: length, source: ToldBody(self, activity))
-    }
-}
-
-private final class ToldBody: HTTPBodySource {
-    private let body: HTTPBody
-    private let activity: Activity
-    private let left: Mutex<Int>
-
-    init(_ body: HTTPBody, _ activity: Activity) {
-        self.body = body
-        self.activity = activity
-        left = Mutex(activity.bodyByteLimit)
-    }
-
-    func nextChunk() async throws -> Data? {
-        guard let chunk = try await body.nextChunk() else { return nil }
-        let count = left.withLock { left in
-            defer { left = max(0, left - chunk.count) }
-            return min(left, chunk.count)
+        let told = Atomic(0)
+        return HTTPBody(length: length, cancel: cancel) {
+            guard let chunk = try await nextChunk() else { return nil }
+            let before = told.add(chunk.count, ordering: .relaxed).oldValue
+            let copy = chunk.prefix(Swift.max(0, activity.bodyByteLimit - before))
+            if !copy.isEmpty, !activity.isOver { activity.tell(.responseBody(Data(copy))) }
+            return chunk
         }
-        if count > 0, !activity.isOver { activity.tell(.responseBody(Data(chunk.prefix(count)))) }
-        return chunk
     }
-
-    func cancel() { body.cancel() }
 }

@@ -3,13 +3,9 @@
 /// A value: a filter changes its copy and hands it to `next`. What concerns the whole call, `checks`, `whenAccepted`
 /// and `detach`, is shared by all copies.
 public struct Exchange: Sendable {
-    // One reference, so that a filter that changes nothing costs no copy, and small frames.
-    private var box: Box
-
-    private final class Box: Sendable {
-        let fields: Fields
-        init(_ fields: Fields) { self.fields = fields }
-    }
+    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs no
+    // copy, and frames stay small.
+    private var fields: [Fields]
 
     struct Fields {
         let request: any Request
@@ -25,47 +21,47 @@ public struct Exchange: Sendable {
         var hop = 1
     }
 
-    init(_ fields: Fields) { box = Box(fields) }
+    init(_ fields: Fields) { self.fields = [fields] }
 
     /// Internal changes, in one step.
     func with(_ change: (inout Fields) -> Void) -> Exchange {
-        var fields = box.fields
-        change(&fields)
-        return Exchange(fields)
+        var copy = self
+        change(&copy.fields[0])
+        return copy
     }
 
     /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
-    public var request: any Request { box.fields.request }
+    public var request: any Request { fields[0].request }
     /// What goes over the wire.
     public var http: HTTPRequest {
-        get { box.fields.http }
-        set { self = with { $0.http = newValue } }
+        get { fields[0].http }
+        set { fields[0].http = newValue }
     }
     public var delivery: BodyDelivery {
-        get { box.fields.delivery }
-        set { self = with { $0.delivery = newValue } }
+        get { fields[0].delivery }
+        set { fields[0].delivery = newValue }
     }
     /// The longest silence in one try.
     public var timeout: Duration {
-        get { box.fields.timeout }
-        set { self = with { $0.timeout = newValue } }
+        get { fields[0].timeout }
+        set { fields[0].timeout = newValue }
     }
     public var priority: RequestPriority {
-        get { box.fields.priority }
-        set { self = with { $0.priority = newValue } }
+        get { fields[0].priority }
+        set { fields[0].priority = newValue }
     }
     public var tags: Tags {
-        get { box.fields.tags }
-        set { self = with { $0.tags = newValue } }
+        get { fields[0].tags }
+        set { fields[0].tags = newValue }
     }
-    public var activity: Activity { box.fields.activity }
+    public var activity: Activity { fields[0].activity }
     /// The stage in which the filter stands that sees this.
-    public var stage: FilterStages { box.fields.stage }
+    public var stage: FilterStages { fields[0].stage }
     /// Which try this is, from 1: `next` below the call filters counts them.
-    public var attempt: Int { box.fields.attempt }
+    public var attempt: Int { fields[0].attempt }
     /// Which request on the wire within the try, from 1: redirects count.
-    public var hop: Int { box.fields.hop }
-    var settings: AgentSettings { box.fields.settings }
+    public var hop: Int { fields[0].hop }
+    var settings: AgentSettings { fields[0].settings }
 
     /// The clock to wait by.
     public var time: any TimeSource { activity.registry.time }

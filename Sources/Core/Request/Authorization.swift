@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandSupport
 
 /// Credentials for the `Authorization` header; never shown by a description.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {

@@ -107,16 +107,3 @@ public struct ParameterEncoding: Sendable, Hashable {
         }
     }
 }
-
-/// Where a request's parameters go.
-public struct ParameterPlacement: Sendable, Hashable {
-    enum Kind { case automatic, query, form, json }
-    let kind: Kind
-
-    /// The query for GET, HEAD and DELETE and for a request with a body of its own, otherwise a form. The default.
-    public static let automatic = ParameterPlacement(kind: .automatic)
-    public static let query = ParameterPlacement(kind: .query)
-    public static let form = ParameterPlacement(kind: .form)
-    /// A JSON object; for GET, HEAD and DELETE as well, unlike in YTKNetwork.
-    public static let json = ParameterPlacement(kind: .json)
-}

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandSupport
 
 extension AgentSettings {
     /// The only place that turns a request into what goes over the wire.
@@ -17,7 +13,10 @@ extension AgentSettings {
         if let parameters = request.parameters {
             switch placement(request) {
             case .form, .automatic: body = .form(parameters, encoding: encoding)
-            case .json: if !parameters.isEmpty { body = .json(JSONParameters(items: parameters.items)) }
+            case .json:
+                if !parameters.isEmpty {
+                    body = .json(Dictionary(parameters.items.map { ($0.name, $0.value) }) { _, last in last })
+                }
             case .query:
                 let more = try encoding.encode(parameters)
                 query += query.isEmpty || more.isEmpty ? more : "&" + more
@@ -38,9 +37,8 @@ extension AgentSettings {
         return http
     }
 
-    private func placement(_ request: some Request) -> ParameterPlacement.Kind {
-        let kind = request.parameterPlacement.kind
-        guard kind == .automatic else { return kind }
+    private func placement(_ request: some Request) -> ParameterPlacement {
+        guard request.parameterPlacement == .automatic else { return request.parameterPlacement }
         let asQuery: [HTTPMethod] = [.get, .head, .delete]
         return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
     }
@@ -51,22 +49,5 @@ extension AgentSettings {
         case .cdn: return try cdn.get()
         case .url(let text): return text == configuration.baseURL ? try base.get() : try URLParts(base: text)
         }
-    }
-}
-
-/// Parameters as a JSON object; the last of a repeated name counts.
-private struct JSONParameters: Encodable, Sendable {
-    let items: [Parameters.Item]
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        for item in items { try container.encode(item.value, forKey: Key(stringValue: item.name)) }
-    }
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

@@ -1,11 +1,5 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A base URL, split where paths are joined to it.
 struct URLParts {
     /// "https://example.com:8443"

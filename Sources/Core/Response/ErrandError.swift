@@ -113,20 +113,4 @@ extension ErrandError {
         ErrandError(
             received < expected ? .truncated : .invalidResponse, "\(expected) bytes announced, \(received) received")
     }
-
-    /// What a decoder did not like: its path and its complaint, never a value from the body.
-    static func describe(_ error: any Error) -> String {
-        guard let error = error as? DecodingError else { return String(describing: type(of: error)) }
-        switch error {
-        case .keyNotFound(let key, let context): return "\(path(context)): the key \"\(key.stringValue)\" is missing"
-        case .typeMismatch(let type, let context): return "\(path(context)): expected \(type)"
-        case .valueNotFound(let type, let context): return "\(path(context)): expected \(type), found null"
-        case .dataCorrupted(let context): return "\(path(context)): not valid"
-        @unknown default: return "not valid"
-        }
-    }
-
-    private static func path(_ context: DecodingError.Context) -> String {
-        "/" + context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: "/")
-    }
 }

@@ -50,7 +50,8 @@ public struct HTTPResponse: Sendable {
         -> Value
     {
         do { return try decoder.decode(type, from: data) } catch {
-            let what = data.isEmpty ? "the body is empty" : ErrandError.describe(error)
+            let what =
+                data.isEmpty ? "the body is empty" : (error as? DecodingError)?.summary ?? "\(Swift.type(of: error))"
             throw ErrandError(.decoding, "\(type) expected: \(what)", response: self, underlying: error)
         }
     }

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandSupport
 import Synchronization
 
 /// Lets one reader in, counts its bytes, and cancels the source when nobody holds the body any more.

@@ -1,33 +1,11 @@
 import ErrandSupport
-import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// Reads a file in pieces of 256 KiB as they are pulled; opened at the first.
-final class FileBodySource: HTTPBodySource {
-    private let path: String
-    private let file = Mutex<SystemFile?>(nil)
-
-    init(_ url: URL) { path = url.path }
-
-    @concurrent func nextChunk() async throws -> Data? {
-        try Task.checkCancellation()
-        return try ErrandError.naming(.file) {
-            try file.withLock { file in
-                if file == nil { file = try SystemFile(reading: path) }
-                return try file?.read(256 << 10)
-            }
-        }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    func cancel() {}
-}
 
 extension HTTPBody {
+    @concurrent static func read(_ file: FileReader) async throws -> Data? {
+        try Task.checkCancellation()
+        return try ErrandError.naming(.file) { try file.next() }
+    }
+
     /// The body as a file that appears, or replaces the old one, only when it is whole. Throws
     /// ``ErrandError/Code/file`` when it cannot be written; nothing is left behind then.
     @concurrent func written(to url: URL) async throws -> HTTPBody {

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -46,9 +48,19 @@ public struct HTTPBody: AsyncSequence, Sendable {
         storage = .stream(BodyReader(source, length: length))
     }
 
-    /// A file's bytes, opened at the first read and read in pieces as they are pulled.
+    /// Chunks from a closure until it returns nil; `cancel` runs if its reader goes away before.
+    public init(
+        length: Int64? = nil, cancel: @escaping @Sendable () -> Void = {},
+        next: @escaping @Sendable () async throws -> Data?
+    ) {
+        self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
+    }
+
+    /// A file's bytes, opened at the first read and read in pieces of 256 KiB as they are pulled.
     public init(file url: URL, length: Int64? = nil) {
-        storage = .stream(BodyReader(FileBodySource(url), length: length, file: url))
+        let file = FileReader(url.path)
+        let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
+        storage = .stream(BodyReader(source, length: length, file: url))
     }
 
     /// Bytes in all, where that is known beforehand.
@@ -130,4 +142,17 @@ public struct HTTPBody: AsyncSequence, Sendable {
             }
         }
     }
+}
+
+private final class ClosureSource: HTTPBodySource {
+    private let next: @Sendable () async throws -> Data?
+    private let onCancel: @Sendable () -> Void
+
+    init(next: @escaping @Sendable () async throws -> Data?, onCancel: @escaping @Sendable () -> Void) {
+        self.next = next
+        self.onCancel = onCancel
+    }
+
+    func nextChunk() async throws -> Data? { try await next() }
+    func cancel() { onCancel() }
 }

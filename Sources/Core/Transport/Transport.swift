@@ -34,18 +34,11 @@ public struct TransportOptions: Sendable {
     public var tags: Tags
     /// The clock for the timeout.
     public var time: any TimeSource
-    private let activity: Activity?
+    var activity: Activity?
 
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, bodyLimit: Int = 64 << 20,
         priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()
-    ) {
-        self.init(timeout, delivery, bodyLimit, priority, tags, time, nil)
-    }
-
-    init(
-        _ timeout: Duration, _ delivery: BodyDelivery, _ bodyLimit: Int, _ priority: RequestPriority, _ tags: Tags,
-        _ time: any TimeSource, _ activity: Activity?
     ) {
         self.timeout = timeout
         self.delivery = delivery
@@ -53,7 +46,6 @@ public struct TransportOptions: Sendable {
         self.priority = priority
         self.tags = tags
         self.time = time
-        self.activity = activity
     }
 
     /// Tells accessories and the handle what happens on the wire; from any thread, cheap when nobody listens.

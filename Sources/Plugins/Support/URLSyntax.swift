@@ -119,10 +119,8 @@ package enum URLSyntax {
         }
     }
 
-    /// What may stand unescaped after the authority; brackets are tolerated, since many write `a[]=1`.
-    package static func isRest(_ byte: UInt8) -> Bool {
-        ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
-    }
+    /// What may stand unescaped after the authority; brackets may not, though many write `a[]=1` (RFC 3986, section 3.4).
+    package static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
     private static func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let colon = bytes.prefix(32).firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 2 < bytes.count,
