@@ -60,6 +60,7 @@ let suites: [Target] = [
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
+    suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
