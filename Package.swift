@@ -35,6 +35,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("Testing"),
+    plugin("URLFilters", needs: ["ErrandSupport"]),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -62,6 +63,7 @@ let suites: [Target] = [
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
+    suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 
