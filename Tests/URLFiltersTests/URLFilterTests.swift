@@ -33,7 +33,7 @@ struct URLFilterTests {
         #expect(try await bench.url("a") == "https://example.com/a/1/2/3?q=4&q=5")
     }
 
-    @Test("filters run on absolute URLs and complete requests too, which skip the base and the CDN (Y51, D4)")
+    @Test("filters run on absolute URLs and complete requests too, which skip the base and the CDN (Y51, D4, B59)")
     func absolute() async throws {
         let bench = Bench("https://example.com/v1", cdn: "https://cdn.example.com", .urls(.query(["v": "3"])))
         #expect(try await bench.url("http://other.example/x?a=1#f") == "http://other.example/x?a=1&v=3#f")
@@ -57,7 +57,7 @@ struct URLFilterTests {
         #expect((try await without.failure(call) as? ErrandError)?.code == .invalidURL)
     }
 
-    @Test("filters are added and cleared while the agent lives; what the agent gives out is a copy (Y56)")
+    @Test("filters are added and cleared while the agent lives; what the agent gives out is a copy (Y56, B59)")
     func configured() async throws {
         let bench = Bench("https://example.com", .closure { try await $1($0) })
         bench.agent.configure { $0.filters.append(.urls(.query(["v": "3"]))) }

@@ -23,7 +23,9 @@ struct URLTextTests {
         return url.text
     }
 
-    @Test("an appended item leaves all that was there as it was: escapes, order, repeated names, empty values, path")
+    @Test(
+        "an appended item leaves all that was there as it was: escapes, order, repeated names, empty values, path (B60)"
+    )
     func untouched() throws {
         let expected = Self.odd.replacing("#frag", with: "&n=a%20%26%2B%25%2F".replacing("%2F", with: "/") + "#frag")
         #expect(try appended(Self.odd, ["n": "a &+%/"]) == expected)
@@ -46,7 +48,7 @@ struct URLTextTests {
         #expect(try appended(url, [:]) == url)
     }
 
-    @Test("appending twice encodes once each time: a percent sign stays what it was")
+    @Test("appending twice encodes once each time: a percent sign stays what it was (B60)")
     func once() throws {
         var url = try text("https://example.com/x?a=%2520%20")
         for _ in 0..<2 { try url.append(["b": "100%", "c": .encoded("%E4%BD%A0"), "d": .null, "e": ["x", "y"]]) }
@@ -141,7 +143,9 @@ struct URLTextTests {
     @Test("random edits of odd URLs never trap and leave what a server reads of the rest alone")
     func random() throws {
         var random = SeededGenerator(seed: 7)
-        let pieces = ["a", "=", "&", "%20", "%25", "+", "/", "?", ";", "%E4%BD%A0", "..", ".", "b%5B%5D", "@", ":", "!"]
+        let pieces = [
+            "a", "=", "&", "%20", "%25", "+", "/", "?", ";", "%E4%BD%A0", "..", ".", "b%5B%5D", "@", ":", "!",
+        ]
         var count = 0
         for _ in 0..<5000 {
             let rest = (0..<Int.random(in: 0..<12, using: &random)).map { _ in

@@ -66,3 +66,10 @@ public struct SigningInput: Sendable {
         return result
     }
 }
+
+extension SigningInput: CustomStringConvertible, CustomReflectable {
+    /// The method alone, since paths, parameters and bodies may be secret.
+    public var description: String { "\(method), to be signed" }
+    /// Nothing, for the same reason.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
