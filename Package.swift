@@ -35,6 +35,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("Testing"),
+    plugin("URLFilters", needs: ["ErrandSupport"]),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -60,7 +61,9 @@ let suites: [Target] = [
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
+    suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
+    suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 

@@ -11,6 +11,7 @@ struct Quickstart {
         try await TypedRequests.run(shop)
         try await CallStyles.run(shop)
         try await Hooks.run(shop)
+        try await URLFiltersChapter.run(shop)
         try await Failures.run(shop)
         try await ManyAtOnce.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")

@@ -10,6 +10,7 @@ struct Bench {
         ("core", CoreBench.run),
         ("wire", WireBench.run),
         ("json", JSONValidationBench.run),
+        ("urlfilters", URLFiltersBench.run),
     ]
 
     static func main() async throws { try await runAll() }

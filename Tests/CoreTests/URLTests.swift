@@ -30,6 +30,20 @@ import Testing
     }
 
     @Test(
+        "a query goes behind the one in the path, wherever question marks and ampersands stand",
+        arguments: [
+            ("a", "a?q=1"), ("a?", "a?q=1"), ("a?b", "a?b&q=1"), ("a?b&", "a?b&q=1"), ("a?b?", "a?b?&q=1"),
+            ("a&", "a&?q=1"), ("a??", "a??&q=1"), ("a#f?", "a?q=1#f?"),
+        ])
+    func appending(path: String, expected: String) throws {
+        let request = Plain {
+            $0.path = path
+            $0.query = ["q": 1]
+        }
+        #expect(try built(request, base: "https://e.com/v1").url.absoluteString == "https://e.com/v1/" + expected)
+    }
+
+    @Test(
         "what cannot be requested is refused before anything is sent (B12)",
         arguments: [
             ("", "get"), ("api.example.com", "get"), ("/v1", "get"), ("ftp://e.com", "get"), ("https://", "get"),

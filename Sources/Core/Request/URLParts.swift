@@ -52,9 +52,10 @@ struct URLParts {
     /// Before a fragment, after a query that is there already.
     private static func appending(_ query: String, to text: String) -> String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
-        let mark = text.utf8[..<end].contains(UInt8(ascii: "?")) ? "&" : "?"
-        let isOpen = text[..<end].hasSuffix("?") || text[..<end].hasSuffix("&")
-        return text[..<end] + (isOpen ? "" : mark) + query + text[end...]
+        let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
+        // A second question mark is a part of the query like any other character.
+        let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
+        return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
     }
 
     private static func checked<Value>(_ body: () throws -> Value) throws -> Value {

@@ -1,0 +1,26 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import ErrandURLFilters
+
+/// One place for what every request needs: a version, a token, a signature, and where the service is.
+enum URLFiltersChapter {
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("URL filters: environments, common parameters, signatures")
+        let service = try ServiceEnvironments(
+            [
+                .develop: ServiceSettings(baseURL: shop.server.url, version: "v1", keys: ["sign": "no secret"]),
+                .release: ServiceSettings(baseURL: "https://shop.invalid", version: "v1", keys: ["sign": "s3cret"]),
+            ], selected: .release)
+        let agent = NetworkAgent(
+            baseURL: service.baseURL, transport: .curl,
+            filters: [.environment(service), .urls(.query(["platform": "linux"]), .sign(key: .service("sign")))])
+        try service.select(.develop)
+        let answer = try await agent.send(GetText(path: "ping")).value
+        let target = shop.server.received.last?.target ?? ""
+        Quickstart.line("GET ping answered \"\(answer)\"; the server was asked for")
+        Quickstart.line(String(target.prefix { $0 != "=" }) + "=linux&timestamp=…&sign=…")
+        Quickstart.line("signed with the key of \(service.selected): \(target.contains("&sign=") ? "yes" : "no")")
+        Quickstart.end()
+    }
+}

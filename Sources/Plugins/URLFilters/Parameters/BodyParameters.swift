@@ -1,0 +1,68 @@
+import Errand
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A request's body that holds parameters: a form or a JSON object.
+enum BodyParameters {
+    case form(String)
+    case json(JSONObjectText)
+
+    /// Nil for a body of another kind, for none, and for JSON that is no object. Throws for one of these kinds that is
+    /// not in memory or not valid, since it cannot be signed or added to.
+    init?(_ http: HTTPRequest, filter: String) throws {
+        if http.body.isNone { return nil }
+        let type = (http.headers[.contentType] ?? http.body.contentType).flatMap(MediaType.init)?.name
+        let isForm = type == "application/x-www-form-urlencoded"
+        let isJSON = type == "application/json" || type?.hasSuffix("+json") == true
+        guard isForm || isJSON, !http.headers.contains(.contentEncoding) else { return nil }
+        guard let data = try http.body.data ?? Self.encoded(http.body) else {
+            throw URLFilterError(.body, filter: filter, "a form or JSON that is not in memory cannot be read")
+        }
+        if isForm {
+            guard let text = String(validating: data, as: UTF8.self) else {
+                throw URLFilterError(.body, filter: filter, "the form is not UTF-8")
+            }
+            self = .form(text)
+        } else {
+            guard JSONObjectText.isObject(data) else { return nil }
+            do { self = .json(try JSONObjectText(data)) } catch {
+                throw URLFilterError(.body, filter: filter, "the JSON is not valid at byte \(error.offset)")
+            }
+        }
+    }
+
+    /// A body that an earlier filter left to be encoded later; nothing is opened that could be read only once.
+    private static func encoded(_ body: RequestBody) throws -> Data? {
+        guard body.isReplayable, body.length == nil else { return nil }
+        let opened = try body.open()
+        defer { opened.cancel() }
+        return opened.data
+    }
+
+    /// Decoded, in order; JSON values that are no strings as their text.
+    func parameters(filter: String) throws -> [SigningInput.Parameter] {
+        switch self {
+        case .form(let text):
+            QueryText.items(of: text[...]).map { (QueryText.decode($0.name), $0.value.map(QueryText.decode)) }
+        case .json(let object): object.members.map { ($0.name, object.text(of: $0)) }
+        }
+    }
+
+    /// The body with parameters added.
+    func merging(_ new: Parameters, _ rule: MergeRule, _ encoding: ParameterEncoding, filter: String) throws -> Data {
+        switch self {
+        case .form(let text):
+            let query = try QueryText.encode(new, encoding, filter: filter)
+            return Data((query.isEmpty ? text : QueryText.merge(query, into: text[...], by: rule)).utf8)
+        case .json(let object):
+            do { return try object.merging(new, rule) } catch {
+                throw URLFilterError(.parameters, filter: filter, "a parameter cannot be written as JSON")
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+public import Errand
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Signs requests: with a timestamp and HMAC-SHA-256 over the sorted parameters, unless told otherwise.
+///
+/// ```swift
+/// .urls(.sign(key: "secret"))                              // …&timestamp=1700000000&sign=5bdcc1…
+/// .headers(signedBy: Signer(key: .service("sign"), signature: "X-Signature", timestamp: "X-Timestamp"))
+/// .body(signedBy: Signer(key: "secret", algorithm: .md5, message: { $0.plainSortedParameters }))
+/// ```
+///
+/// The parameters are those of the query and of a form or JSON object in memory; other bodies are covered only by a
+/// message that covers them, such as ``SigningInput/wholeRequest()``. Sign last: what is added later is not signed. No
+/// cache's key sees a signature in a URL.
+public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The name of the parameter or header that holds the signature.
+    public var signature: String
+    /// The name of the one that holds the time, in seconds since 1970; nil for none.
+    public var timestamp: String?
+    /// How it is made.
+    public var algorithm: SigningAlgorithm
+    /// How it is written.
+    public var encoding: SignatureEncoding
+    /// What is signed.
+    public var message: @Sendable (SigningInput) throws -> String
+    private let key: SigningKey
+
+    /// - Parameters:
+    ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
+    ///   - message: the sorted parameters by default, the timestamp among them.
+    public init(
+        key: SigningKey, algorithm: SigningAlgorithm = .hmacSHA256, encoding: SignatureEncoding = .hexadecimal,
+        signature: String = "sign", timestamp: String? = "timestamp",
+        message: @escaping @Sendable (SigningInput) throws -> String = { $0.sortedParameters }
+    ) {
+        (self.key, self.algorithm, self.encoding, self.message) = (key, algorithm, encoding, message)
+        (self.signature, self.timestamp) = (signature, timestamp)
+    }
+
+    /// What has to be added: the time if there is one, then the signature.
+    func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
+        let key = try await key.secret(exchange, filter)
+        let http = exchange.http
+        var parameters: [SigningInput.Parameter] = url.queryItems
+        if let body = try BodyParameters(http, filter: filter) { parameters += try body.parameters(filter: filter) }
+        parameters.removeAll { $0.name == signature || $0.name == timestamp }
+        var added: [(name: String, value: String)] = []
+        if let timestamp { added.append((timestamp, Self.seconds(exchange.time.date))) }
+        parameters += added.map { ($0.name, $0.value) }
+        let input = SigningInput(
+            method: http.method, path: url.path, parameters: parameters, body: http.body.data,
+            timestamp: added.first?.value ?? "", exchange: exchange, filter: filter)
+        let code = try algorithm.signature(of: Data(try message(input).utf8), key: key)
+        return added + [(signature, encoding.text(of: code))]
+    }
+
+    /// Whole seconds; a date beyond all measure counts as 0.
+    private static func seconds(_ date: Date) -> String {
+        "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
+    }
+
+    /// The algorithm and the name, no key.
+    public var description: String { "\(algorithm) in \(signature)" }
+    /// Nothing, since it holds a key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Where a signer's key comes from, for each request anew.
+public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
+    let secret: @Sendable (_ exchange: Exchange, _ filter: String) async throws -> SecretKey
+
+    /// A fixed one.
+    public init(_ key: SecretKey) { secret = { _, _ in key } }
+    /// The text's UTF-8.
+    public init(_ text: String) { self.init(SecretKey(text)) }
+    /// The text's UTF-8; keep keys out of code that others can read.
+    public init(stringLiteral value: String) { self.init(SecretKey(value)) }
+
+    /// The key of this name in the settings of the environment that the request goes to. The `.environment` filter has to
+    /// stand before the signature; without it, or without such a key, requests throw
+    /// ``URLFilterError/Code/environment``.
+    public static func service(_ name: String) -> SigningKey {
+        SigningKey { exchange, filter in
+            guard let service = exchange.service else {
+                throw URLFilterError(.environment, filter: filter, "no .environment filter stands before it")
+            }
+            guard let key = service.keys[name] else {
+                throw URLFilterError(.environment, filter: filter, "the environment has no key named \"\(name)\"")
+            }
+            return key
+        }
+    }
+
+    /// Computed for each request.
+    public static func computed(_ key: @escaping @Sendable (Exchange) async throws -> SecretKey) -> SigningKey {
+        SigningKey { exchange, _ in try await key(exchange) }
+    }
+
+    private init(secret: @escaping @Sendable (Exchange, String) async throws -> SecretKey) { self.secret = secret }
+
+    /// Masked.
+    public var description: String { "•••" }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Puts a signature into the query, behind everything else; made by `.sign`.
+public struct SigningURLFilter: URLTextFilter {
+    /// What errors and exemptions call it.
+    public let name: String
+    /// False: a signature makes no other answer.
+    public var isInCacheKey: Bool { false }
+    private let signer: Signer
+
+    /// Makes one of a signer.
+    public init(_ signer: Signer, name: String = "sign") { (self.signer, self.name) = (signer, name) }
+
+    /// Adds the time and the signature, in the place of those that are there.
+    public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
+        let added = try await signer.sign(url, exchange, filter: name)
+        try url.merge(
+            Parameters(added.map { .init($0.name, .string($0.value)) }), by: .replace,
+            encoding: ParameterEncoding(sortsNames: false))
+    }
+}
+
+extension URLFilter where Self == SigningURLFilter {
+    /// Signs with a signer of one's own.
+    public static func sign(_ signer: Signer, name: String = "sign") -> SigningURLFilter {
+        SigningURLFilter(signer, name: name)
+    }
+
+    /// Signs with HMAC-SHA-256 over the sorted parameters, as `timestamp` and `sign`.
+    public static func sign(key: SigningKey) -> SigningURLFilter { SigningURLFilter(Signer(key: key)) }
+}

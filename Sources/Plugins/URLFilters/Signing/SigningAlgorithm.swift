@@ -1,0 +1,72 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// How a message and a key become the bytes of a signature.
+///
+/// `.hmacSHA256` is the one to use. The others are for services that ask for them; any other is `.custom`.
+public struct SigningAlgorithm: Sendable, CustomStringConvertible {
+    /// Its name, for logs.
+    public let description: String
+    private let work: @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
+
+    private init(_ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data) {
+        (description, self.work) = (name, work)
+    }
+
+    /// One of your own: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
+    public static func custom(
+        _ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
+    ) -> SigningAlgorithm { SigningAlgorithm(name, work) }
+
+    /// HMAC (RFC 2104) with SHA-256.
+    public static let hmacSHA256 = SigningAlgorithm("HMAC-SHA-256") { message, key in
+        Data(HMAC<SHA256Digest>.code(for: message, key: key.bytes))
+    }
+    /// HMAC with SHA-1.
+    public static let hmacSHA1 = SigningAlgorithm("HMAC-SHA-1") { message, key in
+        Data(HMAC<SHA1Digest>.code(for: message, key: key.bytes))
+    }
+    /// SHA-256 of the message and the key behind it.
+    public static let sha256 = suffixed("SHA-256", SHA256Digest.self)
+    /// SHA-1 of the message and the key behind it. Broken; only for a service that asks for it.
+    public static let sha1 = suffixed("SHA-1", SHA1Digest.self)
+    /// MD5 of the message and the key behind it. Broken; only for a service that asks for it.
+    public static let md5 = suffixed("MD5", MD5Digest.self)
+
+    private static func suffixed<Digest: MessageDigest>(_ name: String, _ type: Digest.Type) -> SigningAlgorithm {
+        SigningAlgorithm(name) { message, key in
+            var digest = Digest()
+            digest.update(message)
+            digest.update(key.bytes)
+            return Data(digest.finalized())
+        }
+    }
+
+    /// The signature of a message; throws what a custom algorithm throws.
+    public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
+}
+
+/// How the bytes of a signature are written.
+public enum SignatureEncoding: Sendable, Hashable {
+    /// Lower-case hexadecimal digits; the default.
+    case hexadecimal
+    /// RFC 4648, section 4.
+    case base64
+    /// RFC 4648, section 5, without padding.
+    case base64URL
+
+    /// The text of some bytes.
+    public func text(of bytes: Data) -> String {
+        switch self {
+        case .hexadecimal: Hexadecimal.text(bytes)
+        case .base64: bytes.base64EncodedString()
+        case .base64URL:
+            bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+public import Errand
+
+/// Adds items to every query: fixed ones, or computed for each request.
+///
+/// ```swift
+/// .query(["v": "3", "platform": "linux"])
+/// .query(inCacheKey: false, name: "token") { _ in ["token": .init(try await session.token)] }
+/// ```
+public struct QueryFilter: URLTextFilter {
+    private enum Source: Sendable {
+        case fixed(Result<String, URLFilterError>)
+        case computed(@Sendable (Exchange) async throws -> Parameters, ParameterEncoding)
+    }
+
+    /// What errors and exemptions call it.
+    public let name: String
+    /// Whether a cache's key sees it.
+    public let isInCacheKey: Bool
+    private let source: Source
+    private let rule: MergeRule
+
+    /// Fixed items, encoded once. What cannot be encoded is thrown when the filter runs.
+    public init(
+        _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
+        inCacheKey: Bool = true, name: String = "query"
+    ) {
+        let text = Result { try QueryText.encode(parameters, encoding, filter: name) }
+        source = .fixed(text.mapError { $0 as? URLFilterError ?? URLFilterError(.parameters, filter: name, "\($0)") })
+        (self.rule, self.isInCacheKey, self.name) = (rule, inCacheKey, name)
+    }
+
+    /// Items computed once for each request.
+    public init(
+        merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
+        name: String = "query", _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+    ) {
+        source = .computed(parameters, encoding)
+        (self.rule, self.isInCacheKey, self.name) = (rule, inCacheKey, name)
+    }
+
+    /// Adds the items.
+    public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
+        switch source {
+        case .fixed(let text): url.merge(query: try text.get(), by: rule)
+        case .computed(let parameters, let encoding):
+            try url.merge(try await parameters(exchange), by: rule, encoding: encoding)
+        }
+    }
+}
+
+extension URLFilter where Self == QueryFilter {
+    /// Adds fixed items to every query; appended, and seen by the cache's key, by default.
+    public static func query(
+        _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
+        inCacheKey: Bool = true, name: String = "query"
+    ) -> QueryFilter {
+        QueryFilter(parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, name: name)
+    }
+
+    /// Adds items computed for each request; appended, and seen by the cache's key, by default.
+    public static func query(
+        merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
+        name: String = "query", _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+    ) -> QueryFilter {
+        QueryFilter(merge: rule, encoding: encoding, inCacheKey: inCacheKey, name: name, parameters)
+    }
+}

@@ -1,0 +1,42 @@
+public import Errand
+
+/// Takes from URLs what does not concern the server: fragments, tracking parameters; made by `.withoutFragment` and
+/// `.withoutTracking`.
+public struct StripFilter: URLTextFilter {
+    /// What errors and exemptions call it.
+    public let name: String
+    private let parameters: Set<String>?
+
+    private init(_ name: String, _ parameters: Set<String>?) { (self.name, self.parameters) = (name, parameters) }
+
+    /// Removes fragments.
+    public static let fragments = StripFilter("fragment", nil)
+
+    /// Removes the parameters of ``commonTracking``, those that begin with `utm_`, and `more`.
+    public static func tracking(_ more: [String] = []) -> StripFilter {
+        StripFilter("tracking", commonTracking.union(more))
+    }
+
+    /// What advertisers and mailers add to links to follow who comes from where.
+    public static let commonTracking: Set<String> = [
+        "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "mc_cid", "mc_eid", "igshid", "twclid",
+        "ttclid", "yclid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id", "srsltid",
+    ]
+
+    /// Removes them.
+    public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
+        guard let parameters else { return url.removeFragment() }
+        url.removeQuery { name in name.hasPrefix("utm_") || parameters.contains(name) }
+    }
+}
+
+extension URLFilter where Self == StripFilter {
+    /// Removes fragments, which are never sent but may split a cache.
+    public static var withoutFragment: StripFilter { .fragments }
+
+    /// Removes `utm_…`, `gclid`, `fbclid` and others like them; `and` names more.
+    public static func withoutTracking(and more: String...) -> StripFilter { .tracking(more) }
+
+    /// Removes `utm_…`, `gclid`, `fbclid` and others like them.
+    public static var withoutTracking: StripFilter { .tracking() }
+}

@@ -1,0 +1,136 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension URLText {
+    /// The path, percent-encoded, `/` at least.
+    public var path: String {
+        let layout = URLLayout(text)
+        let path = layout.pathStart.map { text[offsets: $0..<layout.queryStart] } ?? ""
+        return path.isEmpty ? "/" : String(path)
+    }
+
+    /// Puts another path in its place; query and fragment stay. Must be percent-encoded, as `"users/\(segment: name)"`
+    /// is. Throws ``URLFilterError/Code/invalidURL`` for what cannot stand in a path.
+    public mutating func setPath(_ path: String) throws {
+        let path = try checked(path)
+        try changePath { _ in path }
+    }
+
+    /// Puts a path before the one that is there, with one slash between them. Throws as ``setPath(_:)``.
+    public mutating func prefixPath(_ prefix: String) throws {
+        try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
+    }
+
+    /// Puts a path that was checked before the one that is there.
+    mutating func prefixPath(checked prefix: String) throws {
+        if prefix.isEmpty { return }
+        try changePath { path in prefix + path }
+    }
+
+    /// Puts one beginning of the path in the place of another: whole segments, so that `/v1` is no part of `/v10`. A path
+    /// that begins otherwise stays. Throws as ``setPath(_:)``.
+    public mutating func replacePath(_ old: String, with new: String) throws {
+        let old = Self.normalized(prefix: try checked(old))
+        let new = Self.normalized(prefix: try checked(new))
+        try changePath { path in
+            guard path.hasPrefix(old) else { return String(path) }
+            let rest = path.dropFirst(old.count)
+            return rest.isEmpty || rest.hasPrefix("/") ? new + (new.isEmpty && rest.isEmpty ? "/" : rest) : String(path)
+        }
+    }
+
+    /// Removes the fragment, which is never sent.
+    public mutating func removeFragment() {
+        if URLLayout(text).end == text.utf8.count { return }
+        change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
+    }
+
+    /// Puts another scheme, host and port in the place of what is there: `https://cdn.example.com`. A path in it goes
+    /// before the one that is there. Throws ``URLFilterError``: `schemeChanged`, `credentials` or `invalidURL`.
+    public mutating func setOrigin(_ origin: String) throws {
+        try check(origin)
+        let layout = URLLayout(origin)
+        let end = layout.pathStart ?? origin.utf8.count
+        let directory = Self.normalized(prefix: String(origin[offsets: end..<layout.queryStart]))
+        let error = error(.relativeURL, "the URL is not absolute")
+        try change { text in
+            guard let start = URLLayout(text).pathStart else { throw error }
+            text.replace(offsets: 0..<start, with: origin[offsets: 0..<end] + directory)
+        }
+    }
+
+    /// Puts another URL in the place of this one. Throws ``URLFilterError`` unless it is absolute, http or https, not
+    /// http for https, and without credentials.
+    public mutating func replace(with url: URL) throws {
+        let new = url.absoluteString
+        if let scheme = url.scheme?.lowercased(), scheme != "http", scheme != "https" {
+            throw error(.schemeChanged, "it returned a URL whose scheme is not http or https")
+        }
+        try check(new)
+        change { $0 = new }
+    }
+
+    /// The same with two other URLs in the place of this one and the key's.
+    func replacing(with new: URL, key: URL) throws -> URLText {
+        var (result, keyed) = (self, self)
+        result.keyText = nil
+        try result.replace(with: new)
+        (keyed.text, keyed.keyText) = (keyText ?? text, nil)
+        try keyed.replace(with: key)
+        result.keyText = keyed.text
+        return result
+    }
+
+    /// Throws what is wrong with a URL that is to take the place of this one.
+    private func check(_ new: String) throws {
+        guard URLSyntax.isAbsolute(new) else { throw error(.relativeURL, "it returned a URL without scheme and host") }
+        if Self.scheme(of: text) == "https", Self.scheme(of: new) == "http" {
+            throw error(.schemeChanged, "it turned https into http")
+        }
+        let layout = URLLayout(new)
+        if new[offsets: 0..<(layout.pathStart ?? layout.queryStart)].utf8.contains(UInt8(ascii: "@")) {
+            throw error(.credentials, "it returned a URL with credentials in it")
+        }
+        do { try URLSyntax.check(new) } catch {
+            let isScheme = !["http", "https"].contains(Self.scheme(of: new))
+            throw self.error(isScheme ? .schemeChanged : .invalidURL, error.description)
+        }
+    }
+
+    /// Throws unless it is an http or https URL that can be requested; any of the two will do.
+    func checkBase(_ base: String) throws {
+        do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
+    }
+
+    private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
+
+    private mutating func changePath(_ path: (Substring) -> String) throws {
+        let error = error(.relativeURL, "the URL is not absolute")
+        try change { text in
+            let layout = URLLayout(text)
+            guard let start = layout.pathStart else { throw error }
+            let old = text[offsets: start..<layout.queryStart]
+            text.replace(offsets: start..<layout.queryStart, with: path(old.isEmpty ? "/" : old))
+        }
+    }
+
+    private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
+
+    /// A path with a slash at its start, once it is known that it can be one.
+    static func checked(path: String, filter: String) throws -> String {
+        do { try URLSyntax.checkRest(path) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "?") } } catch {
+            throw URLFilterError(.invalidURL, filter: filter, error.description)
+        }
+        return path.hasPrefix("/") ? path : "/" + path
+    }
+
+    /// Without slashes at its end, so that a path can follow.
+    static func normalized(prefix: String) -> String {
+        String(prefix.reversed().drop { $0 == "/" }.reversed())
+    }
+}

@@ -1,0 +1,105 @@
+import Errand
+import ErrandTesting
+import ErrandURLFilters
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(5)))
+struct CacheKeyTests {
+    private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
+        let watch = KeyWatch()
+        let bench = Bench("https://example.com")
+        bench.agent.configure { $0.filters = filters + [watch] }
+        let url = try await bench.url(path)
+        return (watch.keys.first.flatMap(\.self), url)
+    }
+
+    @Test("a token does not split a cache, a version does (B28)")
+    func token() async throws {
+        let result = try await keys(
+            .urls(
+                .query(["v": "3"]), .query(["token": "hush"], inCacheKey: false), .prefix("/api"),
+                .edit("e") { url, _ in try url.append(["e": "1"]) }, .sign(key: "k")))
+        #expect(result.key == "https://example.com/api/a?v=3&e=1")
+        #expect(result.url.hasPrefix("https://example.com/api/a?v=3&token=hush&e=1&timestamp=1700000000&sign="))
+    }
+
+    @Test("where all filters are seen, the key is the URL itself and no second one is made")
+    func same() async throws {
+        let result = try await keys(.urls(.query(["v": "3"]), .prefix("/api")))
+        #expect(result.key == nil)
+        #expect(result.url == "https://example.com/api/a?v=3")
+    }
+
+    @Test("a second list goes on where the first one left the key")
+    func lists() async throws {
+        let result = try await keys(
+            .urls(.query(["t": "1"], inCacheKey: false)), .urls(.query(["v": "3"])),
+            .urls(.query(["t": "2"], inCacheKey: false), .query(["w": "4"])))
+        #expect(result.key == "https://example.com/a?v=3&w=4")
+        #expect(result.url == "https://example.com/a?t=1&v=3&t=2&w=4")
+    }
+
+    @Test("a filter's function runs once a call; one that returns a URL is asked for both where they differ")
+    func once() async throws {
+        let (computed, edits, closures) = (Counter(), Counter(), Counter())
+        let result = try await keys(
+            .urls(
+                .query(inCacheKey: false) { _ in ["t": .init(computed.up())] },
+                .query { _ in ["n": .init(computed.up())] },
+                .edit("edit") { url, _ in try url.append(["e": .init(edits.up())]) },
+                .closure("closure") { url, _ in
+                    closures.up()
+                    return url.appending(path: "x")
+                },
+                .closure("hidden", inCacheKey: false) { url, _ in
+                    closures.up()
+                    return url.appending(path: "y")
+                }))
+        #expect(result.key == "https://example.com/a/x?n=2&e=1")
+        #expect(result.url == "https://example.com/a/x/y?t=1&n=2&e=1")
+        #expect((computed.value, edits.value, closures.value) == (2, 1, 3))
+    }
+
+    @Test("a retry above the list makes it run again, from the URL that was there")
+    func retried() async throws {
+        let (runs, watch) = (Counter(), KeyWatch())
+        let twice = ClosureFilter { exchange, next in
+            _ = try await next(exchange)
+            return try await next(exchange)
+        }
+        let bench = Bench(
+            "https://example.com", twice, .urls(.query(inCacheKey: false) { _ in ["n": .init(runs.up())] }), watch)
+        _ = try await bench.agent.send(Call(.get, "a"))
+        #expect(
+            bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?n=1", "https://example.com/a?n=2"])
+        #expect(watch.keys == ["https://example.com/a", "https://example.com/a"])
+    }
+
+    @Test("redirects are not filtered")
+    func redirected() async throws {
+        let bench = Bench("https://example.com", .urls(.query(["v": "3"])))
+        bench.stub.on("/a", answer: .status(302, headers: ["Location": "/b?c"]))
+        bench.stub.on("/b", answer: .text("ok"))
+        _ = try await bench.agent.send(Call(.get, "a"))
+        #expect(
+            bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?v=3", "https://example.com/b?c"])
+    }
+
+    @Test("the CDN and what is stripped: the first is no other key, the second is")
+    func others() async throws {
+        let cdn = try await keys(
+            .urls(.cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }), path: "a.png")
+        #expect(cdn.key == "https://example.com/a.png")
+        #expect(cdn.url == "https://cdn.example.com/a.png")
+        let stripped = try await keys(
+            .urls(.withoutTracking(and: "ref"), .withoutFragment), path: "a?utm_x=1&b&ref=2&gclid=#f")
+        #expect(stripped.key == nil)
+        #expect(stripped.url == "https://example.com/a?b")
+    }
+}

@@ -1,0 +1,86 @@
+import Errand
+import ErrandTesting
+import ErrandURLFilters
+import Synchronization
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A request of which everything can be said.
+struct Call: Request {
+    var method = HTTPMethod.get
+    var path = "users"
+    var base = BaseChoice.standard
+    var parameters: Parameters?
+    var parameterPlacement = ParameterPlacement.automatic
+    var headers: HTTPHeaders = [:]
+    var body = RequestBody.none
+    var tags = Tags()
+
+    init(_ method: HTTPMethod = .get, _ path: String = "users") { (self.method, self.path) = (method, path) }
+
+    init(_ method: HTTPMethod = .post, form parameters: Parameters, as placement: ParameterPlacement = .form) {
+        (self.method, self.parameters, parameterPlacement) = (method, parameters, placement)
+    }
+}
+
+/// An agent over a stub, and what the stub was sent.
+struct Bench {
+    let stub = StubTransport(.text("ok"))
+    let agent: NetworkAgent
+
+    init(_ base: String = "https://example.com", cdn: String? = nil, _ filters: any Filter...) {
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        (configuration.cdnURL, configuration.filters, configuration.headers) = (cdn, filters, [:])
+        agent = NetworkAgent(configuration: configuration, transport: stub, time: Self.time)
+    }
+
+    static var time: ManualTimeSource { ManualTimeSource(date: Date(timeIntervalSince1970: 1_700_000_000)) }
+
+    /// The request as it reached the transport.
+    func sent(_ call: some Request, tags: Tags = Tags()) async throws -> HTTPRequest {
+        let before = stub.received.count
+        _ = try await agent.send(call, options: CallOptions(tags: tags))
+        try #require(stub.received.count == before + 1)
+        return try #require(stub.received.last)
+    }
+
+    func url(_ path: String = "users", tags: Tags = Tags()) async throws -> String {
+        try await sent(Call(.get, path), tags: tags).url.absoluteString
+    }
+
+    func body(_ call: some Request) async throws -> String {
+        String(decoding: try #require(try await sent(call).body.data), as: UTF8.self)
+    }
+
+    /// The error that sending throws.
+    func failure(_ call: some Request = Call()) async throws -> any Error {
+        do { _ = try await agent.send(call) } catch { return error }
+        throw Missing()
+    }
+
+    struct Missing: Error {}
+}
+
+/// Keeps the URL that a cache would make its key of; stands where a cache stands.
+final class KeyWatch: Filter {
+    private let seen = Mutex<[String?]>([])
+    var keys: [String?] { seen.withLock { $0 } }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        seen.withLock { $0.append(exchange.tags[CacheKeyURL.self]?.absoluteString) }
+        return try await next(exchange)
+    }
+}
+
+/// Counts from many threads.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    @discardableResult
+    func up() -> Int { count.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,186 @@
+import Errand
+import ErrandURLFilters
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The text of a URL")
+struct URLTextTests {
+    static let odd = "https://example.com/a%20b/%E4%BD%A0//c;d=1/?x=1&x=&y&&%7A=%2F+%2520&a%5B%5D=1&=v#frag?&x"
+
+    private func text(_ text: String) throws -> URLText {
+        URLText(try #require(URL(string: text, encodingInvalidCharacters: false)))
+    }
+
+    private func appended(_ url: String, _ parameters: Parameters, _ rule: MergeRule = .append) throws -> String {
+        var url = try text(url)
+        try url.merge(parameters, by: rule)
+        _ = try url.url()
+        return url.text
+    }
+
+    @Test(
+        "an appended item leaves all that was there as it was: escapes, order, repeated names, empty values, path (B60)"
+    )
+    func untouched() throws {
+        let expected = Self.odd.replacing("#frag", with: "&n=a%20%26%2B%25%2F".replacing("%2F", with: "/") + "#frag")
+        #expect(try appended(Self.odd, ["n": "a &+%/"]) == expected)
+        #expect(try text(Self.odd).url().absoluteString == Self.odd)
+    }
+
+    @Test(
+        "where a query begins",
+        arguments: [
+            ("https://example.com", "https://example.com?n=1"), ("https://example.com/", "https://example.com/?n=1"),
+            ("https://example.com/?", "https://example.com/?n=1"),
+            ("https://example.com/?a", "https://example.com/?a&n=1"),
+            ("https://example.com/?a&", "https://example.com/?a&n=1"),
+            ("https://example.com/?a?", "https://example.com/?a?&n=1"),
+            ("https://example.com/#f", "https://example.com/#n=1"),
+        ])
+    func beginnings(url: String, expected: String) throws {
+        let expected = url.hasSuffix("#f") ? "https://example.com/?n=1#f" : expected
+        #expect(try appended(url, ["n": "1"]) == expected)
+        #expect(try appended(url, [:]) == url)
+    }
+
+    @Test("appending twice encodes once each time: a percent sign stays what it was (B60)")
+    func once() throws {
+        var url = try text("https://example.com/x?a=%2520%20")
+        for _ in 0..<2 { try url.append(["b": "100%", "c": .encoded("%E4%BD%A0"), "d": .null, "e": ["x", "y"]]) }
+        let items = "&b=100%25&c=%E4%BD%A0&d&e%5B%5D=x&e%5B%5D=y"
+        #expect(url.text == "https://example.com/x?a=%2520%20" + items + items)
+        #expect(url.queryItems.first?.value == "%20 ")
+    }
+
+    @Test("names that are there are replaced in their place, or kept, however they are escaped")
+    func merging() throws {
+        let url = "https://example.com/?a=1&%62=2&c=3&b=4&d"
+        #expect(try appended(url, ["b": "x", "n": "y"], .replace) == "https://example.com/?a=1&b=x&c=3&d&n=y")
+        #expect(try appended(url, ["b": "x", "n": "y"], .keep) == url + "&n=y")
+        #expect(try appended(url, ["b": "x", "d": "y"], .keep) == url)
+        #expect(try appended("https://example.com/?#f", ["b": "x"], .replace) == "https://example.com/?b=x#f")
+        #expect(try appended("https://example.com/", ["b": "x"], .keep) == "https://example.com/?b=x")
+    }
+
+    @Test("items are read as servers read them")
+    func items() throws {
+        let items = try text("https://example.com/?a=1+2%203&b&=&%7a=%E4%BD%A0%2f&c=%FF").queryItems
+        #expect(items.map(\.name) == ["a", "b", "", "z", "c"])
+        #expect(items.map(\.value) == ["1 2 3", nil, "", "你/", "\u{FFFD}"])
+        #expect(try text("https://example.com/?").queryItems.isEmpty)
+    }
+
+    @Test("removed items go alone; a query of which nothing is left goes with its question mark")
+    func removing() throws {
+        var url = try text("https://example.com/p?utm_source=x&b=1&%75tm_id=7&b=#f")
+        url.removeQuery { $0.hasPrefix("utm_") }
+        #expect(url.text == "https://example.com/p?b=1&b=#f")
+        url.removeQuery { $0 == "none" }
+        #expect(url.text == "https://example.com/p?b=1&b=#f")
+        url.removeQuery { _ in true }
+        #expect(url.text == "https://example.com/p#f")
+        url.removeFragment()
+        url.removeFragment()
+        #expect(url.text == "https://example.com/p")
+    }
+
+    @Test(
+        "a prefix and a path meet in one slash, and the query stays",
+        arguments: [
+            ("https://example.com", "/api/v2", "https://example.com/api/v2/"),
+            ("https://example.com/", "api/v2/", "https://example.com/api/v2/"),
+            ("https://example.com/a/b/?q=/x", "/api//", "https://example.com/api/a/b/?q=/x"),
+            ("https://example.com?q", "api", "https://example.com/api/?q"),
+            ("https://example.com:8443/a%2Fb#f", "/%E4", "https://example.com:8443/%E4/a%2Fb#f"),
+            ("https://example.com/a", "/", "https://example.com/a"),
+            ("https://example.com/a", "", "https://example.com/a"),
+        ])
+    func prefixes(url: String, prefix: String, expected: String) throws {
+        var text = try text(url)
+        try text.prefixPath(prefix)
+        #expect(text.text == expected)
+    }
+
+    @Test("beginnings of paths are replaced in whole segments")
+    func replaced() throws {
+        func replaced(_ path: String, _ old: String, _ new: String) throws -> String {
+            var url = try text("https://example.com\(path)?q")
+            try url.replacePath(old, with: new)
+            return url.path
+        }
+        #expect(try replaced("/v1/users", "/v1", "/v2") == "/v2/users")
+        #expect(try replaced("/v1", "v1/", "/v2") == "/v2")
+        #expect(try replaced("/v10/users", "/v1", "/v2") == "/v10/users")
+        #expect(try replaced("/v1/users", "/v1", "/") == "/users")
+        #expect(try replaced("/v1", "/v1", "/") == "/")
+        #expect(try replaced("/users", "/", "/v2") == "/v2/users")
+    }
+
+    @Test("an origin takes another's place, with a path before the path")
+    func origins() throws {
+        var url = try text("http://example.com:8080/a?q#f")
+        try url.setOrigin("https://cdn.example.com")
+        #expect(url.text == "https://cdn.example.com/a?q#f")
+        try url.setOrigin("https://[::1]:8443/base/?x")
+        #expect(url.text == "https://[::1]:8443/base/a?q#f")
+        #expect(throws: URLFilterError.self) { try url.setOrigin("http://example.com") }
+        #expect(throws: URLFilterError.self) { try url.setOrigin("example.com") }
+        #expect(throws: URLFilterError.self) { try url.setOrigin("https://") }
+    }
+
+    @Test("dot segments are resolved before anything below sees them")
+    func dots() throws {
+        var url = try text("https://example.com/a")
+        try url.setPath("/b/../../c/./d")
+        #expect(try url.url().absoluteString == "https://example.com/c/d")
+    }
+
+    @Test("random edits of odd URLs never trap and leave what a server reads of the rest alone")
+    func random() throws {
+        var random = SeededGenerator(seed: 7)
+        let pieces = [
+            "a", "=", "&", "%20", "%25", "+", "/", "?", ";", "%E4%BD%A0", "..", ".", "b%5B%5D", "@", ":", "!",
+        ]
+        var count = 0
+        for _ in 0..<5000 {
+            let rest = (0..<Int.random(in: 0..<12, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }
+            guard let url = URL(string: "https://example.com/" + rest.joined(), encodingInvalidCharacters: false) else {
+                continue
+            }
+            var text = URLText(url)
+            let (before, path) = (text.queryItems.map { "\($0)" }, text.path)
+            try text.append(["n": "1 2"])
+            #expect(
+                text.queryItems.map { "\($0)" }.filter { $0 != "(name: \"\", value: nil)" }
+                    == before.filter { $0 != "(name: \"\", value: nil)" } + ["(name: \"n\", value: Optional(\"1 2\"))"])
+            #expect(text.path == path)
+            text.removeQuery { $0 == "n" }
+            #expect(text.path == path)
+            _ = try text.url()
+            count += 1
+        }
+        #expect(count > 1000)
+    }
+}
+
+/// The same numbers for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
