@@ -3,14 +3,14 @@ import ErrandSupport
 /// A configuration made ready: parsed once, then used by every start until the next change.
 final class AgentSettings: Sendable {
     let configuration: NetworkAgent.Configuration
-    let base: Result<URLParts, any Error>
-    let cdn: Result<URLParts, any Error>
+    let base: Result<BaseURL, any Error>
+    let cdn: Result<BaseURL, any Error>
     private let chain: FilterChain
 
     init(_ configuration: NetworkAgent.Configuration, transport: any Transport) {
         self.configuration = configuration
-        base = Result { try URLParts(base: configuration.baseURL) }
-        cdn = Result { try URLParts(base: configuration.cdnURL ?? "") }
+        base = Result { try BaseURL(configuration.baseURL) }
+        cdn = Result { try BaseURL(configuration.cdnURL ?? "") }
         chain = FilterChain(configuration.filters, transport: transport)
     }
 

@@ -47,7 +47,7 @@ extension FilterChain {
             throw ErrandError(
                 .bodyNotReplayable, "a \(response.status) redirect asks for the body again", response: response)
         }
-        if URLParts.origin(of: request.url) != URLParts.origin(of: next.url) {
+        if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {
             next.headers.removeAll { $0.isSensitive || $0.name == .host }
         }
         return next
@@ -69,8 +69,8 @@ extension FilterChain {
             if target.fragment == nil { parts?.percentEncodedFragment = url.fragment(percentEncoded: true) }
             target = parts?.url ?? target
         }
-        do { try URLParts.validate(target) } catch let error as ErrandError {
-            throw ErrandError(.redirect, "the redirect leads nowhere: \(error.message)", response: response)
+        do { try URLSyntax.check(target.absoluteString) } catch {
+            throw ErrandError(.redirect, "the redirect leads nowhere: \(error)", response: response)
         }
         return target
     }

@@ -30,7 +30,7 @@ public struct HTTPRequest: Sendable {
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(ASCII.isToken) else {
             throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        try URLParts.validate(url)
+        _ = try ErrandError.naming(.invalidURL) { try URLSyntax.check(url.absoluteString) }
         for field in headers {
             guard field.name.isValid else {
                 throw ErrandError(

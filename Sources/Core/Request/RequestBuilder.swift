@@ -25,7 +25,9 @@ extension AgentSettings {
                 throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
             }
         }
-        let url = try URLParts.join({ try self.base(request.base) }, request.path, query: query)
+        let url = try ErrandError.naming(.invalidURL) {
+            try BaseURL.join({ try self.base(request.base) }, request.path, query: query)
+        }
         var http = HTTPRequest(request.method, url, headers: configuration.headers, body: try body.resolved())
         if let authorization = request.authorization ?? configuration.authorization {
             http.headers.set(.authorization, authorization.value, sensitive: true)
@@ -43,11 +45,11 @@ extension AgentSettings {
         return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
     }
 
-    private func base(_ choice: BaseChoice) throws -> URLParts {
+    private func base(_ choice: BaseChoice) throws -> BaseURL {
         switch choice {
         case .standard: return try base.get()
         case .cdn: return try cdn.get()
-        case .url(let text): return text == configuration.baseURL ? try base.get() : try URLParts(base: text)
+        case .url(let text): return text == configuration.baseURL ? try base.get() : try BaseURL(text)
         }
     }
 }

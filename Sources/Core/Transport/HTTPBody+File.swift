@@ -32,7 +32,7 @@ extension HTTPBody {
 extension ErrandError {
     /// What the system said, as an error of Core's.
     static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let failure as SystemFile.Failure {
+        do { return try body() } catch let failure as any SupportFault {
             throw ErrandError(code, failure.description, underlying: failure)
         }
     }

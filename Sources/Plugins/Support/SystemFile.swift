@@ -16,7 +16,7 @@ package import Darwin
 /// Every call may block; call it from a `@concurrent` function.
 package struct SystemFile: ~Copyable {
     /// What the system said; the file is named by its last path component only.
-    package struct Failure: Error, CustomStringConvertible {
+    package struct Failure: SupportFault {
         package let description: String
         package let code: Int32
 

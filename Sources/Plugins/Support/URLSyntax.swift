@@ -1,9 +1,15 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// The rules for what is a URL that HTTP can request, byte by byte.
 ///
 /// Everything is checked before Foundation's `URL` sees it, because `URL` repairs: it escapes what it does not like, a
 /// host in Chinese included.
 package enum URLSyntax {
-    package struct Fault: Error, CustomStringConvertible {
+    package struct Fault: SupportFault {
         package let description: String
     }
 
@@ -29,6 +35,12 @@ package enum URLSyntax {
             Result { () throws(Fault) in try checkRest(bytes, from: 0, allowed) }
         }
         return try result.get()
+    }
+
+    /// "https://example.com:443" in one form for every way of writing it; two URLs with the same have the same origin.
+    package static func origin(of url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     /// Whether a slash is followed by a dot anywhere.
