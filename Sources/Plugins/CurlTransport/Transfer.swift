@@ -99,8 +99,14 @@ extension Transfer {
             if let timings = isStreamed ? nil : timings { options.report(.timings(timings)) }
             throw error
         }
-        guard head.status > 0 else {
+        do { return try answered() } catch {
             cancel()
+            throw error
+        }
+    }
+
+    private func answered() throws -> HTTPResponse {
+        guard head.status > 0 else {
             throw ErrandError(.invalidResponse, "the status line of the answer is not valid")
         }
         var response = HTTPResponse(
