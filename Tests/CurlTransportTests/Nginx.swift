@@ -7,7 +7,9 @@ final class Nginx: Sendable {
     static let isInstalled = access("/usr/sbin/nginx", X_OK) == 0 && access("/usr/bin/openssl", X_OK) == 0
 
     let folder: String
-    private let process: pid_t
+    /// A shell that ends nginx when this pipe is closed, as it is when this process dies, however it does.
+    private let keeper: pid_t
+    private let pipe: Int32
     private let ports: [String: UInt16]
 
     /// Starts it with a server block for each of `servers`: its name and what stands in the block beside `listen`.
@@ -39,15 +41,22 @@ final class Nginx: Sendable {
             }
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
-        process = try Self.spawn("/usr/sbin/nginx", ["-p", folder, "-c", "nginx.conf", "-e", "error.log"])
+        var ends: [Int32] = [0, 0]
+        Glibc.pipe(&ends)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        pipe = ends[1]
+        let script =
+            "/usr/sbin/nginx -p \(folder) -c nginx.conf -e error.log </dev/null >/dev/null 2>&1 & read x; kill -9 $!"
+        keeper = try Self.spawn("/bin/sh", ["-c", script], input: ends[0])
         self.ports = ports
         for port in ports.values { try Self.waitForListener(port) }
     }
 
     deinit {
-        kill(process, SIGKILL)
+        close(pipe)
         var status: Int32 = 0
-        waitpid(process, &status, 0)
+        waitpid(keeper, &status, 0)
         _ = try? Self.run("/bin/rm", ["-rf", folder])
     }
 
@@ -114,11 +123,17 @@ final class Nginx: Sendable {
         return status
     }
 
-    private static func spawn(_ program: String, _ arguments: [String]) throws -> pid_t {
+    private static func spawn(_ program: String, _ arguments: [String], input: Int32? = nil) throws -> pid_t {
         var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { list.forEach { free($0) } }
         var process: pid_t = 0
-        let code = posix_spawn(&process, program, nil, nil, &list, environ)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        let code = posix_spawn(&process, program, &actions, nil, &list, environ)
         if code != 0 { throw Fault.failed(code) }
         return process
     }
