@@ -8,12 +8,33 @@ final class RawServer: Sendable {
     private let listener: Int32
     private let count = Atomic(0)
 
-    init(_ handle: @escaping @Sendable (Peer) -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    convenience init(_ handle: @escaping @Sendable (Peer) -> Void) throws { try self.init(ipv6: false, handle) }
+
+    convenience init(ipv6: Bool, _ handle: @escaping @Sendable (Peer) -> Void) throws {
+        if ipv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_addr = in6addr_loopback
+            try self.init(address, AF_INET6, handle)
+        } else {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            try self.init(address, AF_INET, handle)
+        }
+    }
+
+    convenience init(unixSocket path: String, _ handle: @escaping @Sendable (Peer) -> Void) throws {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        try self.init(address, AF_UNIX, handle)
+    }
+
+    private init<Address>(_ address: Address, _ family: Int32, _ handle: @escaping @Sendable (Peer) -> Void) throws {
+        let listener = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = address
+        var size = socklen_t(MemoryLayout<Address>.size)
         let bound = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 bind(listener, address, size) == 0 && listen(listener, 1024) == 0
@@ -21,7 +42,10 @@ final class RawServer: Sendable {
             }
         }
         guard listener >= 0, bound else { throw Failure.noSocket(errno) }
-        port = UInt16(bigEndian: address.sin_port)
+        // Both families have the port at the same place.
+        port =
+            family == AF_UNIX
+            ? 0 : withUnsafeBytes(of: &address) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
         self.listener = listener
         Self.thread { [weak self] in
             while true {
@@ -78,6 +102,16 @@ final class Peer {
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// The client's IPv4 address.
+    var remoteAddress: String {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) }
+        }
+        return withUnsafeBytes(of: address.sin_addr) { $0.map(String.init).joined(separator: ".") }
     }
 
     /// The head of the next request with its blank line; nil when the client has gone.

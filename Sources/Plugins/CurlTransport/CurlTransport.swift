@@ -33,8 +33,6 @@ public final class CurlTransport: Transport {
             return loop
         }
         let transfer = try Transfer(request, options, loop)
-        let watch = transfer.usesLoopClock ? nil : Task { await transfer.watchSilence() }
-        defer { watch?.cancel() }
         return try await transfer.response()
     }
 }

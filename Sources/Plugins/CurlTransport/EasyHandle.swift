@@ -74,7 +74,7 @@ final class EasyHandle {
             set(ERRAND_CURLOPT_SEEKDATA, user)
             try setMethod(request.method)
         }
-        set(ERRAND_CURLOPT_BUFFERSIZE, transfer.isStreamed ? 256 << 10 : 32 << 10)
+        set(ERRAND_CURLOPT_BUFFERSIZE, transfer.isStreamed ? 256 << 10 : 16 << 10)
         set(
             ERRAND_CURLOPT_HTTPHEADER,
             try headerList.fill(request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil))

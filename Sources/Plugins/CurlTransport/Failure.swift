@@ -57,6 +57,9 @@ struct Failure {
     private var insecurity: String? {
         if code == 90 { return "the server's public key is none of the pinned ones" }
         guard code == 60 else { return nil }
+        if detail.contains("subject name") || detail.contains("host name") {
+            return "the server's certificate is for another host"
+        }
         switch verification {
         case 9: return "the server's certificate is not valid yet"
         case 10: return "the server's certificate has expired"
@@ -64,8 +67,6 @@ struct Failure {
         case 2, 20, 21: return "the server's certificate is signed by nobody who is trusted"
         case 23: return "the server's certificate was revoked"
         case 62, 64: return "the server's certificate is for another host"
-        case 0 where detail.contains("subject name") || detail.contains("host name"):
-            return "the server's certificate is for another host"
         default: return nil
         }
     }

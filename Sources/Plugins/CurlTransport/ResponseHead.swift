@@ -25,6 +25,8 @@ struct ResponseHead: ~Copyable {
             if isComplete { status = Self.status(in: lines.bytes) }
             return true
         }
+        // Most heads fit, so that their memory does not grow line by line.
+        if isEmpty { lines.reserve(768) }
         return lines.append(start, line.count)
     }
 
@@ -54,42 +56,77 @@ struct ResponseHead: ~Copyable {
 
     private static func fields(_ bytes: UnsafeRawBufferPointer, skipsFirst: Bool) -> HTTPHeaders {
         var fields: [HTTPHeaders.Field] = []
-        fields.reserveCapacity(16)
+        fields.reserveCapacity(12)
+        var start = 0
         var isFirst = skipsFirst
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
-            let line = trimmed(rest[rest.startIndex..<end])
-            let isFolded = rest.first == 0x20 || rest.first == 0x09
-            rest = end == rest.endIndex ? rest[end...] : rest[(end + 1)...]
+        while start < bytes.count {
+            var end = start
+            var colon = -1
+            while end < bytes.count, bytes[end] != 0x0A {
+                if colon < 0 && bytes[end] == 0x3A { colon = end }
+                end += 1
+            }
+            let line = Part(bytes, start, end)
             if isFirst {
                 isFirst = false
-            } else if isFolded {
-                if let last = fields.indices.last, !line.isEmpty { fields[last].value += " " + text(line) }
-            } else if let colon = line.firstIndex(of: 0x3A) {
-                let name = HTTPHeaderName(text(trimmed(line[..<colon])))
-                if name.isValid { fields.append(HTTPHeaders.Field(name, text(trimmed(line[(colon + 1)...])))) }
+            } else if bytes[start] == 0x20 || bytes[start] == 0x09 {
+                if let last = fields.indices.last, !line.isEmpty { fields[last].value += " " + line.text }
+            } else if colon > start {
+                let name = Part(bytes, start, colon)
+                if name.isToken {
+                    fields.append(
+                        HTTPHeaders.Field(
+                            HTTPHeaderName(name.text), Part(bytes, colon + 1, max(colon + 1, line.end)).text))
+                }
             }
+            start = end + 1
         }
         return HTTPHeaders(fields)
     }
 
-    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-        var bytes = bytes
-        while let byte = bytes.first, byte == 0x20 || byte == 0x09 { bytes = bytes.dropFirst() }
-        while let byte = bytes.last, byte == 0x20 || byte == 0x09 || byte == 0x0D { bytes = bytes.dropLast() }
-        return bytes
-    }
+    /// A part of the bytes without the white space around it.
+    private struct Part {
+        let bytes: UnsafeRawBufferPointer
+        private(set) var start: Int
+        private(set) var end: Int
 
-    /// UTF-8 where it is, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
-    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        let isPlain = bytes.allSatisfy { $0 < 0x80 && $0 != 0 && $0 != 0x0D }
-        if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
-        if let text = String(validating: clean, as: UTF8.self) { return text }
-        var latin = ""
-        for byte in clean { latin.unicodeScalars.append(Unicode.Scalar(byte)) }
-        return latin
+        init(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) {
+            (self.bytes, self.start, self.end) = (bytes, start, end)
+            while self.start < self.end, Self.isBlank(bytes[self.start]) { self.start += 1 }
+            while self.end > self.start, Self.isBlank(bytes[self.end - 1]) { self.end -= 1 }
+        }
+
+        var isEmpty: Bool { start == end }
+
+        /// Whether it is one or more `tchar` of RFC 9110, section 5.6.2.
+        var isToken: Bool {
+            for index in start..<end where !Self.isTokenCharacter(bytes[index]) { return false }
+            return !isEmpty
+        }
+
+        /// UTF-8 where it is, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
+        var text: String {
+            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            var isPlain = true
+            for byte in part where byte >= 0x80 || byte == 0 || byte == 0x0D { isPlain = false }
+            if isPlain { return String(decoding: part, as: UTF8.self) }
+            let clean = part.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
+            if let text = String(validating: clean, as: UTF8.self) { return text }
+            var latin = ""
+            for byte in clean { latin.unicodeScalars.append(Unicode.Scalar(byte)) }
+            return latin
+        }
+
+        private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+        private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2D, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E...0x60, 0x7C,
+                0x7E:
+                true
+            default: false
+            }
+        }
     }
 }
 #endif

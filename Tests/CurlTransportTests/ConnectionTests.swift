@@ -1,0 +1,184 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("Connections of the transport over libcurl", .timeLimit(.minutes(2)))
+struct ConnectionTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    @Test("a proxy is asked for the whole URL, excepted hosts are not")
+    func proxy() async throws {
+        let heads = Log<String>()
+        let proxy = try RawServer { peer in
+            while let head = peer.readHead() {
+                heads.add(head)
+                peer.send(Self.ok)
+            }
+        }
+        let server = try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)", except: ["localhost"])
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(try request(.get, "http://example.invalid/a"), options: .of())
+        #expect(heads.all.first?.hasPrefix("GET http://example.invalid/a HTTP/1.1\r\n") == true)
+        #expect(heads.all.first?.contains("Proxy-Authorization: Basic ") == true)
+        _ = try await transport.send(try request(.get, "http://localhost:\(server.port)/"), options: .of())
+        #expect(heads.all.count == 1)
+        #expect(!"\(configuration)".contains("secret"))
+    }
+
+    @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")
+    func refusedTunnel() async throws {
+        let heads = Log<String>()
+        let proxy = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            heads.add(head)
+            peer.send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://127.0.0.1:\(proxy.port)")
+        let transport = CurlTransport(configuration)
+        let request = try request(.get, "https://example.invalid/", headers: ["Authorization": "Bearer x"])
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("407"))
+        #expect(heads.all.first?.hasPrefix("CONNECT example.invalid:443 HTTP/1.1\r\n") == true)
+        #expect(heads.all.first?.contains("Bearer") == false)
+    }
+
+    @Test("the environment names proxies, unless the configuration wants none")
+    func environment() async throws {
+        await #expect(processExitsWith: .success) {
+            let proxy = try RawServer { peer in
+                while peer.readHead() != nil { peer.send("HTTP/1.1 299 Proxied\r\nContent-Length: 0\r\n\r\n") }
+            }
+            let server = try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
+            for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+                unsetenv(name)
+            }
+            // A web server would set this one from a header of a request.
+            setenv("HTTP_PROXY", "http://127.0.0.1:1", 1)
+            let request = try request(.get, server.url())
+            func expect(_ status: Int, of transport: CurlTransport) async throws {
+                let response = try await transport.send(request, options: .of())
+                precondition(response.status == status)
+            }
+            try await expect(200, of: CurlTransport())
+            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            try await expect(299, of: CurlTransport())
+            var configuration = CurlConfiguration()
+            configuration.proxy = .none
+            try await expect(200, of: CurlTransport(configuration))
+            setenv("no_proxy", "127.0.0.1", 1)
+            try await expect(200, of: CurlTransport())
+        }
+    }
+
+    @Test("a connection without a request is closed after the idle time, also while others work")
+    func idle() async throws {
+        let ended = Log<String>()
+        let gate = Steps()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                if path == "/long" { gate.wait() }
+                peer.send(Self.ok)
+                if path == "/short" {
+                    _ = peer.drain()
+                    ended.add(path)
+                }
+            }
+            ended.add("end")
+        }
+        var configuration = CurlConfiguration()
+        configuration.idleTimeout = .milliseconds(100)
+        let transport = CurlTransport(configuration)
+        async let long = transport.send(try request(.get, server.url("/long")), options: .of())
+        try await eventually { server.accepted == 1 }
+        _ = try await transport.send(try request(.get, server.url("/short")), options: .of())
+        try await eventually { ended.all.contains("/short") }
+        gate.go()
+        #expect(try await long.status == 200)
+        try await eventually { ended.all.filter { $0 == "end" }.count == 2 }
+        #expect(try await transport.send(try request(.get, server.url("/again")), options: .of()).status == 200)
+    }
+
+    @Test("a local address is where connections start from")
+    func localAddress() async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                let address = peer.remoteAddress
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(address.utf8.count)\r\n\r\n\(address)")
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.localAddress = "127.0.0.9"
+        let response = try await CurlTransport(configuration).send(try request(.get, server.url()), options: .of())
+        #expect(try response.text() == "127.0.0.9")
+    }
+
+    @Test("a Unix socket is where every connection goes")
+    func unixSocket() async throws {
+        let path = "/tmp/errand-\(getpid()).sock"
+        let hosts = Log<String>()
+        let server = try RawServer(unixSocket: path) { peer in
+            while let head = peer.readHead() {
+                hosts.add(head)
+                peer.send(Self.ok)
+            }
+        }
+        defer { unlink(path) }
+        var configuration = CurlConfiguration()
+        configuration.unixSocketPath = path
+        let response = try await CurlTransport(configuration).send(
+            try request(.get, "http://service.example/x"), options: .of())
+        #expect(response.data == "ok".utf8.asData)
+        #expect(hosts.all.first?.contains("Host: service.example\r\n") == true)
+        _ = server
+    }
+
+    @Test("IPv6 is spoken where the host has it")
+    func ipv6() async throws {
+        guard let server = try? RawServer(ipv6: true, { peer in while peer.readHead() != nil { peer.send(Self.ok) } })
+        else { return }
+        var configuration = CurlConfiguration()
+        let url = "http://[::1]:\(server.port)/"
+        #expect(try await CurlTransport(configuration).send(try request(.get, url), options: .of()).status == 200)
+        configuration.addressFamily = .v4
+        let transport = CurlTransport(configuration)
+        let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+        #expect(error.code == .nameLookupFailed || error.code == .cannotConnect)
+    }
+
+    @Test("the limit of all connections holds, whatever the hosts are")
+    func totalLimit() async throws {
+        let servers = try (0..<4).map { _ in
+            try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnections = 2
+        let transport = CurlTransport(configuration)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for count in 0..<200 {
+                let url = servers[count % 4].url()
+                group.addTask { try await transport.send(try request(.get, url), options: .of()).status }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+    }
+
+    @Test("neither a password nor a key shows in a description")
+    func secrets() {
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://user:geheim@proxy.example:1")
+        configuration.tls.identity = .pkcs12(file: "/a.p12", password: "geheim")
+        for text in [
+            "\(configuration)", String(reflecting: configuration), "\(configuration.tls)",
+            String(reflecting: configuration.proxy),
+        ] {
+            #expect(!text.contains("geheim"), "\(text)")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Against a real nginx, with certificates made for the test.
+@Suite(
+    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(5)),
+    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+struct TLSTests {
+    private static let shared = Mutex<Result<Nginx, any Error>?>(nil)
+
+    /// One for all tests of this suite.
+    private func nginx() throws -> Nginx {
+        try Self.shared.withLock { shared in
+            let result =
+                shared
+                ?? Result {
+                    try Nginx([
+                        ("good", " ssl http2;"), ("http1", " ssl;"),
+                        ("elsewhere", " ssl; ssl_certificate elsewhere.pem; ssl_certificate_key elsewhere.key;"),
+                        ("expired", " ssl; ssl_certificate expired.pem; ssl_certificate_key expired.key;"),
+                        ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
+                        ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
+                        ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
+                        ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
+                    ])
+                }
+            shared = result
+            return try result.get()
+        }
+    }
+
+    private func trusting(_ nginx: Nginx, _ change: (inout CurlConfiguration) -> Void = { _ in })
+        -> CurlTransport
+    {
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(nginx.file("root.pem"))
+        change(&configuration)
+        return CurlTransport(configuration)
+    }
+
+    @Test(
+        "a CA of one's own is trusted, from a file or from memory, and HTTP/2 is spoken unless it is switched off (S14)"
+    )
+    func ownCA() async throws {
+        let nginx = try nginx()
+        let url = nginx.url("good", "/1k")
+        let pem = try Data(contentsOf: URL(filePath: nginx.file("root.pem")))
+        for transport in [trusting(nginx), trusting(nginx) { $0.tls.roots = .pem(pem) }] {
+            let response = try await transport.send(try request(.get, url), options: .of())
+            #expect(response.status == 200 && response.version == "2" && response.data.count == 1024)
+        }
+        let response = try await trusting(nginx) { $0.httpVersion = .http1 }.send(
+            try request(.get, url), options: .of())
+        #expect(response.version == "1.1")
+    }
+
+    @Test(
+        "a certificate of another host, an expired, a self-signed and a foreign one are refused, and it is said which (Y47)",
+        arguments: [
+            ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
+            ("foreign", "nobody who is trusted"),
+        ])
+    func refused(server: String, words: String) async throws {
+        let nginx = try nginx()
+        let transport = trusting(nginx)
+        let error = try await failure {
+            try await transport.send(try request(.get, nginx.url(server, "/1k")), options: .of())
+        }
+        #expect(error.code == .insecureConnection)
+        #expect(error.message.contains(words), "\(error)")
+        #expect(error.underlying is CurlError)
+        #expect(!error.isRetryable)
+    }
+
+    @Test("without a CA of one's own only the system's count (Y47)")
+    func systemRoots() async throws {
+        let nginx = try nginx()
+        let transport = CurlTransport()
+        let error = try await failure {
+            try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
+        }
+        #expect(error.code == .insecureConnection)
+    }
+
+    @Test("the check of the host goes away by a dangerous name only, and the trust stays")
+    func otherHosts() async throws {
+        let nginx = try nginx()
+        let transport = trusting(nginx) { $0.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true }
+        #expect(
+            try await transport.send(try request(.get, nginx.url("elsewhere", "/1k")), options: .of()).status == 200)
+        let error = try await failure {
+            try await transport.send(try request(.get, nginx.url("foreign", "/1k")), options: .of())
+        }
+        #expect(error.code == .insecureConnection)
+    }
+
+    @Test("one of several pins has to match, for the host it is for; what is no pin lets nothing through (not B20)")
+    func pins() async throws {
+        let nginx = try nginx()
+        let url = nginx.url("good", "/1k")
+        let (good, wrong) = (try nginx.pin("good"), try nginx.pin("elsewhere"))
+        for pins in [[good], [wrong, good]] {
+            for host in ["localhost", "*"] {
+                let transport = trusting(nginx) { $0.tls.publicKeyPins[host] = pins }
+                #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
+            }
+        }
+        let elsewhere = trusting(nginx) { $0.tls.publicKeyPins["other.example"] = [wrong] }
+        #expect(try await elsewhere.send(try request(.get, url), options: .of()).status == 200)
+        for pins in [[wrong], ["nonsense"], []] {
+            let transport = trusting(nginx) { $0.tls.publicKeyPins["localhost"] = pins }
+            let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+            #expect(error.code == .insecureConnection)
+            #expect(error.message.contains("pin"))
+        }
+    }
+
+    @Test("a client shows its certificate, from files or from memory")
+    func identity() async throws {
+        let nginx = try nginx()
+        let url = nginx.url("client", "/1k")
+        #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 400)
+        let files = CurlClientIdentity.pemFiles(certificate: nginx.file("client.pem"), key: nginx.file("client.key"))
+        let memory = CurlClientIdentity.pem(
+            certificate: try Data(contentsOf: URL(filePath: nginx.file("client.pem"))),
+            key: try Data(contentsOf: URL(filePath: nginx.file("client.key"))), password: "unused")
+        for identity in [files, memory] {
+            let transport = trusting(nginx) { $0.tls.identity = identity }
+            #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
+        }
+        let missing = trusting(nginx) { $0.tls.identity = .pemFiles(certificate: "/nowhere.pem", key: "/nowhere.key") }
+        let error = try await failure { try await missing.send(try request(.get, url), options: .of()) }
+        #expect(error.code == .insecureConnection)
+    }
+
+    @Test("a server that is too old for the minimum version is refused")
+    func minimumVersion() async throws {
+        let nginx = try nginx()
+        let url = nginx.url("old", "/1k")
+        #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 200)
+        let transport = trusting(nginx) { $0.tls.minimumVersion = .v1_3 }
+        let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+        #expect(error.code == .insecureConnection)
+    }
+
+    @Test("HTTP/2 carries a hundred requests at once on one connection, bodies included")
+    func multiplexed() async throws {
+        let nginx = try nginx()
+        let transport = trusting(nginx)
+        let connections = try await withThrowingTaskGroup(of: String?.self) { group in
+            for count in 0..<100 {
+                group.addTask {
+                    let path = count % 2 == 0 ? "/1k" : "/text.txt"
+                    let response = try await transport.send(
+                        try request(.get, nginx.url("good", path)), options: .of(count % 3 == 0 ? .stream : .data))
+                    let size = try await response.body.collect(upTo: 1 << 20).count
+                    #expect(size == (count % 2 == 0 ? 1024 : 75_000))
+                    return response.headers["X-Connection"]
+                }
+            }
+            return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(connections.count == 1)
+    }
+
+    @Test("keep-alive limits, ranges, gzip and conditional requests of a real server")
+    func plain() async throws {
+        let nginx = try nginx()
+        let transport = CurlTransport()
+        for _ in 0..<20 {
+            let url = nginx.url("short", "/1k", scheme: "http")
+            #expect(try await transport.send(try request(.get, url), options: .of()).data.count == 1024)
+        }
+        let url = nginx.url("plain", "/text.txt", scheme: "http")
+        let whole = try await transport.send(try request(.get, url), options: .of())
+        #expect(whole.data.count == 75_000 && whole.headers[.contentEncoding] == nil)
+        let part = try await transport.send(try request(.get, url, headers: ["Range": "bytes=0-9"]), options: .of())
+        #expect(part.status == 206 && part.data == whole.data.prefix(10))
+        let tag = try #require(part.headers["ETag"])
+        let same = try await transport.send(try request(.get, url, headers: ["If-None-Match": tag]), options: .of())
+        #expect(same.status == 304 && same.data.isEmpty)
+    }
+
+    @Test("a stopped reader on HTTP/2 holds no other transfer up, and costs what the docs say")
+    func stoppedReader() async throws {
+        await #expect(processExitsWith: .success) {
+            let nginx = try Nginx([("good", " ssl http2;")])
+            var configuration = CurlConfiguration()
+            configuration.tls.roots = .file(nginx.file("root.pem"))
+            let transport = CurlTransport(configuration)
+            _ = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
+            let before = residentBytes()
+            let stopped = try await transport.send(try request(.get, nginx.url("good", "/48m")), options: .of(.stream))
+            for _ in 0..<500 {
+                let response = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
+                precondition(response.data.count == 1024)
+            }
+            let held = (residentBytes() - before) >> 20
+            precondition(held < 48, "\(held) MiB")
+            var count = 0
+            for try await chunk in stopped.body { count += chunk.count }
+            precondition(count == 48 << 20)
+        }
+    }
+}
