@@ -68,7 +68,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// How it ended; nil while it runs.
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
 
-    /// The last progress that the transport told.
+    /// The last progress that the transport or the composite told.
     public var progress: TransferProgress { state.withLock { $0.progress } }
 
     public var isCancelled: Bool { state.withLock { $0.cause != nil } }
@@ -208,10 +208,17 @@ extension Activity {
     /// Returns when everything told so far has reached the accessories.
     func allTold() async { await events?.allTold() }
 
-    func report(_ event: TransportEvent) {
+    /// Tells accessories and the handle what happens on the wire; a composite tells the progress of the whole. Nothing is
+    /// told once the activity is over.
+    public func report(_ event: TransportEvent) {
         if isOver { return }
         if case .progress(let progress) = event { state.withLock { $0.progress = progress } }
         tell(.transport(event))
+    }
+
+    /// Tells accessories something worth a line in a log, unless the activity is over.
+    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
+        if !isOver { tell(.note(ActivityNote(name, message(), details: details))) }
     }
 }
 
