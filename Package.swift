@@ -36,6 +36,11 @@ let modules: [Target] = [
     plugin("JSONValidation"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
+    module("Errand", in: "Core", needs: ["ErrandSupport"]),
+    module("ErrandBatch", in: "Plugins/Batch", needs: ["Errand", "ErrandSupport"]),
+    module("ErrandChain", in: "Plugins/Chain", needs: ["Errand", "ErrandSupport"]),
+    module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
+    module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -65,6 +70,13 @@ let suites: [Target] = [
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
+    suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
+    suite(
+        "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
+    suite("ErrandBatchTests", in: "BatchTests", needs: ["Errand", "ErrandBatch", "ErrandTesting"]),
+    suite("ErrandChainTests", in: "ChainTests", needs: ["Errand", "ErrandBatch", "ErrandChain", "ErrandTesting"]),
+    suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
+    suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]
 
 let package = Package(
