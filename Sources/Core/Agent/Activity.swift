@@ -21,6 +21,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let deadline: ContinuousClock.Instant?
     let accessories: [any Accessory]
     let bodyByteLimit: Int
+    private let listener: (@Sendable (TransferProgress) -> Void)?
     let registry: ActivityRegistry
     private let givenLabel: String?
     private let events: OrderedEvents<ActivityEvent>?
@@ -42,7 +43,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     init(
         _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
-        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry
+        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry,
+        progress listener: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
         self.kind = kind
@@ -51,6 +53,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.tags = tags
         self.accessories = accessories
         self.registry = registry
+        self.listener = listener
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
@@ -212,7 +215,10 @@ extension Activity {
     /// told once the activity is over.
     public func report(_ event: TransportEvent) {
         if isOver { return }
-        if case .progress(let progress) = event { state.withLock { $0.progress = progress } }
+        if case .progress(let progress) = event {
+            state.withLock { $0.progress = progress }
+            listener?(progress)
+        }
         tell(.transport(event))
     }
 
