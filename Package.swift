@@ -32,15 +32,12 @@ func program(_ name: String, in folder: String, needs more: [Target.Dependency] 
 
 let modules: [Target] = [
     .target(name: "Errand", dependencies: ["ErrandSupport"], path: "Sources/Core"),
+    plugin("Batch", needs: ["ErrandSupport"]),
+    plugin("Chain", needs: ["ErrandSupport"]),
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
-    module("Errand", in: "Core", needs: ["ErrandSupport"]),
-    module("ErrandBatch", in: "Plugins/Batch", needs: ["Errand", "ErrandSupport"]),
-    module("ErrandChain", in: "Plugins/Chain", needs: ["Errand", "ErrandSupport"]),
-    module("ErrandTesting", in: "Plugins/Testing", needs: ["Errand"]),
-    module("ErrandCurlTransport", in: "Plugins/CurlTransport", needs: ["Errand", "CErrandCurl"], excluding: ["CShim"]),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -55,6 +52,7 @@ let shims: [Target] = [
 ]
 
 let programs: [Target] = [
+    program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program("errand-bench", in: "Tests/Benchmarks", needs: everything),
     program("errand-linkage", in: "Tests/Linkage/Program"),
@@ -62,6 +60,8 @@ let programs: [Target] = [
 ]
 
 let suites: [Target] = [
+    suite("BatchTests", needs: ["ErrandBatch"]),
+    suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
@@ -70,13 +70,6 @@ let suites: [Target] = [
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
-    suite("ErrandCoreTests", in: "CoreTests", needs: ["Errand", "ErrandTesting"]),
-    suite(
-        "ErrandDocumentationTests", in: "DocumentationTests", needs: ["Errand", "ErrandCurlTransport", "ErrandTesting"]),
-    suite("ErrandBatchTests", in: "BatchTests", needs: ["Errand", "ErrandBatch", "ErrandTesting"]),
-    suite("ErrandChainTests", in: "ChainTests", needs: ["Errand", "ErrandBatch", "ErrandChain", "ErrandTesting"]),
-    suite("ErrandTestingTests", in: "TestingTests", needs: ["Errand", "ErrandTesting"]),
-    suite("ErrandCurlTransportTests", in: "CurlTransportTests", needs: ["ErrandCurlTransport", "Errand"]),
 ]
 
 let package = Package(

@@ -20,9 +20,12 @@ struct BatchProgressTests {
     @Test("without totals the parts count, and the handle shows the whole")
     func parts() async throws {
         let watch = Watch()
+        let log = Log()
         let handle = Shop().agent.start(
-            Batch((0..<4).map(GetUser.init), limit: 1), options: CallOptions(accessories: [watch]))
+            Batch((0..<4).map(GetUser.init), limit: 1),
+            options: CallOptions(accessories: [watch], progress: { log.add("\($0.fraction ?? -1)") }))
         _ = try await handle.value
+        #expect(log.all == ["0.25", "0.5", "0.75", "1.0"])
         #expect(watch.all.map(\.fraction) == [0.25, 0.5, 0.75, 1])
         #expect(handle.progress.fraction == 1)
     }

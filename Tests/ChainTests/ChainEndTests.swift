@@ -186,6 +186,21 @@ struct ChainEndTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
     }
 
+    @Test("what a task of the body's own still sends is awaited, so it ends before the chain")
+    func strayTask() async throws {
+        let gate = Gate()
+        let shop = Shop { id in if id == 1 { try await gate.wait() } }
+        try await shop.agent.send(
+            Chain("careless") { steps in
+                Task { _ = try await steps.send(Get(1)) }
+                try await gate.reached()
+                Task { gate.open() }
+            })
+        #expect(shop.outcomes == ["success"])
+        #expect(shop.recording.records().last?.kind == .chain)
+        #expect(shop.recording.problems() == [])
+    }
+
     @Test("the completion runs on the caller's queue, after the delegate")
     func queue() async throws {
         let key = DispatchSpecificKey<Int>()

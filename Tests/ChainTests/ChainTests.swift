@@ -185,9 +185,17 @@ struct ChainTests {
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         let recording = RecordingAccessory()
+        let (whole, step) = (Log(), Log())
+        let options = CallOptions(accessories: [recording], progress: { whole.add("\($0.received)") })
         let handle = agent.start(
-            Chain("bytes", Count(1)).then { Count($0.value) }, options: CallOptions(accessories: [recording]))
+            Chain("bytes") { steps in
+                _ = try await steps.send(
+                    Count(1), options: CallOptions(progress: { step.add("\($0.received)") }))
+                _ = try await steps.start(Count(2)).value
+            }, options: options)
         _ = try await handle.value
+        #expect(whole.all == ["40", "40", "80", "80"])
+        #expect(step.all == ["40", "10"])
         let told = recording.records().compactMap { record in
             if case .transport(.progress(let progress)) = record.event { progress.received } else { nil }
         }

@@ -57,7 +57,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private func send(_ index: Int) async -> Result<Part, any Error> {
         progress.begin(index)
         let options = CallOptions(
-            tags: activity.tags, parent: activity, accessories: [progress.watcher(of: index)])
+            tags: activity.tags, parent: activity, progress: progress.listener(of: index))
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
     }
 }

@@ -2,14 +2,16 @@ import Errand
 
 /// The bytes of the steps added up, and of a list how many of its steps are done: never falls. A pure value.
 struct ChainProgress: Sendable {
-    private var running: [Activity.ID: TransferProgress] = [:]
+    private var running: [Int: TransferProgress] = [:]
     private var sent: Int128 = 0
     private var received: Int128 = 0
     private var fraction: Double?
 
-    /// A step tells how far it is; what is less than it told before is left out.
-    mutating func update(_ step: Activity.ID, _ progress: TransferProgress) {
-        let before = running[step] ?? TransferProgress()
+    mutating func begin(_ step: Int) { running[step] = TransferProgress() }
+
+    /// A running step tells how far it is; what is less than it told before is left out.
+    mutating func update(_ step: Int, _ progress: TransferProgress) {
+        guard let before = running[step] else { return }
         let now = TransferProgress(
             sent: max(before.sent, progress.sent), received: max(before.received, progress.received))
         sent += Int128(now.sent) - Int128(before.sent)
@@ -17,7 +19,7 @@ struct ChainProgress: Sendable {
         running[step] = now
     }
 
-    mutating func end(_ step: Activity.ID) { running[step] = nil }
+    mutating func end(_ step: Int) { running[step] = nil }
 
     /// So many steps of a list are done.
     mutating func count(_ done: Int, of all: Int) {

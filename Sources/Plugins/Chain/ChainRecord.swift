@@ -7,16 +7,31 @@ final class ChainRecord: Sendable {
     struct Step: Sendable {
         /// From 1.
         let number: Int
-        let label: String
+        private let given: String?
+        private let kind: ActivityKind
         let request: (any Request)?
+
+        init(_ number: Int, _ given: String?, _ kind: ActivityKind, _ request: (any Request)?) {
+            (self.number, self.given, self.kind, self.request) = (number, given, kind, request)
+        }
+
+        /// That of the call, else the request's, else the request's type, else the kind of composite.
+        var label: String {
+            given ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue
+        }
     }
 
     private struct State {
         var steps = 0
-        var failures: [(step: Step, error: any Error)] = []
+        /// Steps that are being sent.
+        var sending = 0
+        /// Steps that were started, and may go on while nobody awaits them.
         var running: [Activity.ID: Activity] = [:]
+        var failures: [(step: Step, error: any Error)] = []
         var isClosed = false
         var waiter: CheckedContinuation<Void, Never>?
+
+        var isQuiet: Bool { sending == 0 && running.isEmpty }
     }
 
     /// A chain that goes on after failures remembers the last ones only.
@@ -39,14 +54,24 @@ final class ChainRecord: Sendable {
         if activity.isCancelled { throw CancellationError() }
     }
 
-    func begin(_ label: String, _ request: (any Request)?) throws -> Step {
+    func begin(
+        _ label: String?, _ kind: ActivityKind, _ request: (any Request)?, isSent: Bool = false
+    ) throws -> Step {
         let step = try state.withLock { state in
             try check(state)
             state.steps += 1
-            return Step(number: state.steps, label: label, request: request)
+            if isSent { state.sending += 1 }
+            return Step(state.steps, label, kind, request)
         }
-        activity.note("chain", "step \(step.number): \(label)")
+        progress.prepare { $0.begin(step.number) }
+        activity.note("chain", "step \(step.number): \(step.label)")
         return step
+    }
+
+    /// A step that was sent has come back.
+    func end(_ step: Step) {
+        progress.prepare { $0.end(step.number) }
+        leave { $0.sending -= 1 }
     }
 
     func fail(_ step: Step, _ error: any Error) {
@@ -73,18 +98,28 @@ final class ChainRecord: Sendable {
     /// How many of how many steps of a list are done.
     func count(_ done: Int, of all: Int) { progress.change { $0.count(done, of: all) } }
 
-    /// Lets nothing more begin, cancels what still runs and waits for its end.
+    /// Lets nothing more begin, cancels what was started and still runs, and waits for the end of that and of what is
+    /// being sent.
     func close() async {
-        state.withLock { $0.isClosed = true }
-        cancelSteps()
-        await withCheckedContinuation { continuation in
-            let waits = state.withLock { state in
-                if !state.running.isEmpty { state.waiter = continuation }
-                return !state.running.isEmpty
-            }
-            if !waits { continuation.resume() }
+        let isQuiet = state.withLock { state in
+            state.isClosed = true
+            return state.isQuiet
+        }
+        if !isQuiet {
+            cancelSteps()
+            await quiet()
         }
         await progress.allTold()
+    }
+
+    private func quiet() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                if !state.isQuiet { state.waiter = continuation }
+                return state.isQuiet
+            }
+            if isQuiet { continuation.resume() }
+        }
     }
 
     /// Also those that were started and whose task the chain's does not cancel.
@@ -92,20 +127,27 @@ final class ChainRecord: Sendable {
         for step in state.withLock({ Array($0.running.values) }) { step.cancel() }
     }
 
-    /// Watches the steps.
-    var watcher: any Accessory { Watcher(record: self, chain: activity.id) }
+    /// Listens to a step.
+    func listener(of step: Step) -> @Sendable (TransferProgress) -> Void {
+        { [progress, number = step.number] told in progress.change { $0.update(number, told) } }
+    }
+
+    /// Watches a step that is started.
+    func watcher(of step: Step) -> any Accessory { Watcher(record: self, chain: activity.id, number: step.number) }
 
     private struct Watcher: Accessory {
         let record: ChainRecord
         let chain: Activity.ID
+        let number: Int
 
         func activity(_ activity: Activity, did event: ActivityEvent) {
             // Work that a step detaches has its accessories, and is no step: it may outlive the chain.
             guard activity.parent == chain else { return }
             switch event {
             case .willStart: record.enter(activity)
-            case .transport(.progress(let told)): record.progress.change { $0.update(activity.id, told) }
-            case .didStop: record.leave(activity)
+            case .didStop:
+                record.progress.prepare { $0.end(number) }
+                record.leave { $0.running[activity.id] = nil }
             default: break
             }
         }
@@ -119,11 +161,10 @@ final class ChainRecord: Sendable {
         if isClosed || activity.isCancelled { step.cancel() }
     }
 
-    private func leave(_ step: Activity) {
-        progress.prepare { $0.end(step.id) }
+    private func leave(_ change: (inout State) -> Void) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.running[step.id] = nil
-            guard state.running.isEmpty else { return nil }
+            change(&state)
+            guard state.isQuiet else { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }

@@ -4,8 +4,8 @@ public import Errand
 ///
 /// Each request, batch or chain that it sends is a step: counted from 1, told to accessories by a note of the chain's
 /// activity, and named by the error if it fails. It throws what the chain's own agent throws. Several steps may run at a
-/// time, with `async let`, a task group or a batch. What the body leaves running is cancelled when it returns, and after
-/// that this throws ``Errand/ErrandError/Code/activityEnded``.
+/// time, with `async let`, a task group or a batch. What the body has started and leaves running is cancelled when it
+/// returns, what a task of its own still sends is awaited, and after that this throws ``Errand/ErrandError/Code/activityEnded``.
 public struct ChainSteps: Agent {
     /// The chain as it runs.
     public let activity: Activity
@@ -27,9 +27,10 @@ public struct ChainSteps: Agent {
             try record.check()
             return try await base.send(request, options: options)
         }
-        let step = try record.begin(options.label ?? request.label ?? "\(R.self)", request)
+        let step = try record.begin(options.label, .request, request, isSent: true)
+        defer { record.end(step) }
         let response: Response<R.Output>
-        do { response = try await base.send(request, options: joined(options)) } catch {
+        do { response = try await base.send(request, options: joined(options, step)) } catch {
             record.fail(step, error)
             throw error
         }
@@ -47,8 +48,9 @@ public struct ChainSteps: Agent {
                 try record.check()
                 return base.start(request, options: options, completion: completion)
             }
-            let step = try record.begin(options.label ?? request.label ?? "\(R.self)", request)
-            return base.start(request, options: joined(options), completion: heard(step, completion, \.http, \.value))
+            let step = try record.begin(options.label, .request, request)
+            let heard = heard(step, completion, \.http, \.value)
+            return base.start(request, options: started(options, step), completion: heard)
         } catch {
             return base.start(.request, options: options, completion: completion) { _ in throw error }
         }
@@ -65,9 +67,9 @@ public struct ChainSteps: Agent {
                 try record.check()
                 return base.start(kind, options: options, completion: completion, body: body)
             }
-            let step = try record.begin(options.label ?? kind.rawValue, nil)
+            let step = try record.begin(options.label, kind, nil)
             let heard = heard(step, completion, { _ in nil }, { $0 })
-            return base.start(kind, options: joined(options), completion: heard, body: body)
+            return base.start(kind, options: started(options, step), completion: heard, body: body)
         } catch {
             return base.start(kind, options: options, completion: completion) { _ in throw error }
         }
@@ -78,11 +80,26 @@ public struct ChainSteps: Agent {
         options.parent.map { $0.id != activity.id } ?? false
     }
 
-    private func joined(_ options: CallOptions) -> CallOptions {
+    private func joined(_ options: CallOptions, _ step: ChainRecord.Step) -> CallOptions {
         var options = options
         options.parent = activity
         options.tags = activity.tags.merging(options.tags)
-        options.accessories.append(record.watcher)
+        let listener = record.listener(of: step)
+        guard let own = options.progress else {
+            options.progress = listener
+            return options
+        }
+        options.progress = { told in
+            own(told)
+            listener(told)
+        }
+        return options
+    }
+
+    /// Of a step that may go on while nobody awaits it.
+    private func started(_ options: CallOptions, _ step: ChainRecord.Step) -> CallOptions {
+        var options = joined(options, step)
+        options.accessories.append(record.watcher(of: step))
         return options
     }
 
