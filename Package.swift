@@ -32,6 +32,8 @@ func program(_ name: String, in folder: String, needs more: [Target.Dependency] 
 
 let modules: [Target] = [
     .target(name: "Errand", dependencies: ["ErrandSupport"], path: "Sources/Core"),
+    plugin("Batch", needs: ["ErrandSupport"]),
+    plugin("Chain", needs: ["ErrandSupport"]),
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("Testing"),
@@ -50,6 +52,7 @@ let shims: [Target] = [
 ]
 
 let programs: [Target] = [
+    program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program("errand-bench", in: "Tests/Benchmarks", needs: everything),
     program("errand-linkage", in: "Tests/Linkage/Program"),
@@ -57,6 +60,8 @@ let programs: [Target] = [
 ]
 
 let suites: [Target] = [
+    suite("BatchTests", needs: ["ErrandBatch"]),
+    suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),

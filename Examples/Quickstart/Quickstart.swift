@@ -14,6 +14,7 @@ struct Quickstart {
         try await URLFiltersChapter.run(shop)
         try await Failures.run(shop)
         try await ManyAtOnce.run(shop)
+        try await CompositesChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }
 

@@ -8,6 +8,7 @@ import Foundation
 struct Bench {
     static let sections: [(name: String, run: @Sendable () async throws -> Void)] = [
         ("core", CoreBench.run),
+        ("batch", BatchBench.run),
         ("wire", WireBench.run),
         ("json", JSONValidationBench.run),
         ("urlfilters", URLFiltersBench.run),

@@ -10,7 +10,8 @@ import Testing
         "every paragraph of code is compiled",
         arguments: [
             "README.md", "docs/getting-started.md", "docs/writing-an-accessory.md", "docs/writing-a-filter.md",
-            "docs/writing-a-transport.md", "docs/json-validation.md", "docs/url-filters.md",
+            "docs/writing-a-transport.md", "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
+            "docs/chain.md",
         ])
     func compiled(page: String) throws {
         let sources = try FileManager.default.contentsOfDirectory(at: Self.here, includingPropertiesForKeys: nil)

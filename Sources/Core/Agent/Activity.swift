@@ -21,6 +21,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let deadline: ContinuousClock.Instant?
     let accessories: [any Accessory]
     let bodyByteLimit: Int
+    private let listener: (@Sendable (TransferProgress) -> Void)?
     let registry: ActivityRegistry
     private let givenLabel: String?
     private let events: OrderedEvents<ActivityEvent>?
@@ -42,7 +43,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     init(
         _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
-        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry
+        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry,
+        progress listener: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
         self.kind = kind
@@ -51,6 +53,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.tags = tags
         self.accessories = accessories
         self.registry = registry
+        self.listener = listener
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
@@ -68,7 +71,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// How it ended; nil while it runs.
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
 
-    /// The last progress that the transport told.
+    /// The last progress that the transport or the composite told.
     public var progress: TransferProgress { state.withLock { $0.progress } }
 
     public var isCancelled: Bool { state.withLock { $0.cause != nil } }
@@ -208,10 +211,20 @@ extension Activity {
     /// Returns when everything told so far has reached the accessories.
     func allTold() async { await events?.allTold() }
 
-    func report(_ event: TransportEvent) {
+    /// Tells accessories and the handle what happens on the wire; a composite tells the progress of the whole. Nothing is
+    /// told once the activity is over.
+    public func report(_ event: TransportEvent) {
         if isOver { return }
-        if case .progress(let progress) = event { state.withLock { $0.progress = progress } }
+        if case .progress(let progress) = event {
+            state.withLock { $0.progress = progress }
+            listener?(progress)
+        }
         tell(.transport(event))
+    }
+
+    /// Tells accessories something worth a line in a log, unless the activity is over.
+    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
+        if !isOver { tell(.note(ActivityNote(name, message(), details: details))) }
     }
 }
 

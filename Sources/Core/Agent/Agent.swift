@@ -39,7 +39,7 @@ extension Agent {
         let activity = Activity(
             kind, label: options.label, tags: options.tags, parent: options.parent?.id,
             accessories: options.accessories,
-            registry: ActivityRegistry(time: SystemTimeSource()))
+            registry: ActivityRegistry(time: SystemTimeSource()), progress: options.progress)
         return RequestHandle(
             activity: activity, task: activity.registry.launch(activity, completion: completion, body: body))
     }

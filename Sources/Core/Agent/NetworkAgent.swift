@@ -136,7 +136,7 @@ public final class NetworkAgent: Agent {
         if !options.accessories.isEmpty { all += options.accessories }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
-            deadline: deadline, accessories: all, registry: registry)
+            deadline: deadline, accessories: all, registry: registry, progress: options.progress)
     }
 }
 

@@ -18,7 +18,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// Nil while it runs.
     public var outcome: ActivityOutcome? { activity.outcome }
 
-    /// The last progress that the transport told.
+    /// The last progress that the transport or the composite told.
     public var progress: TransferProgress { activity.progress }
 
     /// The result, after did-stop. Cancelling the task that waits here does not cancel the activity.

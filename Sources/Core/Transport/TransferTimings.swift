@@ -24,11 +24,17 @@ public struct TransferProgress: Sendable, Hashable {
     public var totalToSend: Int64?
     public var received: Int64
     public var totalToReceive: Int64?
+    /// How much of a composite is done, from 0 to 1; nil if nobody tells, as for a request.
+    public var fraction: Double?
 
-    public init(sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil) {
+    public init(
+        sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil,
+        fraction: Double? = nil
+    ) {
         self.sent = sent
         self.totalToSend = totalToSend
         self.received = received
         self.totalToReceive = totalToReceive
+        self.fraction = fraction
     }
 }

@@ -1,0 +1,141 @@
+public import Errand
+
+/// Many requests as one thing: sent together, at most `limit` at a time, with one answer, one progress and one cancel.
+///
+/// ```swift
+/// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
+/// let users = try await agent.send(Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll))
+/// ```
+///
+/// A value: it may be sent any number of times, also at the same time, and each sending is an ``Errand/Activity`` of its
+/// own of the kind `.batch`, with the parts' activities as its children. A request that stands in it twice is sent
+/// twice. An empty batch succeeds at once, but for `.firstSuccess`. The tags of the call travel on to every part.
+///
+/// `Part` is what each part answers: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed one.
+/// `Success` is what the whole answers, by its ``BatchPolicy``.
+public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
+    /// The most parts that run at a time, at least 1. ``BatchLimit/standard`` by default.
+    public let limit: Int
+    /// The name for logs, unless the call brings one.
+    public var label: String?
+    /// How many parts it has.
+    public let count: Int
+    let rule: BatchRule
+    /// Made anew for each sending, as the answers of parts of several types are kept there.
+    let parts: @Sendable () -> BatchParts<Part, Success>
+    let cached: @Sendable (Success) -> CacheShare
+
+    init(
+        _ count: Int, _ limit: Int, _ label: String?, _ rule: BatchRule,
+        cached: @escaping @Sendable (Success) -> CacheShare, parts: @escaping @Sendable () -> BatchParts<Part, Success>
+    ) {
+        (self.count, self.limit, self.label, self.rule) = (count, max(1, limit), label, rule)
+        (self.parts, self.cached) = (parts, cached)
+    }
+
+    /// How much of an answer of this batch came from a cache.
+    public func cacheShare(of answer: Success) -> CacheShare { cached(answer) }
+}
+
+/// How many parts of a batch run at a time.
+public enum BatchLimit {
+    /// Six: what browsers and URLSession open to one host over HTTP/1.1. More would wait in the transport, with their
+    /// timeouts running. With HTTP/2 or several hosts take more.
+    public static let standard = 6
+}
+
+/// The parts of one sending.
+struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
+    let send: @Sendable (_ index: Int, _ agent: any Agent, CallOptions) async throws -> Part
+    /// Who a part is, for errors.
+    let name: @Sendable (Int) -> (label: String, request: (any Request)?)
+    /// Asked once the rule is content.
+    let gather: @Sendable (BatchLedger<Part>) throws -> Success
+}
+
+extension Batch {
+    /// Requests of one type, in this order; the policy says what becomes of failures.
+    ///
+    /// ```swift
+    /// Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll)      // [Result<Response<User>, any Error>]
+    /// Batch(mirrors.map(GetFile.init), policy: .firstSuccess)          // (index, answer)
+    /// ```
+    public init<R: Request>(
+        _ requests: some Sequence<R>, limit: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Response<R.Output>, Success>
+    ) where Part == Response<R.Output> {
+        let requests = Array(requests)
+        let parts = BatchParts(
+            send: { index, agent, options in try await agent.send(requests[index], options: options) },
+            name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
+        self.init(requests.count, limit, label, policy.rule, cached: { policy.cached($0, \.http) }, parts: { parts })
+    }
+
+    /// Requests of one type, all of which must succeed: the first failure cancels the rest.
+    public init<R: Request>(_ requests: some Sequence<R>, limit: Int = BatchLimit.standard, label: String? = nil)
+    where Part == Response<R.Output>, Success == [Response<R.Output>] {
+        self.init(requests, limit: limit, label: label, policy: .failFast)
+    }
+
+    /// Requests of several types in a list that is made at run time.
+    ///
+    /// ```swift
+    /// var requests: [any Request] = [GetUser(id: 7)]
+    /// if wantsFeed { requests.append(GetFeed()) }
+    /// let responses = try await agent.send(Batch(mixed: requests))     // [Response<any Sendable>]
+    /// ```
+    public init(
+        mixed requests: [any Request], limit: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Response<any Sendable>, Success>
+    ) where Part == Response<any Sendable> {
+        let parts = BatchParts(
+            send: { index, agent, options in try await requests[index].sendErased(on: agent, options) },
+            name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
+        self.init(requests.count, limit, label, policy.rule, cached: { policy.cached($0, \.http) }, parts: { parts })
+    }
+
+    /// Requests of several types in a list, all of which must succeed.
+    public init(mixed requests: [any Request], limit: Int = BatchLimit.standard, label: String? = nil)
+    where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
+        self.init(mixed: requests, limit: limit, label: label, policy: .failFast)
+    }
+
+    /// Parts that are no single requests: a chain, a batch, or several requests for each item.
+    ///
+    /// ```swift
+    /// let totals = try await agent.send(Batch(of: orders, limit: 4) { agent, order in
+    ///     let lines = try await agent.send(GetLines(order)).value
+    ///     return try await agent.send(GetTotal(lines)).value
+    /// })
+    /// ```
+    ///
+    /// What a part sends with the agent that it is given has the batch as its parent.
+    public init<Item: Sendable>(
+        of items: some Sequence<Item>, limit: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Part, Success>,
+        part: @escaping @Sendable (_ agent: BatchMember, _ item: Item) async throws -> Part
+    ) {
+        let items = Array(items)
+        let parts = BatchParts(
+            send: { index, agent, options in try await part(BatchMember(agent, options), items[index]) },
+            name: { _ in ("\(Item.self)", nil) }, gather: policy.gather)
+        self.init(items.count, limit, label, policy.rule, cached: { policy.cached($0) { _ in nil } }, parts: { parts })
+    }
+
+    /// Parts that are no single requests, all of which must succeed.
+    public init<Item: Sendable>(
+        of items: some Sequence<Item>, limit: Int = BatchLimit.standard, label: String? = nil,
+        part: @escaping @Sendable (_ agent: BatchMember, _ item: Item) async throws -> Part
+    ) where Success == [Part] {
+        self.init(of: items, limit: limit, label: label, policy: .failFast, part: part)
+    }
+}
+
+extension Request {
+    var name: String { label ?? "\(Self.self)" }
+
+    func sendErased(on agent: any Agent, _ options: CallOptions) async throws -> Response<any Sendable> {
+        let response = try await agent.send(self, options: options)
+        return Response(value: response.value, http: response.http)
+    }
+}

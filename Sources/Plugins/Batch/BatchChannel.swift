@@ -1,0 +1,80 @@
+import Synchronization
+
+/// Hands answers from the workers to one reader; a worker waits while as many as `limit` lie unread.
+final class BatchChannel<Part: Sendable>: Sendable {
+    typealias Element = (index: Int, result: Result<Part, any Error>)
+
+    private struct State {
+        var unread: [Element] = []
+        var isClosed = false
+        var reader: CheckedContinuation<Element?, Never>?
+        var writers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+        var lastID: UInt64 = 0
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Puts an answer there, then waits for room, so that its worker starts nothing before there is some. Returns early
+    /// when the task is cancelled.
+    func put(_ element: Element) async {
+        let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
+            if state.isClosed { return (nil, nil) }
+            if let reader = state.reader {
+                state.reader = nil
+                return (reader, nil)
+            }
+            state.unread.append(element)
+            state.lastID += 1
+            return (nil, state.unread.count < limit ? nil : state.lastID)
+        }
+        reader?.resume(returning: element)
+        guard let id else { return }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    if Task.isCancelled || state.isClosed || state.unread.count < limit { return false }
+                    state.writers.append((id, continuation))
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            let writer = state.withLock { state in
+                state.writers.firstIndex { $0.id == id }.map { state.writers.remove(at: $0) }
+            }
+            writer?.continuation.resume()
+        }
+    }
+
+    /// The next answer; nil once it is closed and all are read. One reader at a time.
+    func take() async -> Element? {
+        await withCheckedContinuation { continuation in
+            let (element, isWaiting, writer) = state.withLock {
+                state -> (Element?, Bool, CheckedContinuation<Void, Never>?) in
+                if state.unread.isEmpty, !state.isClosed, state.reader == nil {
+                    state.reader = continuation
+                    return (nil, true, nil)
+                }
+                let element = state.unread.isEmpty ? nil : state.unread.removeFirst()
+                let hasRoom = state.unread.count < limit && !state.writers.isEmpty
+                return (element, false, hasRoom ? state.writers.removeFirst().continuation : nil)
+            }
+            writer?.resume()
+            if !isWaiting { continuation.resume(returning: element) }
+        }
+    }
+
+    /// No more will come; what is unread stays.
+    func close() {
+        let (reader, writers) = state.withLock { state in
+            state.isClosed = true
+            defer { (state.reader, state.writers) = (nil, []) }
+            return (state.reader, state.writers)
+        }
+        reader?.resume(returning: nil)
+        for writer in writers { writer.continuation.resume() }
+    }
+}

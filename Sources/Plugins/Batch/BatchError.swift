@@ -1,0 +1,85 @@
+import ErrandSupport
+public import Errand
+
+/// Why a batch failed: the part that did, or all of them.
+///
+/// ```swift
+/// do { … } catch let error as BatchError {
+///     print(error.index, error.label, (error.underlying as? ErrandError)?.response?.status)
+/// }
+/// ```
+///
+/// A batch that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, as a request does.
+public struct BatchError: Error, Sendable {
+    /// The kind of failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// Stable, of low cardinality, fit for metrics.
+        public let description: String
+    }
+
+    /// One part that failed.
+    public struct Failure: Sendable {
+        /// Its place in the batch, from 0.
+        public let index: Int
+        /// The request's label or type; the type of the item for a part that is no request.
+        public let label: String
+        /// The request, if the part was one.
+        public let request: (any Request)?
+        /// What it threw.
+        public let error: any Error
+    }
+
+    /// The most failures that an error keeps: 100.
+    public static let maximumFailures = 100
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// The one that counts, or for `noneSucceeded` the first 100 in the order in which they came. Empty only for an
+    /// empty batch of which one should have succeeded.
+    public let failures: [Failure]
+    /// How many parts failed, those included that `failures` has no room for.
+    public let failureCount: Int
+
+    init(_ code: Code, _ failures: [Failure], failureCount: Int) {
+        (self.code, self.failures, self.failureCount) = (code, failures, failureCount)
+    }
+}
+
+extension BatchError.Code {
+    /// A part failed where all had to succeed.
+    public static let partFailed = Self(description: "partFailed")
+    /// No part succeeded where one was enough.
+    public static let noneSucceeded = Self(description: "noneSucceeded")
+}
+
+extension BatchError {
+    /// The place of the first failure, from 0.
+    public var index: Int? { failures.first?.index }
+
+    /// Who failed first.
+    public var label: String? { failures.first?.label }
+
+    /// The request that failed first.
+    public var request: (any Request)? { failures.first?.request }
+
+    /// What it threw.
+    public var underlying: (any Error)? { failures.first?.error }
+
+    /// Whether every failure is a cancellation.
+    public var isCancelled: Bool { !failures.isEmpty && failures.allSatisfy { $0.error.isCancellation } }
+
+    /// Whether the same batch may succeed when it is sent again later: some failure may pass.
+    public var isRetryable: Bool { failures.contains { ($0.error as? ErrandError)?.isRetryable == true } }
+}
+
+extension BatchError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// One line: the part, its label, and what happened to it.
+    public var description: String {
+        guard let failure = failures.first else { return "\(code): the batch is empty" }
+        let first = "part \(failure.index) (\(failure.label)): \(ErrorText.brief(failure.error))"
+        return code == .noneSucceeded ? "\(code): \(failureCount) failed, the first was \(first)" : "\(code): \(first)"
+    }
+
+    /// The same.
+    public var debugDescription: String { description }
+}

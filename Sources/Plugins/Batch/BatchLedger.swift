@@ -1,0 +1,94 @@
+import Errand
+
+/// The book of one running batch: which part comes next, what came of each, and when it is decided. A pure value.
+struct BatchLedger<Part: Sendable>: Sendable {
+    private let rule: BatchRule
+    private let count: Int
+    private let name: @Sendable (Int) -> (label: String, request: (any Request)?)
+    /// In the order of the parts; empty if somebody else takes the answers as they come.
+    private var results: [Result<Part, any Error>?]
+    private var next = 0
+    private var first: (index: Int, answer: Part)?
+    private var failures: [BatchError.Failure] = []
+    private var failureCount = 0
+    /// Whether what is still running no longer matters.
+    private(set) var isDecided = false
+
+    init(
+        _ rule: BatchRule, count: Int, keepsAnswers: Bool,
+        name: @escaping @Sendable (Int) -> (label: String, request: (any Request)?)
+    ) {
+        (self.rule, self.count, self.name) = (rule, count, name)
+        let isKept = keepsAnswers && rule != .firstSuccess
+        results = isKept ? Array(repeating: nil, count: count) : []
+    }
+
+    /// The part to start now; nil if there is none to start any more.
+    mutating func take() -> Int? {
+        guard !isDecided, next < count else { return nil }
+        defer { next += 1 }
+        return next
+    }
+
+    /// Writes down how a part ended. Returns whether that counts: after the decision it does not.
+    mutating func end(_ index: Int, _ result: Result<Part, any Error>) -> Bool {
+        if isDecided { return false }
+        if !results.isEmpty { results[index] = result }
+        switch (result, rule) {
+        case (.success(let part), .firstSuccess):
+            first = (index, part)
+            isDecided = true
+        case (.failure(let error), .failFast):
+            add(error, of: index)
+            isDecided = true
+        case (.failure(let error), .firstSuccess): add(error, of: index)
+        default: break
+        }
+        return true
+    }
+
+    private mutating func add(_ error: any Error, of index: Int) {
+        failureCount += 1
+        if failures.count >= BatchError.maximumFailures { return }
+        let (label, request) = name(index)
+        failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
+    }
+
+    /// Throws what makes the whole fail.
+    func check() throws {
+        switch rule {
+        case .collectAll: return
+        case .failFast: if let failure = failures.first { throw whole(failure) }
+        case .firstSuccess:
+            if first != nil || failureCount < count { return }
+            if let failure = failures.first, failures.allSatisfy({ $0.error.isCancellation }) { throw whole(failure) }
+            throw BatchError(.noneSucceeded, failures, failureCount: failureCount)
+        }
+    }
+
+    /// The error of the whole: a part that was cancelled by itself cancels the whole.
+    private func whole(_ failure: BatchError.Failure) -> any Error {
+        let error = BatchError(.partFailed, [failure], failureCount: failureCount)
+        if !failure.error.isCancellation { return error }
+        return ErrandError(
+            .cancelled, "part \(failure.index) of the batch (\(failure.label)) was cancelled", underlying: error)
+    }
+
+    /// Every result; throws if a part was never carried out, and then the whole was cancelled.
+    func all() throws -> [Result<Part, any Error>] {
+        try results.map { result in
+            guard let result else { throw CancellationError() }
+            return result
+        }
+    }
+
+    func winner() throws -> (index: Int, answer: Part) {
+        guard let first else { throw CancellationError() }
+        return first
+    }
+}
+
+extension Error {
+    /// Whether it says that somebody gave up.
+    var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
+}

@@ -1,0 +1,42 @@
+import Errand
+
+/// What a batch makes of the answers of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
+public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
+    let rule: BatchRule
+    let gather: @Sendable (BatchLedger<Part>) throws -> Success
+    /// The parts that the answer is made of.
+    let answered: @Sendable (Success) -> [Part]
+
+    func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
+        let parts = answered(success)
+        return CacheShare(parts.count { http($0)?.source.isCache == true }, of: parts.count)
+    }
+}
+
+extension BatchPolicy where Success == [Part] {
+    /// All must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part. The
+    /// answers come in the order of the parts. The default.
+    public static var failFast: BatchPolicy {
+        BatchPolicy(rule: .failFast, gather: { try $0.all().map { try $0.get() } }, answered: { $0 })
+    }
+}
+
+extension BatchPolicy where Success == [Result<Part, any Error>] {
+    /// All are carried out, whatever becomes of each; the results come in the order of the parts. Only a cancellation of
+    /// the whole is thrown.
+    public static var collectAll: BatchPolicy {
+        BatchPolicy(rule: .collectAll, gather: { try $0.all() }, answered: { $0.compactMap { try? $0.get() } })
+    }
+}
+
+extension BatchPolicy where Success == (index: Int, answer: Part) {
+    /// One is enough: the first success cancels the rest. If none succeeds, and so in an empty batch, ``BatchError``
+    /// with the failures is thrown.
+    public static var firstSuccess: BatchPolicy {
+        BatchPolicy(rule: .firstSuccess, gather: { try $0.winner() }, answered: { [$0.answer] })
+    }
+}
+
+enum BatchRule: Sendable {
+    case failFast, collectAll, firstSuccess
+}

@@ -1,0 +1,70 @@
+import Errand
+import Synchronization
+
+/// One sending of a batch.
+///
+/// As many workers as may run at a time take the parts from the ledger one by one, so there is no task for a part that
+/// has not begun, and no part begins after the decision or a cancellation.
+struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
+    private let batch: Batch<Part, Success>
+    private let agent: any Agent
+    private let activity: Activity
+    private let parts: BatchParts<Part, Success>
+    private let progress: BatchProgress
+    private let ledger: BatchLock<Part>
+    /// Takes the answers as they come, if anybody wants them so.
+    private let channel: BatchChannel<Part>?
+
+    init(
+        _ batch: Batch<Part, Success>, on agent: any Agent, _ activity: Activity, channel: BatchChannel<Part>? = nil
+    ) {
+        (self.batch, self.agent, self.activity, self.channel) = (batch, agent, activity, channel)
+        parts = batch.parts()
+        progress = BatchProgress(activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
+        ledger = BatchLock(
+            BatchLedger(batch.rule, count: batch.count, keepsAnswers: channel == nil, name: parts.name))
+    }
+
+    /// Carries out the parts and gathers their answers.
+    func answer() async throws -> Success {
+        try await carryOut()
+        return try ledger.state.withLock { try parts.gather($0) }
+    }
+
+    /// Carries out the parts; their answers go to the channel.
+    func carryOut() async throws {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<min(batch.limit, batch.count) { group.addTask { await work() } }
+            for await goesOn in group where !goesOn { group.cancelAll() }
+        }
+        await progress.allTold()
+        if activity.isCancelled { throw CancellationError() }
+        try ledger.state.withLock { try $0.check() }
+    }
+
+    /// Carries out one part after the other; false if the rest is to be cancelled.
+    private func work() async -> Bool {
+        while !Task.isCancelled, let index = ledger.state.withLock({ $0.take() }) {
+            let result = await send(index)
+            let (counts, isDecided) = ledger.state.withLock { ($0.end(index, result), $0.isDecided) }
+            progress.end(index, isSuccess: (try? result.get()) != nil)
+            if counts, let channel, batch.rule != .failFast || !isDecided { await channel.put((index, result)) }
+            if isDecided { return false }
+        }
+        return true
+    }
+
+    private func send(_ index: Int) async -> Result<Part, any Error> {
+        progress.begin(index)
+        let options = CallOptions(
+            tags: activity.tags, parent: activity, progress: progress.listener(of: index))
+        do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
+    }
+}
+
+/// The ledger behind a lock.
+private final class BatchLock<Part: Sendable>: Sendable {
+    let state: Mutex<BatchLedger<Part>>
+
+    init(_ ledger: BatchLedger<Part>) { state = Mutex(ledger) }
+}

@@ -1,0 +1,49 @@
+public import Errand
+
+/// How many of several responses came from a cache.
+///
+/// ```swift
+/// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
+/// if CacheShare(user, feed) == .all { showAge() }
+/// ```
+public enum CacheShare: Sendable, Hashable {
+    /// Every one, and there was one.
+    case all
+    /// At least one, and not every one.
+    case part
+    /// Not one.
+    case nothing
+
+    init(_ cached: Int, of count: Int) { self = cached == 0 ? .nothing : cached == count ? .all : .part }
+
+    /// Of the responses of a mixed batch.
+    public init<each Output: Sendable>(_ responses: repeat Response<each Output>) {
+        var (cached, count) = (0, 0)
+        for response in repeat each responses {
+            count += 1
+            if response.http.source.isCache { cached += 1 }
+        }
+        self.init(cached, of: count)
+    }
+
+    /// Of the results of a mixed batch; failures do not count.
+    public init<each Output: Sendable>(_ results: repeat Result<Response<each Output>, any Error>) {
+        var (cached, count) = (0, 0)
+        for result in repeat each results {
+            guard case .success(let response) = result else { continue }
+            count += 1
+            if response.http.source.isCache { cached += 1 }
+        }
+        self.init(cached, of: count)
+    }
+
+    /// Of the responses of a list.
+    public init<Output: Sendable>(_ responses: [Response<Output>]) {
+        self.init(responses.count { $0.http.source.isCache }, of: responses.count)
+    }
+
+    /// Of the results of a list; failures do not count.
+    public init<Output: Sendable>(_ results: [Result<Response<Output>, any Error>]) {
+        self.init(results.compactMap { try? $0.get() })
+    }
+}

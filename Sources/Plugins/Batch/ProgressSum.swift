@@ -1,0 +1,103 @@
+import Errand
+
+/// The progress of the parts added up: never falls, whatever the parts tell. A pure value.
+///
+/// The fraction is of bytes while every part's total is known, and otherwise of parts, of which a running one counts by
+/// its bytes. Of a batch that needs one success only, it is that of the part that is furthest.
+struct ProgressSum: Sendable {
+    private struct Part {
+        var bytes = Bytes()
+        var fraction = 0.0
+        var isKnown = false
+    }
+
+    private struct Bytes {
+        var sent: Int128 = 0
+        var totalToSend: Int128 = 0
+        var received: Int128 = 0
+        var totalToReceive: Int128 = 0
+
+        static func += (a: inout Bytes, b: Bytes) { a.add(b, 1) }
+        static func -= (a: inout Bytes, b: Bytes) { a.add(b, -1) }
+
+        private mutating func add(_ other: Bytes, _ sign: Int128) {
+            sent += sign * other.sent
+            totalToSend += sign * other.totalToSend
+            received += sign * other.received
+            totalToReceive += sign * other.totalToReceive
+        }
+
+        var fraction: Double {
+            let total = totalToSend + totalToReceive
+            return total > 0 ? min(1, Double(sent + received) / Double(total)) : 0
+        }
+    }
+
+    private let count: Int
+    private let needsOne: Bool
+    private var running: [Int: Part] = [:]
+    private var ended = 0
+    /// Of the running and of those that ended.
+    private var bytes = Bytes()
+    private var fractions = 0.0
+    private var known = 0
+    private var furthest = 0.0
+
+    init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
+
+    /// How many have begun and not ended.
+    var runningCount: Int { running.count }
+
+    mutating func begin(_ index: Int) { running[index] = Part() }
+
+    /// A running part tells how far it is; what is less than it told before is left out.
+    mutating func update(_ index: Int, _ progress: TransferProgress) {
+        change(index) { part in
+            part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
+            part.bytes.received = max(part.bytes.received, Int128(progress.received))
+            part.bytes.totalToSend = max(Int128(progress.totalToSend ?? 0), part.bytes.sent)
+            part.bytes.totalToReceive = max(Int128(progress.totalToReceive ?? 0), part.bytes.received)
+            part.isKnown = progress.totalToReceive != nil
+            let told = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
+            let isMeasured = part.isKnown || progress.totalToSend != nil
+            part.fraction = max(part.fraction, told ?? (isMeasured ? part.bytes.fraction : 0))
+        }
+    }
+
+    /// A part is over, however it ended: its bytes so far are all.
+    mutating func end(_ index: Int, isSuccess: Bool) {
+        let isDone = isSuccess || !needsOne
+        change(index) { part in
+            part.bytes.totalToSend = part.bytes.sent
+            part.bytes.totalToReceive = part.bytes.received
+            part.isKnown = true
+            if isDone { part.fraction = 1 }
+        }
+        if running.removeValue(forKey: index) != nil { ended += 1 }
+    }
+
+    private mutating func change(_ index: Int, _ body: (inout Part) -> Void) {
+        guard var part = running[index] else { return }
+        bytes -= part.bytes
+        fractions -= part.fraction
+        known -= part.isKnown ? 1 : 0
+        body(&part)
+        bytes += part.bytes
+        fractions += part.fraction
+        known += part.isKnown ? 1 : 0
+        running[index] = part
+        let isByBytes = known == count && bytes.totalToSend + bytes.totalToReceive > 0
+        let now = needsOne ? part.fraction : isByBytes ? bytes.fraction : fractions / Double(max(count, 1))
+        furthest = max(furthest, min(now, 1))
+    }
+
+    /// How far the whole is. Its totals are nil until those of all parts are known.
+    var whole: TransferProgress {
+        let isKnown = known == count
+        let isDone = ended == count && !needsOne
+        return TransferProgress(
+            sent: Int64(clamping: bytes.sent), totalToSend: isKnown ? Int64(clamping: bytes.totalToSend) : nil,
+            received: Int64(clamping: bytes.received),
+            totalToReceive: isKnown ? Int64(clamping: bytes.totalToReceive) : nil, fraction: isDone ? 1 : furthest)
+    }
+}

@@ -1,0 +1,86 @@
+public import Errand
+import Synchronization
+
+/// Changes the steps of a list that have not been reached, from the callback of a step.
+///
+/// Outside of a callback, and after the chain has ended, it changes nothing and says so by returning false or 0.
+public final class ChainEditor: Sendable {
+    private struct State {
+        var steps: ArraySlice<ChainStep>
+        var isOpen = false
+    }
+
+    /// The chain as it runs.
+    public let activity: Activity
+    private let state: Mutex<State>
+
+    init(_ activity: Activity, _ steps: [ChainStep]) {
+        self.activity = activity
+        state = Mutex(State(steps: steps[...]))
+    }
+
+    /// The labels of the steps to come, in their order.
+    public var pending: [String] { state.withLock { $0.steps.map(\.label) } }
+
+    /// Adds a step at the end.
+    @discardableResult
+    public func append(_ step: ChainStep) -> Bool {
+        state.withLock { state in
+            if state.isOpen { state.steps.append(step) }
+            return state.isOpen
+        }
+    }
+
+    /// Adds steps that come next.
+    @discardableResult
+    public func insert(_ steps: ChainStep...) -> Bool {
+        state.withLock { state in
+            if state.isOpen { state.steps = steps + state.steps }
+            return state.isOpen
+        }
+    }
+
+    /// Removes the steps of a label, and returns how many those were.
+    @discardableResult
+    public func remove(_ label: String) -> Int { remove { $0.label == label } }
+
+    /// Removes every step to come, and returns how many those were; the chain then succeeds with what it has.
+    @discardableResult
+    public func removeAll() -> Int { remove { _ in true } }
+
+    /// Cancels the chain: no step follows, and it ends as cancelled.
+    public func cancel() { activity.cancel() }
+
+    private func remove(_ matches: (ChainStep) -> Bool) -> Int {
+        state.withLock { state in
+            guard state.isOpen else { return 0 }
+            let before = state.steps.count
+            state.steps.removeAll(where: matches)
+            return before - state.steps.count
+        }
+    }
+
+    var count: Int { state.withLock { $0.steps.count } }
+
+    func next() -> ChainStep? { state.withLock { $0.steps.popFirst() } }
+
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func close() { state.withLock { $0.isOpen = false } }
+}
+
+extension Chain where Success == [ChainStepResult] {
+    /// A chain that is a list of steps, each with a callback that may change the rest; an empty one succeeds at once.
+    public init(_ label: String, steps list: [ChainStep]) {
+        self.init(label) { steps in
+            let editor = ChainEditor(steps.activity, list)
+            var results: [ChainStepResult] = []
+            while let step = editor.next() {
+                results.append(try await step.run(results.count + 1, results.last?.value, steps, editor))
+                steps.record.count(results.count, of: results.count + editor.count)
+                try Task.checkCancellation()
+            }
+            return results
+        }
+    }
+}

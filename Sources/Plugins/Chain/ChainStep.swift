@@ -1,0 +1,77 @@
+public import Errand
+
+/// A step of a chain that is a list, with a callback that may change the steps not yet reached.
+///
+/// ```swift
+/// let chain = Chain("sign up", steps: [
+///     ChainStep(Register(name: "Ada")) { account, steps in
+///         if account.value.isNew { steps.append(ChainStep(SendWelcome(account.value.id))) }
+///     },
+///     ChainStep(after: Account.self) { account in GetProfile(account.id) },
+/// ])
+/// agent.start(chain, delegate: self)
+/// ```
+public struct ChainStep: Sendable {
+    /// Changes the list after a step, on the main actor; what it throws ends the chain.
+    public typealias Callback<Output: Sendable> =
+        @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
+
+    /// The name for errors, logs and ``ChainEditor/remove(_:)``.
+    public let label: String
+    /// Gets the value of the step before it, nil in the first.
+    let run: @Sendable (_ number: Int, (any Sendable)?, ChainSteps, ChainEditor) async throws -> ChainStepResult
+
+    /// A request, and what to do when it has succeeded, before the next step begins.
+    ///
+    /// - Parameter label: the request's label or its type by default.
+    public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
+        self.init(label ?? request.label ?? "\(R.self)", then: callback) { _ in request }
+    }
+
+    /// A request made of the value of the step before it.
+    ///
+    /// Throws ``ChainInputError`` if that value is of another type, as after an edit of the list, or if there is none. The
+    /// closure runs off the caller's actor; what it throws ends the chain.
+    public init<Input: Sendable, R: Request>(
+        after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
+        then callback: Callback<R.Output>? = nil
+    ) {
+        let label = label ?? "\(R.self)"
+        self.init(label, then: callback) { previous in
+            guard let input = previous as? Input else {
+                throw ChainInputError(label: label, expected: type, got: previous.map { Swift.type(of: $0) })
+            }
+            return try make(input)
+        }
+    }
+
+    private init<R: Request>(
+        _ label: String, then callback: Callback<R.Output>?, make: @escaping @Sendable ((any Sendable)?) throws -> R
+    ) {
+        self.label = label
+        run = { number, previous, steps, editor in
+            let response = try await steps.send(try make(previous), options: CallOptions(label: label))
+            if let callback {
+                editor.open()
+                defer { editor.close() }
+                try await callback(response, editor)
+            }
+            return ChainStepResult(number: number, label: label, value: response.value, http: response.http)
+        }
+    }
+}
+
+/// Thrown when the step before one made with ``ChainStep/init(after:label:make:then:)`` did not bring what it needs.
+public struct ChainInputError: Error, Sendable, CustomStringConvertible {
+    /// The step that cannot begin.
+    public let label: String
+    /// The type that it needs.
+    public let expected: Any.Type
+    /// The type that came; nil if there was no step before it.
+    public let got: (Any.Type)?
+
+    /// One line.
+    public var description: String {
+        "\(label) needs \(expected) of the step before it, got \(got.map { "\($0)" } ?? "nothing")"
+    }
+}

@@ -1,0 +1,157 @@
+import Errand
+import ErrandBatch
+import ErrandTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct BatchTests {
+    @Test("three requests of different types answer with a tuple in their order, whichever is first (Y82, Y84, T9)")
+    func tuple() async throws {
+        let order = [Gate(), Gate(isOpen: true)]
+        let shop = Shop { id in
+            try await order[id].wait()
+            order[0].open()
+        }
+        let (late, feed, early) = try await shop.agent.send(Batch(GetUser(id: 0), GetFeed(), GetUser(id: 1)))
+        #expect(late.value.id == 0)
+        #expect(feed.value == ["news"])
+        #expect(early.value.id == 1)
+        #expect(early.http.status == 200)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("a list answers in the order of its requests (Y87)")
+    func list() async throws {
+        let shop = Shop { id in for _ in 0..<(7 - id % 7) { await Task.yield() } }
+        let ids = Array((0..<40).reversed())
+        let users = try await shop.agent.send(Batch(ids.map(GetUser.init)))
+        #expect(users.map(\.value.id) == ids)
+    }
+
+    @Test("a list of several types that is made at run time answers in its order (Y82, Y87)")
+    func mixedList() async throws {
+        let responses = try await Shop().agent.send(Batch(mixed: [GetUser(id: 3), GetFeed(), GetText()]))
+        #expect(responses.count == 3)
+        #expect(responses[0].value as? User == User(id: 3))
+        #expect(responses[1].value as? [String] == ["news"])
+        #expect(responses[2].value as? String == "words")
+    }
+
+    @Test("all parts run at once as children of a batch that is registered before them, with nobody to hold it (Y83)")
+    func start() async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        do { shop.agent.start(Batch((1...4).map(GetUser.init), label: "start page")) }
+        try await gate.reached(by: 4)
+        let running = shop.agent.activities
+        let batch = try #require(running.first { $0.kind == .batch })
+        #expect(batch.label == "start page")
+        #expect(batch.parent == nil)
+        #expect(running.filter { $0.parent == batch.id }.count == 4)
+        #expect(shop.recording.records().first?.activity == batch.id)
+        gate.open()
+        try await shop.recording.waitUntilQuiet()
+        #expect(shop.agent.activities.isEmpty)
+        #expect(shop.names(.batch) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("no request has callbacks of its own inside a batch, and a batch is no request (Y82, D16, S2)")
+    func noRequest() {
+        let batch: Any = Batch(GetUser(id: 1), GetFeed())
+        #expect(!(batch is any Request))
+    }
+
+    @Test("an empty batch succeeds at once, with its pair of events (B51)")
+    func empty() async throws {
+        let shop = Shop()
+        let none = try await shop.agent.send(Batch([GetUser]()))
+        let nobody = try await shop.agent.send(Batch([GetUser](), policy: .collectAll))
+        let nothing: Void = try await shop.agent.send(Batch())
+        #expect(none.isEmpty && nobody.isEmpty && nothing == ())
+        #expect(shop.names(.batch) == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
+    }
+
+    @Test("a request that stands in a batch twice is sent twice (B51)")
+    func twice() async throws {
+        let shop = Shop()
+        let user = GetUser(id: 5)
+        let (a, b) = try await shop.agent.send(Batch(user, user))
+        #expect(a.value == b.value)
+        #expect(shop.outcomes() == ["success", "success"])
+    }
+
+    @Test("a batch sent again, at the same time and after a failure, is an activity of its own (Y88, D11, S4, B50)")
+    func again() async throws {
+        let fails = Gate()
+        let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
+        let batch = Batch([1, 2].map(GetUser.init))
+        await #expect(throws: BatchError.self) { try await shop.agent.send(batch) }
+        fails.open()
+        async let first = shop.agent.send(batch)
+        async let second = shop.agent.send(batch)
+        let both = try await (first, second)
+        #expect(both.0.map(\.value) == both.1.map(\.value))
+        #expect(shop.names(.batch).filter { $0 == "didStop" }.count == 3)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("the tags of the call reach the whole and every part; so one condition cancels them (Y87, S11)")
+    func tags() async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        let tags = Tags().with(Screen.self, "profile")
+        let handle = shop.agent.start(
+            Batch([1, 2].map(GetUser.init)), options: CallOptions(tags: tags, label: "page"))
+        try await gate.reached(by: 2)
+        #expect(handle.activity.label == "page")
+        #expect(shop.agent.cancelAll { $0.tags[Screen.self] == "other" } == 0)
+        #expect(shop.agent.cancelAll { $0.tags[Screen.self] == "profile" } > 0)
+        await #expect(throws: ErrandError.self) { try await handle.value }
+        #expect(shop.outcomes() == ["cancelled", "cancelled"])
+    }
+
+    @Test("whether all, some or none came from a cache (Y87)")
+    func cache() async throws {
+        let filter = ClosureFilter { exchange, next in
+            var response = try await next(exchange)
+            if exchange.request is GetUser { response.source = .cache(age: .seconds(1), reason: "test") }
+            return response
+        }
+        let stub = StubTransport { request in
+            request.userID == nil ? .json("[]") : .json(#"{"id":1}"#)
+        }
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [filter])
+        let (user, feed) = try await agent.send(Batch(GetUser(id: 1), GetFeed()))
+        #expect(CacheShare(user, feed) == .part)
+        #expect(CacheShare(user) == .all)
+        #expect(CacheShare(feed) == .nothing)
+        let batch = Batch([GetUser(id: 1), GetUser(id: 2)], policy: .collectAll)
+        let results = try await agent.send(batch)
+        #expect(batch.cacheShare(of: results) == .all)
+        #expect(CacheShare(results + [.failure(Refused())]) == .all)
+        #expect(CacheShare([Response<User>]()) == .nothing)
+        #expect(CacheShare(Result<_, any Error>.success(user), Result<_, any Error>.success(feed)) == .part)
+    }
+
+    @Test("it runs on an agent of the user's own that has nothing but send")
+    func fake() async throws {
+        let agent = FakeAgent { request, options in
+            #expect(options.parent?.kind == .batch)
+            if let user = request as? GetUser { return User(id: user.id) }
+            return ["fake"]
+        }
+        let (user, feed) = try await agent.send(Batch(GetUser(id: 9), GetFeed()))
+        #expect(user.value.id == 9 && feed.value == ["fake"])
+        let failing = FakeAgent { request, _ in
+            guard let user = request as? GetUser, user.id != 2 else { throw Refused() }
+            return User(id: user.id)
+        }
+        let results = try await failing.send(Batch((1...3).map(GetUser.init), policy: .collectAll))
+        #expect(results.map { try? $0.get().value.id } == [1, nil, 3])
+        let error = await #expect(throws: BatchError.self) {
+            try await failing.send(Batch((1...3).map(GetUser.init)))
+        }
+        #expect(error?.index == 1)
+    }
+}

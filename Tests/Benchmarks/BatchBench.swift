@@ -1,0 +1,111 @@
+import Errand
+import ErrandBatch
+import ErrandChain
+import ErrandTesting
+import Foundation
+
+/// What a batch costs beside a bare task group, and a chain beside plain awaits; the transport answers at once.
+enum BatchBench {
+    private struct GetData: Request { let path = "users/7" }
+
+    static func run() async throws {
+        let answer = StubAnswer.data(Data([1, 2, 3]))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0))
+        let requests = Array(repeating: GetData(), count: 10_000)
+        try await batches(agent, requests)
+        try await chains(agent, steps: 1_000)
+        try await memory(agent)
+    }
+
+    private static func batches(_ agent: NetworkAgent, _ requests: [GetData]) async throws {
+        var rounds = Rounds()
+        for _ in 0..<9 {
+            try await rounds.take("task group, a task each") {
+                try await microseconds(requests.count) { _ = try await all(agent, requests) }
+            }
+            try await rounds.take("task group, a window of 6") {
+                try await microseconds(requests.count) { _ = try await window(agent, requests, limit: 6) }
+            }
+            try await rounds.take("batch, limit 6") {
+                try await microseconds(requests.count) { _ = try await agent.send(Batch(requests, limit: 6)) }
+            }
+            try await rounds.take("batch, results as they finish") {
+                try await microseconds(requests.count) {
+                    for try await _ in agent.results(of: Batch(requests, limit: 6)) {}
+                }
+            }
+        }
+        rounds.report("µs", against: "task group, a task each")
+    }
+
+    private static func all(_ agent: NetworkAgent, _ requests: [GetData]) async throws -> [Response<Data>] {
+        try await withThrowingTaskGroup(of: (Int, Response<Data>).self) { group in
+            for (index, request) in requests.enumerated() { group.addTask { (index, try await agent.send(request)) } }
+            return try await ordered(&group, requests.count) { _ in }
+        }
+    }
+
+    private static func window(
+        _ agent: NetworkAgent, _ requests: [GetData], limit: Int
+    ) async throws -> [Response<Data>] {
+        try await withThrowingTaskGroup(of: (Int, Response<Data>).self) { group in
+            var next = requests.enumerated().makeIterator()
+            func add(_ group: inout ThrowingTaskGroup<(Int, Response<Data>), any Error>) {
+                guard let (index, request) = next.next() else { return }
+                group.addTask { (index, try await agent.send(request)) }
+            }
+            for _ in 0..<limit { add(&group) }
+            return try await ordered(&group, requests.count) { add(&$0) }
+        }
+    }
+
+    private static func ordered(
+        _ group: inout ThrowingTaskGroup<(Int, Response<Data>), any Error>, _ count: Int,
+        _ more: (inout ThrowingTaskGroup<(Int, Response<Data>), any Error>) -> Void
+    ) async throws -> [Response<Data>] {
+        var responses: [Response<Data>?] = Array(repeating: nil, count: count)
+        while let (index, response) = try await group.next() {
+            responses[index] = response
+            more(&group)
+        }
+        return responses.compactMap(\.self)
+    }
+
+    private static func chains(_ agent: NetworkAgent, steps count: Int) async throws {
+        var rounds = Rounds()
+        for _ in 0..<15 {
+            try await rounds.take("plain awaits") {
+                try await microseconds(count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
+            }
+            try await rounds.take("chain, a body of steps") {
+                try await microseconds(count) {
+                    try await agent.send(
+                        Chain("bench") { steps in for _ in 0..<count { _ = try await steps.send(GetData()) } })
+                }
+            }
+            try await rounds.take("chain, a list of steps") {
+                try await microseconds(count) {
+                    let list = (0..<count).map { _ in ChainStep(GetData()) }
+                    _ = try await agent.send(Chain("bench", steps: list))
+                }
+            }
+        }
+        rounds.report("µs", against: "plain awaits")
+    }
+
+    /// What a batch keeps while it runs: its answers where they are collected, next to nothing where they are read.
+    private static func memory(_ agent: NetworkAgent) async throws {
+        let batch = Batch(Array(repeating: GetData(), count: 100_000), limit: 8)
+        let before = residentBytes()
+        var most = before
+        for try await (index, _) in agent.results(of: batch) where index % 1_000 == 0 {
+            most = max(most, residentBytes())
+        }
+        let read = Double(most - before) / 100_000
+        let answers = try await agent.send(batch)
+        let kept = Double(max(0, residentBytes() - before)) / Double(answers.count)
+        print("\(Rounds.pad("memory a part, results as they finish", 44)) \(Rounds.number(read)) bytes")
+        print("\(Rounds.pad("memory a part, answers collected", 44)) \(Rounds.number(kept)) bytes")
+    }
+}

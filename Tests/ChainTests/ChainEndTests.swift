@@ -1,0 +1,232 @@
+import Dispatch
+import Errand
+import ErrandBatch
+import ErrandChain
+import ErrandTesting
+import Testing
+
+/// How a chain ends, and who hears of it.
+@Suite(.timeLimit(.minutes(5)))
+struct ChainEndTests {
+    @MainActor private final class Delegate: ChainDelegate {
+        let log: Log
+        nonisolated init(_ log: Log) { self.log = log }
+
+        func chain(_ activity: Activity, didFinish step: ChainStepResult) {
+            log.add("step \(step.number) \(step.label) \(step.value) \(step.http?.status ?? 0)")
+        }
+        func chainDidSucceed(_ activity: Activity, answer: any Sendable) { log.add("delegate succeeded") }
+        func chainDidFail(_ activity: Activity, error: any Error) {
+            log.add("delegate failed \((error as? ChainError)?.step ?? -1)")
+        }
+        func chainDidCancel(_ activity: Activity) { log.add("delegate cancelled") }
+    }
+
+    private struct Events: Accessory {
+        let log: Log
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            switch event {
+            case .willStart: log.add("will start")
+            case .willStop(.success): log.add("will stop: success")
+            case .willStop(.failure): log.add("will stop: failure")
+            case .willStop(.cancelled): log.add("will stop: cancelled")
+            case .didStop: log.add("did stop")
+            default: break
+            }
+        }
+    }
+
+    private func run(
+        _ shop: Shop, _ log: Log, _ chain: Chain<[ChainStepResult]>,
+        then act: (RequestHandle<[ChainStepResult]>) async throws -> Void = { _ in }
+    ) async throws {
+        let delegate = Delegate(log)
+        let handle = shop.agent.start(
+            chain, delegate: delegate, options: CallOptions(accessories: [Events(log: log)])
+        ) { result in
+            switch result {
+            case .success(let steps): log.add("completion \(steps.count)")
+            case .failure(let error as ErrandError) where error.isCancelled: log.add("completion cancelled")
+            case .failure(let error): log.add("completion failed \((error as? ChainError)?.step ?? -1)")
+            }
+        }
+        try await act(handle)
+        _ = await handle.result
+        withExtendedLifetime(delegate) {}
+        #expect(shop.agent.activities.isEmpty)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("success: every step, will-stop, delegate, completion, did-stop, then gone (Y90, Y92, Y42, D17, S8, C47)")
+    func success() async throws {
+        let log = Log()
+        try await run(Shop(), log, Chain("list", steps: [ChainStep(Get(1)), ChainStep(Count(2))]))
+        #expect(
+            log.all == [
+                "will start", "step 1 Get 1 200", "step 2 count 2 200", "will stop: success", "delegate succeeded",
+                "completion 2", "did stop",
+            ])
+    }
+
+    @Test("failure: the steps before it, then the step that failed, once (Y91, Y42, D16, D17, S8)")
+    func failure() async throws {
+        let log = Log()
+        let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
+        try await run(shop, log, Chain("list", steps: (1...4).map { ChainStep(Get($0)) }))
+        #expect(
+            log.all == [
+                "will start", "step 1 Get 1 200", "will stop: failure", "delegate failed 2", "completion failed 2",
+                "did stop",
+            ])
+        #expect(shop.outcomes == ["success", "failure"])
+    }
+
+    @Test("a stop is a cancellation: the current step ends, the rest never starts (Y93, D16, B57)")
+    func stop() async throws {
+        let (log, gate) = (Log(), Gate())
+        let shop = Shop { id in if id == 2 { try await gate.wait() } }
+        try await run(shop, log, Chain("list", steps: (1...4).map { ChainStep(Get($0)) })) { handle in
+            try await gate.reached()
+            handle.cancel()
+        }
+        #expect(
+            log.all == [
+                "will start", "step 1 Get 1 200", "will stop: cancelled", "delegate cancelled", "completion cancelled",
+                "did stop",
+            ])
+        #expect(shop.outcomes == ["success", "cancelled"])
+    }
+
+    @Test("an empty list succeeds at once, with its pair of events (Y93)")
+    func empty() async throws {
+        let log = Log()
+        try await run(Shop(), log, Chain("list", steps: []))
+        #expect(log.all == ["will start", "will stop: success", "delegate succeeded", "completion 0", "did stop"])
+    }
+
+    @Test("a chain is registered before it starts, runs with nobody to hold it and is released (B54, B55)")
+    func released() async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        weak var activity: Activity?
+        do { activity = shop.agent.start(Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).activity }
+        #expect(shop.agent.activities.contains { $0.kind == .chain })
+        #expect(shop.recording.records().first?.name == "willStart")
+        gate.open()
+        try await shop.recording.wait(for: "didStop", count: 3)
+        #expect(shop.agent.activities.isEmpty)
+        // The task that ran it lets go of it a moment later.
+        for _ in 0..<10_000 where activity != nil { await Task.yield() }
+        #expect(activity == nil)
+    }
+
+    @Test("cancelAll ends a chain and its step, with callbacks, and keeps nothing (B17)")
+    func cancelAll() async throws {
+        let (log, gate) = (Log(), Gate())
+        let shop = Shop { _ in try await gate.wait() }
+        try await run(shop, log, Chain("list", steps: [ChainStep(Get(1))])) { _ in
+            try await gate.reached()
+            #expect(shop.agent.cancelAll() > 0)
+        }
+        #expect(Array(log.all.suffix(3)) == ["delegate cancelled", "completion cancelled", "did stop"])
+    }
+
+    @Test("cancelling the task that awaits a chain cancels all of it, also what it started and did not await")
+    func task() async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        let task = Task {
+            try await shop.agent.send(
+                Chain("task") { steps in
+                    let handle = steps.start(Get(1))
+                    let other = steps.start(Batch(Get(2), Get(3)))
+                    _ = try await other.value
+                    return try await handle.value.value
+                })
+        }
+        try await gate.reached(by: 3)
+        task.cancel()
+        let error = await #expect(throws: ErrandError.self) { try await task.value }
+        #expect(error?.isCancelled == true)
+        #expect(shop.outcomes == ["cancelled", "cancelled", "cancelled"])
+        #expect(shop.agent.activities.isEmpty)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("cancelled by its own body, a chain ends as cancelled, whatever the body returns (B56)")
+    func ownCancel() async throws {
+        let shop = Shop()
+        let chain = Chain("own") { steps in
+            _ = try await steps.send(Get(1))
+            steps.cancel()
+            if (try? await steps.send(Get(2))) != nil { return "sent after the end" }
+            return "all is well"
+        }
+        let error = await #expect(throws: ErrandError.self) { try await shop.agent.send(chain) }
+        #expect(error?.isCancelled == true)
+        #expect(shop.outcomes == ["success"])
+    }
+
+    @Test("what the body leaves running is cancelled before the end, and nothing starts after it")
+    func stragglers() async throws {
+        let gate = Gate()
+        let shop = Shop { id in if id == 1 { try await gate.wait() } }
+        let kept = try await shop.agent.send(
+            Chain("careless") { steps in
+                steps.start(Get(1))
+                try await gate.reached()
+                return steps
+            })
+        #expect(shop.outcomes == ["cancelled"])
+        #expect(shop.recording.records().last?.kind == .chain)
+        let late = await #expect(throws: ErrandError.self) { try await kept.send(Get(2)) }
+        #expect(late?.code == .activityEnded)
+        await #expect(throws: ErrandError.self) { try await kept.send(Batch(Get(2), Get(3))) }
+        await #expect(throws: ErrandError.self) { try await kept.start(Get(2)).value }
+        #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
+    }
+
+    @Test("what a task of the body's own still sends is awaited, so it ends before the chain")
+    func strayTask() async throws {
+        let gate = Gate()
+        let shop = Shop { id in if id == 1 { try await gate.wait() } }
+        try await shop.agent.send(
+            Chain("careless") { steps in
+                Task { _ = try await steps.send(Get(1)) }
+                try await gate.reached()
+                Task { gate.open() }
+            })
+        #expect(shop.outcomes == ["success"])
+        #expect(shop.recording.records().last?.kind == .chain)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("the completion runs on the caller's queue, after the delegate")
+    func queue() async throws {
+        let key = DispatchSpecificKey<Int>()
+        let queue = DispatchQueue(label: "chain")
+        queue.setSpecific(key: key, value: 7)
+        let log = Log()
+        let delegate = Delegate(log)
+        let handle = Shop().agent.start(Chain("queue", Get(1)), delegate: delegate, on: queue) { result in
+            log.add("\((try? result.get().value) ?? "?") on \(DispatchQueue.getSpecific(key: key) ?? 0)")
+        }
+        _ = try await handle.value
+        #expect(log.all == ["step 1 Get 1 200", "delegate succeeded", "1 on 7"])
+    }
+
+    @Test("a composite step is told to the delegate with its answer, and its parts are no steps")
+    func compositeStep() async throws {
+        let log = Log()
+        let delegate = Delegate(log)
+        let chain = Chain("composite") { steps in
+            _ = try await steps.send(Batch(of: [1, 2], label: "both") { _, number in number })
+            return try await steps.send(Chain("inner", Get(3))).value
+        }
+        let handle = Shop().agent.start(chain, delegate: delegate)
+        #expect(try await handle.value == "3")
+        #expect(log.all.count == 3)
+        #expect(log.all.first == "step 1 both [1, 2] 0")
+        #expect(log.all.dropFirst().first?.hasPrefix("step 2 inner ") == true)
+    }
+}

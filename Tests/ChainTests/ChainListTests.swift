@@ -1,0 +1,141 @@
+import Errand
+import ErrandChain
+import ErrandTesting
+import Testing
+
+/// The list form, whose callbacks change what is to come.
+@Suite(.timeLimit(.minutes(5)))
+struct ChainListTests {
+    @Test("a callback runs on the main actor before the next step, and may add steps (Y89, T10)")
+    func add() async throws {
+        let (log, shop) = (Log(), Shop { _ in })
+        let first = ChainStep(Get(1)) { response, steps in
+            MainActor.assertIsolated()
+            log.add("after \(response.value): \(steps.pending)")
+            steps.append(
+                ChainStep(Get(4)) { response, steps in
+                    log.add("after \(response.value): \(steps.pending)")
+                    steps.append(ChainStep(Count(5)))
+                })
+            steps.insert(ChainStep(Get(2), label: "two"), ChainStep(Get(3), label: "three"))
+        }
+        let results = try await shop.agent.send(Chain("list", steps: [first]))
+        #expect(results.map(\.label) == ["Get", "two", "three", "Get", "count"])
+        #expect(results.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(results.map { "\($0.value)" } == ["1", "2", "3", "4", "5"])
+        #expect(results.last?.http?.status == 200)
+        #expect(log.all == ["after 1: []", "after 4: []"])
+        #expect(shop.notes.first == "chain: step 1: Get")
+        #expect(shop.notes.contains("chain: step 3: three"))
+    }
+
+    @Test("a callback may remove steps that were not reached (S5)")
+    func remove() async throws {
+        let shop = Shop()
+        let first = ChainStep(Get(1)) { _, steps in
+            #expect(steps.remove("Get") == 0)
+            #expect(steps.remove("skip") == 2)
+            #expect(steps.pending == ["keep"])
+        }
+        let results = try await shop.agent.send(
+            Chain(
+                "list",
+                steps: [
+                    first, ChainStep(Get(2), label: "skip"),
+                    ChainStep(Get(3), label: "keep") { _, steps in
+                        #expect(steps.removeAll() == 0)
+                    }, ChainStep(Get(4), label: "skip"),
+                ]))
+        #expect(results.map(\.label) == ["Get", "keep"])
+        let short = try await shop.agent.send(
+            Chain("short", steps: [ChainStep(Get(1)) { _, steps in steps.removeAll() }, ChainStep(Get(2))]))
+        #expect(short.count == 1)
+        #expect(shop.outcomes.count == 3)
+    }
+
+    @Test("a step makes its request of the value before it (S8, C47)")
+    func after() async throws {
+        let results = try await Shop().agent.send(
+            Chain(
+                "list",
+                steps: [
+                    ChainStep(Count(20)), ChainStep(after: Int.self) { Count($0 + 1) },
+                    ChainStep(after: Int.self, label: "last") { Get($0 * 2) },
+                ]))
+        #expect(results.last?.value as? String == "42")
+        #expect(results.map(\.label) == ["count", "Count", "last"])
+    }
+
+    @Test("a step that needs another type than came fails, and says what was expected")
+    func mismatch() async throws {
+        let shop = Shop()
+        let wrong = await #expect(throws: ChainInputError.self) {
+            try await shop.agent.send(
+                Chain("list", steps: [ChainStep(Get(1)), ChainStep(after: Int.self) { Get($0) }]))
+        }
+        #expect(wrong?.description == "Get needs Int of the step before it, got String")
+        let nothing = await #expect(throws: ChainInputError.self) {
+            try await shop.agent.send(Chain("list", steps: [ChainStep(after: Int.self, label: "a") { Get($0) }]))
+        }
+        #expect(nothing?.description == "a needs Int of the step before it, got nothing")
+        #expect(shop.outcomes == ["success"])
+    }
+
+    @Test(
+        "stopping inside a callback is a cancellation, never a success, also in the last one (B56)", arguments: [1, 3])
+    func stopInside(_ place: Int) async throws {
+        let shop = Shop()
+        let list = (1...3).map { id in
+            ChainStep(Get(id)) { _, steps in if id == place { steps.cancel() } }
+        }
+        let handle = shop.agent.start(Chain("list", steps: list))
+        let error = await #expect(throws: ErrandError.self) { try await handle.value }
+        #expect(error?.isCancelled == true)
+        #expect(shop.outcomes.count == place)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("what a callback throws ends the chain")
+    func callbackThrows() async throws {
+        let shop = Shop()
+        await #expect(throws: Refused.self) {
+            try await shop.agent.send(
+                Chain("list", steps: [ChainStep(Get(1)) { _, _ in throw Refused() }, ChainStep(Get(2))]))
+        }
+        #expect(shop.outcomes == ["success"])
+    }
+
+    @Test("an editor that is kept changes nothing outside of a callback, and a chain's list cannot be reached (B57)")
+    func keptEditor() async throws {
+        let kept = Kept<ChainEditor>()
+        let shop = Shop { id in
+            guard id == 2, let editor = kept.value else { return }
+            #expect(!editor.append(ChainStep(Get(9))))
+            #expect(!editor.insert(ChainStep(Get(9))))
+            #expect(editor.removeAll() == 0)
+        }
+        let chain = Chain(
+            "list",
+            steps: (1...3).map { id in
+                ChainStep(Get(id)) { _, steps in kept.value = steps }
+            })
+        #expect(try await shop.agent.send(chain).count == 3)
+        #expect(kept.value?.append(ChainStep(Get(9))) == false)
+        #expect(try await shop.agent.send(chain).count == 3)
+    }
+
+    @Test("the fraction counts the steps, and does not fall when some are added")
+    func progress() async throws {
+        let recording = RecordingAccessory()
+        let first = ChainStep(Get(1)) { _, _ in }
+        let second = ChainStep(Get(2)) { _, steps in (3...6).forEach { steps.append(ChainStep(Get($0))) } }
+        let handle = Shop().agent.start(
+            Chain("list", steps: [first, second]), options: CallOptions(accessories: [recording]))
+        _ = try await handle.value
+        let told = recording.records().compactMap { record in
+            if case .transport(.progress(let progress)) = record.event { progress.fraction } else { nil }
+        }
+        #expect(told == [0.5, 0.5, 0.5, 4.0 / 6, 5.0 / 6, 1])
+        #expect(handle.progress.fraction == 1)
+    }
+}

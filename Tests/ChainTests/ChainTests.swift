@@ -1,0 +1,206 @@
+import Errand
+import ErrandBatch
+import ErrandChain
+import ErrandTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct ChainTests {
+    @Test("A, then B and C as A says, then D as both say (Y89)")
+    func checkout() async throws {
+        let shop = Shop()
+        let answer = try await shop.agent.send(
+            Chain("checkout") { steps in
+                let a = try await steps.send(Count(1)).value
+                let (b, c) = try await steps.send(Batch(Get(a + 1), Count(a + 2)))
+                return try await steps.send(Get(c.value * 100 + (Int(b.value) ?? 0))).value
+            })
+        #expect(answer == "302")
+        #expect(shop.notes == ["chain: step 1: count", "chain: step 2: batch", "chain: step 3: Get"])
+        let records = shop.recording.records()
+        let chain = try #require(records.first)
+        #expect(chain.kind == .chain && chain.label == "checkout" && chain.name == "willStart")
+        let batch = try #require(records.first { $0.kind == .batch })
+        #expect(batch.parent == chain.activity)
+        let parents = records.filter { $0.kind == .request && $0.name == "willStart" }.map(\.parent)
+        #expect(parents == [chain.activity, batch.activity, batch.activity, chain.activity])
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("three steps run in order, each after the one before, none with callbacks of its own (T10, D16)")
+    func order() async throws {
+        let shop = Shop()
+        _ = try await shop.agent.send(
+            Chain("three") { steps in for id in 1...3 { _ = try await steps.send(Get(id)) } })
+        let names = shop.recording.records().filter { $0.kind == .request }.map(\.name)
+        let each = ["willStart", "built", "sending", "received", "willStop", "didStop"]
+        #expect(names == each + each + each)
+        #expect(shop.names(.chain) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.records().last?.kind == .chain)
+    }
+
+    @Test("the first failure ends the chain; the error names the step; the rest never starts (Y91, C47)")
+    func failure() async throws {
+        let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
+        let error = await #expect(throws: ChainError.self) {
+            try await shop.agent.send(
+                Chain("checkout") { steps in
+                    for id in 1...5 { _ = try await steps.send(Get(id)) }
+                })
+        }
+        #expect(error?.chain == "checkout")
+        #expect(error?.step == 2)
+        #expect(error?.label == "Get")
+        #expect((error?.request as? Get)?.id == 2)
+        #expect((error?.underlying as? ErrandError)?.code == .connectionLost)
+        #expect(error?.isRetryable == true)
+        #expect(error.map { "\($0)" }?.hasPrefix("checkout, step 2 (Get): connectionLost: ") == true)
+        #expect(shop.outcomes == ["success", "failure"])
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("a step that fails may be caught, and an error of the body's own arrives as it is")
+    func ownErrors() async throws {
+        struct OutOfStock: Error, Equatable {}
+        let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
+        let chain = Chain("checkout") { steps in
+            do { return try await steps.send(Get(2)).value } catch let error as ErrandError {
+                #expect(error.code == .connectionLost)
+                return try await steps.send(Get(3)).value
+            }
+        }
+        #expect(try await shop.agent.send(chain) == "3")
+        await #expect(throws: OutOfStock()) {
+            try await shop.agent.send(
+                Chain("checkout") { steps in
+                    _ = try? await steps.send(Get(2))
+                    throw OutOfStock()
+                })
+        }
+        let own = await #expect(throws: ErrandError.self) {
+            try await shop.agent.send(
+                Chain("checkout") { steps in
+                    _ = try? await steps.send(Get(2))
+                    throw ErrandError(.invalidRequest, "no such thing")
+                })
+        }
+        #expect(own?.code == .invalidRequest)
+    }
+
+    @Test("an error's description holds no more than an error says of itself")
+    func description() async throws {
+        let agent = FakeAgent { _, _ in throw Refused() }
+        let error = await #expect(throws: ChainError.self) {
+            try await agent.send(Chain("checkout", Get(1)))
+        }
+        #expect(error.map { "\($0)" } == "checkout, step 1 (Get): Refused")
+        #expect(error.map { String(reflecting: $0) } == "checkout, step 1 (Get): Refused")
+    }
+
+    @Test("linked requests: each is made of the response before it, outside the requests (S8, C47)")
+    func links() async throws {
+        let shop = Shop { id in if id == 9 { throw Refused() } }
+        let chain = Chain("linked", Count(1)).then { Count($0.value + 10) }.then { Get($0.value * 2) }
+        let response = try await shop.agent.send(chain)
+        #expect(response.value == "22")
+        #expect(response.http.status == 200)
+        let error = await #expect(throws: ChainError.self) {
+            try await shop.agent.send(Chain("linked", Count(8)).then { Count($0.value + 1) }.then { Get($0.value) })
+        }
+        #expect(error?.step == 2)
+        await #expect(throws: Refused.self) {
+            try await shop.agent.send(Chain("linked", Count(1)).then { _ -> Get in throw Refused() })
+        }
+    }
+
+    @Test("a chain sent again, at the same time and after a failure, is an activity of its own (D11, S4, B57)")
+    func again() async throws {
+        let fails = Gate()
+        let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
+        let chain = Chain("again", Count(1)).then { Get($0.value + 1) }
+        await #expect(throws: ChainError.self) { try await shop.agent.send(chain) }
+        fails.open()
+        async let first = shop.agent.send(chain)
+        async let second = shop.agent.send(chain)
+        #expect(try await (first.value, second.value) == ("2", "2"))
+        #expect(shop.names(.chain).filter { $0 == "didStop" }.count == 3)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("a chain has tags and a label like a request, and its steps have its tags; it is no request (Y92, S2)")
+    func tags() async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        let options = CallOptions(tags: Tags().with(Screen.self, "profile"), label: "renamed")
+        let handle = shop.agent.start(Chain("tagged", Get(1)), options: options)
+        try await gate.reached()
+        #expect(handle.activity.label == "renamed")
+        #expect(shop.agent.activities.count == 2)
+        #expect(shop.agent.activities.allSatisfy { $0.tags[Screen.self] == "profile" })
+        gate.open()
+        _ = try await handle.value
+        let chain: Any = Chain("tagged", Get(1))
+        #expect(!(chain is any Request))
+    }
+
+    @Test("it runs on an agent of the user's own that has nothing but send")
+    func fake() async throws {
+        let agent = FakeAgent { request, options in
+            #expect(options.parent?.kind == .chain || options.parent?.kind == .batch)
+            if let get = request as? Get { return "\(get.id)" }
+            return (request as? Count)?.id ?? 0
+        }
+        let answer = try await agent.send(
+            Chain("fake") { steps in
+                let a = try await steps.send(Count(1)).value
+                let (b, c) = try await steps.send(Batch(Get(a + 1), Get(a + 2)))
+                return b.value + c.value
+            })
+        #expect(answer == "23")
+        #expect(try await agent.send(Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).count == 2)
+    }
+
+    @Test("a nested chain's failure is named from the outside in")
+    func nestedFailure() async throws {
+        let shop = Shop { id in if id == 7 { throw ErrandError(.timedOut, "late") } }
+        let error = await #expect(throws: ChainError.self) {
+            try await shop.agent.send(
+                Chain("outer") { steps in
+                    _ = try await steps.send(Get(1))
+                    return try await steps.send(Chain("inner", Count(2)).then { Get($0.value + 5) })
+                })
+        }
+        #expect(error?.step == 2 && error?.label == "inner")
+        let inner = error?.underlying as? ChainError
+        #expect(inner?.step == 2 && inner?.label == "Get")
+        #expect(error?.isRetryable == true)
+        #expect(shop.recording.problems() == [])
+    }
+
+    @Test("the bytes of the steps are added up, and never fall")
+    func progress() async throws {
+        let stub = StubTransport { _ in
+            StubAnswer.json("1").reporting(
+                .progress(TransferProgress(received: 40)), .progress(TransferProgress(received: 10)))
+        }
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
+        let recording = RecordingAccessory()
+        let (whole, step) = (Log(), Log())
+        let options = CallOptions(accessories: [recording], progress: { whole.add("\($0.received)") })
+        let handle = agent.start(
+            Chain("bytes") { steps in
+                _ = try await steps.send(
+                    Count(1), options: CallOptions(progress: { step.add("\($0.received)") }))
+                _ = try await steps.start(Count(2)).value
+            }, options: options)
+        _ = try await handle.value
+        #expect(whole.all == ["40", "40", "80", "80"])
+        #expect(step.all == ["40", "10"])
+        let told = recording.records().compactMap { record in
+            if case .transport(.progress(let progress)) = record.event { progress.received } else { nil }
+        }
+        #expect(told == [40, 40, 80, 80])
+        #expect(handle.progress.received == 80)
+        #expect(handle.progress.fraction == nil)
+    }
+}
