@@ -62,6 +62,7 @@ let programs: [Target] = [
 let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
+    suite("ConformanceTests", needs: ["ErrandCurlTransport"]),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
