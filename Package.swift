@@ -38,6 +38,7 @@ let modules: [Target] = [
     plugin("JSONValidation"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
+    plugin("URLSessionTransport"),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -62,7 +63,7 @@ let programs: [Target] = [
 let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
-    suite("ConformanceTests", needs: ["ErrandCurlTransport"]),
+    suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
@@ -70,6 +71,7 @@ let suites: [Target] = [
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
+    suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 
