@@ -166,7 +166,6 @@ struct KeyInfoHeaderTests {
         process.standardOutput = output
         try process.run()
         let info = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
         let header = try #require(KeyInfoHeader.bytes(isRSA: isRSA, bits: bits))
         #expect(info.starts(with: header))
         // A point that is not compressed, or a SEQUENCE: where the bare key begins.

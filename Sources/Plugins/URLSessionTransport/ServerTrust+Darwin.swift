@@ -7,7 +7,7 @@ import Security
 /// Whom a ``URLSessionTransport`` believes: certificate authorities of one's own, and public keys.
 ///
 /// ```swift
-/// let trust = ServerTrust(pins: ["sha256//AAAA…=", "sha256//BBBB…="])     // the key in use, and the next one
+/// let trust = ServerTrust(publicKeyPins: ["api.example.com": [pinInUse, nextPin]])
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(trust: trust))
 /// ```
 ///
@@ -17,16 +17,17 @@ import Security
 public struct ServerTrust: Sendable {
     /// Certificates of authorities, as DER, that count instead of the system's; the system's if empty.
     public var authorities: [Data]
-    /// One of them has to be the server's key, written like curl's: "sha256//" and the base64 of the SHA-256 of the
-    /// SubjectPublicKeyInfo. Any key if empty.
-    public var pins: Set<String>
+    /// By host in lower case, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo)
+    /// that are accepted, in Base64. One has to match, so a key can be changed. No host by default.
+    public var publicKeyPins: [String: [String]]
 
-    public init(authorities: [Data] = [], pins: Set<String> = []) {
-        (self.authorities, self.pins) = (authorities, pins)
+    /// The system's authorities and any key, unless said otherwise.
+    public init(authorities: [Data] = [], publicKeyPins: [String: [String]] = [:]) {
+        (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
     /// What is wrong; nil if nothing is.
-    func complaint(about peer: SecTrust) -> String? {
+    func complaint(about peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
             guard certificates.count == authorities.count else { return "an authority's certificate is not DER" }
@@ -37,7 +38,7 @@ public struct ServerTrust: Sendable {
         guard SecTrustEvaluateWithError(peer, &error) else {
             return error.map { CFErrorCopyDescription($0) as String } ?? "the server's certificate is not trusted"
         }
-        if pins.isEmpty { return nil }
+        guard let pins = publicKeyPins[host.lowercased()] ?? publicKeyPins["*"] else { return nil }
         guard let chain = SecTrustCopyCertificateChain(peer) as? [SecCertificate], let leaf = chain.first,
             let pin = Self.pin(of: leaf)
         else { return "the server's public key cannot be read" }
@@ -51,7 +52,7 @@ public struct ServerTrust: Sendable {
             let type = attributes[kSecAttrKeyType] as? String, let bits = attributes[kSecAttrKeySizeInBits] as? Int,
             let header = KeyInfoHeader.bytes(isRSA: type == kSecAttrKeyTypeRSA as String, bits: bits)
         else { return nil }
-        return "sha256//" + Data(SHA256.hash(data: header + bytes)).base64EncodedString()
+        return Data(SHA256.hash(data: header + bytes)).base64EncodedString()
     }
 }
 

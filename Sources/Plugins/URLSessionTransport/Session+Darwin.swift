@@ -61,7 +61,7 @@ extension SessionDelegate {
             // Without a credential store a 401 is the answer.
             return completionHandler(.performDefaultHandling, nil)
         }
-        if let complaint = policy.complaint(about: peer) {
+        if let complaint = policy.complaint(about: peer, of: challenge.protectionSpace.host) {
             transfer(task)?.fail(ErrandError(.insecureConnection, complaint))
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }

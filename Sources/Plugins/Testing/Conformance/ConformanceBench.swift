@@ -115,6 +115,8 @@ extension ConformanceBench {
                 throw ConformanceFailure(expected: "\(what): one of \(codes)", came: error.description)
             }
             return error
+        } catch is CancellationError where codes.isEmpty || codes.contains(.cancelled) {
+            return ErrandError(.cancelled, "cancelled")
         } catch {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
         }

@@ -100,7 +100,8 @@ enum CancellationCases {
                             for _ in 0..<(index * 7919 % 400) { await Task.yield() }
                             task.cancel()
                             if case .failure(let error) = await task.result {
-                                let isCancelled = (error as? ErrandError)?.isCancelled == true
+                                let isCancelled =
+                                    (error as? ErrandError)?.isCancelled == true || error is CancellationError
                                 try bench.expect(isCancelled, "the code cancelled", came: "\(error)")
                             }
                         }
