@@ -56,6 +56,7 @@ let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program("errand-bench", in: "Tests/Benchmarks", needs: everything),
+    program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
 ]
