@@ -68,6 +68,10 @@ let suites: [Target] = [
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
+    .testTarget(
+        name: "ErrandIntegrationTests",
+        dependencies: ["Errand", "ErrandCurlTransport", "ErrandTesting", "ErrandURLSessionTransport"],
+        path: "Tests/Integration"),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
