@@ -38,6 +38,7 @@ let modules: [Target] = [
     plugin("JSONValidation"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
+    plugin("URLSessionTransport"),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -55,6 +56,7 @@ let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program("errand-bench", in: "Tests/Benchmarks", needs: everything),
+    program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
 ]
@@ -62,13 +64,19 @@ let programs: [Target] = [
 let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
+    suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),
+    .testTarget(
+        name: "ErrandIntegrationTests",
+        dependencies: ["Errand", "ErrandCurlTransport", "ErrandTesting", "ErrandURLSessionTransport"],
+        path: "Tests/Integration"),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
+    suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 

@@ -1,0 +1,40 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// Runs the conformance suite over ``CurlTool`` and prints what came of it.
+@main
+struct Main {
+    static let excuses: [ConformanceExcuse] = [
+        .feature(.backpressure, because: "the body is read whole, into a file"),
+        .feature(.uploadBackpressure, because: "a body is collected before the process starts"),
+        .feature(.reuse, because: "each request is a process, with a connection of its own"),
+        .feature(.load, because: "each request is a process"),
+        .feature(.timeouts, because: "the clock is curl's own"),
+        .feature(.events, because: "nothing is reported while the process runs"),
+        .feature(.trailers, because: "trailers are not reported"),
+        .named(
+            "a stream outlives the transport that it came from", because: "the body is read before the head is told"),
+        .named("a body longer than its reader takes is an error", because: "curl 7 limits announced lengths only"),
+        .named("a reader that goes away closes its connection", because: "the body is read before the head is told"),
+    ]
+
+    static func main() async {
+        var (kept, excused, broken) = (0, 0, 0)
+        for each in TransportConformance.cases(for: { CurlTool() }, excusing: excuses) {
+            do {
+                try await each.run()
+                kept += 1
+                print("kept     \(each)")
+            } catch is ConformanceExcused {
+                excused += 1
+                print("excused  \(each)")
+            } catch {
+                broken += 1
+                print("broken   \(each)\n         \(error)")
+            }
+        }
+        print("\(kept) kept, \(excused) excused, \(broken) broken")
+        if broken > 0 { exit(1) }
+    }
+}

@@ -1,0 +1,140 @@
+import Errand
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Connections that end at the wrong moment, and answers that are none.
+enum FaultCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
+            let answer = TestResponse.text("hello")
+            let head = answer.wireBytes().count - 5
+            try await cuts(bench, 0..<head) { answer.closing(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection closed at any byte of the body is an error") { bench in
+            let answer = TestResponse.text("hello, body")
+            let count = answer.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { answer.closing(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
+            let answer = TestResponse.text("hello").chunked(sizes: [2, 3])
+            // The last two bytes are an empty line that says nothing more.
+            let framed = answer.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
+            try await cuts(bench, 0..<(framed - 2)) { answer.closing(afterBodyBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection reset at any byte of the head is an error") { bench in
+            let answer = TestResponse.text("hello")
+            try await cuts(bench, 0..<(answer.wireBytes().count - 5)) { answer.resetting(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection reset at any byte of the body is an error") { bench in
+            let answer = TestResponse.text("hello, body")
+            let count = answer.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { answer.resetting(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a body cut short in a stream is an error at its end") { bench in
+            for answer in [
+                TestResponse.data(ConformanceBench.pattern(300_000)).truncated(to: 200_000),
+                TestResponse.data(ConformanceBench.pattern(300_000)).chunked(sizes: [100_000]).truncated(to: 200_000),
+            ] {
+                bench.server.on("/cut", answer)
+                let request = try bench.request(.get, "/cut")
+                try await bench.failure(of: "a truncated stream") {
+                    try await bench.viaAgent(request, delivery: .stream)
+                }
+            }
+            try await bench.expectWorking(after: "truncated streams")
+        },
+        ConformanceDraft(.faults, "a server that closes or resets at once is an error") { bench in
+            for plan in [ConnectionPlan.close, .reset] {
+                let server = try TestServer()
+                guard let url = URL(string: server.url("/")) else { return }
+                // More than one, because a transport may try once more.
+                server.enqueueConnections(plan, plan, plan, plan)
+                try await bench.failure(of: "a connection that ends at once", .connectionLost, .cannotConnect) {
+                    try await bench.viaAgent(HTTPRequest(.get, url))
+                }
+                server.stop()
+            }
+            try await bench.expectWorking(after: "connections that ended at once")
+        },
+        ConformanceDraft(.faults, "nobody listening is an error") { bench in
+            let gone = try TestServer()
+            let address = gone.url("/")
+            gone.stop()
+            guard let url = URL(string: address) else { return }
+            try await bench.failure(of: "a closed port", .cannotConnect) {
+                try await bench.viaAgent(HTTPRequest(.get, url))
+            }
+        },
+        ConformanceDraft(.faults, "a name that nobody has is an error") { bench in
+            guard let url = URL(string: "http://no-such-host.invalid/") else { return }
+            try await bench.failure(of: "a name under .invalid", .nameLookupFailed, .cannotConnect) {
+                try await bench.viaAgent(HTTPRequest(.get, url))
+            }
+        },
+        ConformanceDraft(.faults, "what is no HTTP is an error") { bench in
+            for text in ["HTP/1.1 200 OK\r\n\r\n", "\u{1}\u{2}\u{3}", "SSH-2.0-OpenSSH_9.2\r\n", "<html></html>"] {
+                bench.server.on("/nonsense", .raw(text))
+                let request = try bench.request(.get, "/nonsense")
+                try await bench.failure(of: text.debugDescription) { try await bench.viaAgent(request) }
+            }
+            try await bench.expectWorking(after: "nonsense")
+        },
+        ConformanceDraft(.faults, "an answer that contradicts itself is an error") { bench in
+            let heads = [
+                "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: two\r\n",
+                "Content-Length: 99999999999999999999999\r\n",
+            ]
+            for head in heads {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok!"))
+                let request = try bench.request(.get, "/odd")
+                try await bench.failure(of: head) { try await bench.viaAgent(request) }
+            }
+            for size in ["x\r\nok\r\n0\r\n\r\n", "-2\r\nok\r\n0\r\n\r\n", "ffffffffffffffffff\r\nok"] {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)"))
+                let request = try bench.request(.get, "/odd")
+                try await bench.failure(of: "the chunk \(size.debugDescription)") { try await bench.viaAgent(request) }
+            }
+            try await bench.expectWorking(after: "contradictions")
+        },
+        ConformanceDraft(.faults, "bytes beyond the announced length belong to nobody") { bench in
+            bench.server.on("/long", TestResponse.text("hello").contentLength(3))
+            let request = try bench.request(.get, "/long")
+            let answer = try await bench.answerOrFailure(of: "a body that is too long") {
+                try await bench.viaAgent(request)
+            }
+            if let answer { try bench.equal(answer.text, "hel", "the body") }
+            let next = try await bench.answerOrFailure(of: "the request after it") {
+                try await bench.answer(.get, "/ok")
+            }
+            if let next { try bench.equal(next.text, "ok", "the answer to the next request") }
+            try await bench.expectWorking(after: "a body that was too long")
+        },
+        ConformanceDraft(.faults, "a body longer than its reader takes is an error") { bench in
+            bench.server.on("/big", .repeating(count: 100_000))
+            bench.server.on("/endless", TestResponse.repeating(count: 1 << 40).chunked(sizes: []))
+            for path in ["/big", "/endless"] {
+                let request = try bench.request(.get, path)
+                try await bench.failure(of: "100,000 bytes for a reader of 1,000", .bodyTooLarge) {
+                    try await bench.viaAgent(request, limit: 1_000)
+                }
+            }
+        },
+    ]
+
+    private static func cuts(
+        _ bench: ConformanceBench, _ places: Range<Int>, _ answer: (Int) -> TestResponse
+    ) async throws {
+        let request = try bench.request(.get, "/cut")
+        for place in places {
+            bench.server.on("/cut", answer(place))
+            let error = try await bench.failure(of: "the end after byte \(place)") { try await bench.viaAgent(request) }
+            let isOurs = error.code == .cancelled || error.code == .timedOut
+            try bench.expect(!isOurs, "an error of the network after byte \(place)", came: error.description)
+        }
+        try await bench.expectWorking(after: "broken connections")
+    }
+}

@@ -1,0 +1,75 @@
+import Errand
+
+/// One thing that a transport promises, as something to run; see ``TransportConformance``.
+public struct ConformanceCase: Sendable, CustomStringConvertible {
+    /// What is promised, in a sentence that is unique in the suite.
+    public let name: String
+    /// What it is a part of: what an excuse may name.
+    public let feature: TransportFeature
+    /// Why it does not apply to this transport; nil if it does.
+    public let excuse: String?
+    let limit: Duration
+    let body: @Sendable () async throws -> Void
+
+    /// Runs it against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if an answer
+    /// takes longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
+    public func run() async throws {
+        if let excuse { throw ConformanceExcused(reason: excuse) }
+        do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
+            throw failure.named(name)
+        } catch {
+            throw ConformanceFailure(expected: "no error", came: "\(error)").named(name)
+        }
+    }
+
+    /// "feature: name", and the excuse.
+    public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
+}
+
+/// A promise that was not kept: what was expected, and what came.
+public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+    /// The case, once it is known.
+    public internal(set) var name = ""
+    /// In words, or a value.
+    public let expected: String
+    /// In words, or a value.
+    public let came: String
+
+    init(expected: String, came: String) { (self.expected, self.came) = (expected, came) }
+
+    func named(_ name: String) -> ConformanceFailure {
+        var copy = self
+        copy.name = name
+        return copy
+    }
+
+    /// A sentence for a test's log.
+    public var description: String { "\(name): expected \(expected), came \(came)" }
+}
+
+/// Thrown by an excused case, so that nobody takes it for one that passed.
+public struct ConformanceExcused: Error, Sendable, CustomStringConvertible {
+    /// Why the case does not apply.
+    public let reason: String
+    /// The reason.
+    public var description: String { "excused: \(reason)" }
+}
+
+/// Something that a transport cannot do, said in the open.
+public struct ConformanceExcuse: Sendable {
+    let feature: TransportFeature?
+    let name: String?
+    let reason: String
+
+    /// All cases of a feature.
+    public static func feature(_ feature: TransportFeature, because reason: String) -> ConformanceExcuse {
+        ConformanceExcuse(feature: feature, name: nil, reason: reason)
+    }
+
+    /// One case by its name. A name that no case has makes the suite fail, so that no excuse outlives its case.
+    public static func named(_ name: String, because reason: String) -> ConformanceExcuse {
+        ConformanceExcuse(feature: nil, name: name, reason: reason)
+    }
+
+    func covers(_ each: ConformanceCase) -> Bool { feature == each.feature || name == each.name }
+}

@@ -1,0 +1,79 @@
+import Errand
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The headers of an answer, from the dictionary that `HTTPURLResponse` makes of them.
+enum ResponseFields {
+    /// What URLSession decodes wherever it runs; an unknown coding is left to the reader.
+    private static let codings: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+
+    /// Whether the body comes without the coding that the head names.
+    static func isDecoded(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
+        guard let value = response.value(forHTTPHeaderField: "Content-Encoding"), !value.isEmpty else { return false }
+        if method == .head || response.statusCode == 204 || response.statusCode == 304 { return false }
+        let names = value.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })
+        return names.allSatisfy(codings.contains)
+    }
+
+    /// Without the marks of a coding that is gone. Cookies are set apart again: all other fields of one name stay
+    /// joined by commas, which means the same (RFC 9110, section 5.3).
+    static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
+        let isDecoded = isDecoded(response, for: method)
+        var fields: [HTTPHeaders.Field] = []
+        for (key, value) in response.allHeaderFields {
+            guard let key = key as? String, let value = (value as? String).map(trimmed) else { continue }
+            let name = HTTPHeaderName(key)
+            if isDecoded, name == .contentEncoding || name == .contentLength { continue }
+            if name == .setCookie {
+                fields += cookies(in: value).map { HTTPHeaders.Field(name, $0) }
+            } else {
+                fields.append(HTTPHeaders.Field(name, value))
+            }
+        }
+        // A dictionary has no order: by name, so that the same answer always reads the same.
+        let sorted = fields.enumerated().sorted {
+            ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
+        }
+        return HTTPHeaders(sorted.map(\.element))
+    }
+
+    /// On Linux the space behind a value comes with it.
+    private static func trimmed(_ value: String) -> String {
+        var value = Substring(value)
+        while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
+        return String(value.drop { $0 == " " || $0 == "\t" })
+    }
+
+    /// Splits at a comma only where another cookie begins: a name and an equals sign before any other comma or
+    /// semicolon. The comma in a date is followed by a day and no equals sign.
+    static func cookies(in value: String) -> [String] {
+        var result: [String] = []
+        var start = value.startIndex
+        for comma in value.indices where value[comma] == "," {
+            let rest = value[value.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0 != "=" && $0 != "," && $0 != ";" }
+            let isAssigned = name.endIndex < rest.endIndex && rest[name.endIndex] == "="
+            if !isAssigned || !HTTPHeaderName(String(name)).isValid { continue }
+            result.append(String(value[start..<comma]))
+            start = rest.startIndex
+        }
+        result.append(String(value[start...]))
+        return result.filter { !$0.isEmpty }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The same for a body that was lost, so that nobody waits for its length.
+    var withoutLength: HTTPURLResponse {
+        var fields: [String: String] = [:]
+        for (key, value) in allHeaderFields {
+            guard let key = key as? String, let value = value as? String else { continue }
+            if HTTPHeaderName(key) != .contentLength { fields[key] = value }
+        }
+        guard let url else { return self }
+        return HTTPURLResponse(url: url, statusCode: statusCode, httpVersion: nil, headerFields: fields) ?? self
+    }
+}

@@ -1,0 +1,66 @@
+import Errand
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ErrandError {
+    /// What URLSession reported, as an error of Core's. Where it says no more than "unknown", its text decides.
+    init(urlSession error: any Error) {
+        guard let failure = error as? URLError else {
+            self.init(.transportFailed, "URLSession failed", underlying: error)
+            return
+        }
+        self.init(Self.code(failure), Self.text(failure), underlying: failure)
+    }
+
+    private static func code(_ error: URLError) -> Code {
+        switch error.code {
+        case .cancelled: .cancelled
+        case .timedOut: .timedOut
+        case .cannotFindHost, .dnsLookupFailed: .nameLookupFailed
+        case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            .cannotConnect
+        case .networkConnectionLost: .connectionLost
+        // On Linux an empty reply; on Apple's platforms an answer that is none.
+        case .badServerResponse: isEmptyReply(error) ? .connectionLost : .invalidResponse
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .insecureConnection
+        case .badURL, .unsupportedURL: .invalidURL
+        case .requestBodyStreamExhausted: .bodyNotReplayable
+        case .fileDoesNotExist, .noPermissionsToReadFile: .file
+        case .unknown: code(fromText: text(error).lowercased())
+        default: .transportFailed
+        }
+    }
+
+    private static func isEmptyReply(_ error: URLError) -> Bool {
+        #if canImport(FoundationNetworking)
+        true
+        #else
+        false
+        #endif
+    }
+
+    private static func text(_ error: URLError) -> String {
+        error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
+    }
+
+    /// libcurl's sentences, which is all that Linux gives.
+    private static func code(fromText text: String) -> Code {
+        let table: [(String, Code)] = [
+            ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),
+            ("certificate", .insecureConnection), ("ssl", .insecureConnection), ("tls", .insecureConnection),
+            ("content encoding", .invalidResponse), ("content-length", .invalidResponse),
+            ("weird server reply", .invalidResponse), ("chunk", .invalidResponse), ("http/0.9", .invalidResponse),
+            ("unsupported protocol", .invalidResponse), ("receiving data", .connectionLost),
+            ("connect to", .cannotConnect), ("resolve host", .nameLookupFailed),
+            ("recv failure", .connectionLost), ("send failure", .connectionLost),
+        ]
+        return table.first { text.contains($0.0) }?.1 ?? .transportFailed
+    }
+}

@@ -1,0 +1,12 @@
+import ErrandTesting
+import Testing
+
+#if os(Linux)
+import ErrandCurlTransport
+
+@Suite("What a transport promises, kept by libcurl", .timeLimit(.minutes(10)))
+struct CurlConformanceTests {
+    @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }))
+    func kept(each: ConformanceCase) async throws { try await each.run() }
+}
+#endif

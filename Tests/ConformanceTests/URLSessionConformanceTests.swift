@@ -1,0 +1,32 @@
+import ErrandTesting
+import ErrandURLSessionTransport
+import Testing
+
+@Suite("What a transport promises, kept by URLSession", .timeLimit(.minutes(10)))
+struct URLSessionConformanceTests {
+    #if canImport(FoundationNetworking)
+    static let excuses: [ConformanceExcuse] = [
+        .feature(.trailers, because: "trailers end the process on Linux (a defect of FoundationNetworking)"),
+        .feature(.backpressure, because: "a suspended task starts over on Linux, so nothing holds back the server"),
+        .feature(
+            .uploadBackpressure,
+            because: "URLSession reads streams on the one queue of the process, so they are read whole beforehand"),
+        .named(
+            "a connection closed at any byte of the head is an error",
+            because: "a head that is cut off ends the process on Linux (a defect of FoundationNetworking)"),
+        .named(
+            "a coding that is cut short is an error, or comes as it is",
+            because: "URLSession hands over what it could decode on Linux, and says nothing"),
+    ]
+    #else
+    static let excuses: [ConformanceExcuse] = [
+        .feature(.trailers, because: "URLSession does not tell trailers")
+    ]
+    #endif
+
+    @Test("URLSession", arguments: TransportConformance.cases(for: { URLSessionTransport() }, excusing: excuses))
+    func kept(each: ConformanceCase) async throws {
+        if let excuse = each.excuse { try Test.cancel("\(each.name) is excused: \(excuse)") }
+        try await each.run()
+    }
+}

@@ -1,0 +1,50 @@
+// What docs/transport-conformance.md and docs/urlsession-transport.md show, as code that compiles.
+import Errand
+import ErrandURLSessionTransport
+
+import ErrandTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private typealias MyTransport = URLSessionTransport
+
+/// The suite's, but for one feature: the whole of it runs elsewhere.
+private enum TransportConformance {
+    static func cases(
+        for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = []
+    ) -> [ConformanceCase] {
+        ErrandTesting.TransportConformance.cases(for: make, excusing: excuses).filter { $0.feature == .ranges }
+    }
+}
+
+@Suite("MyTransport keeps what a transport promises")
+struct MyTransportTests {
+    @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
+    func kept(each: ConformanceCase) async throws { try await each.run() }
+}
+
+private func excused() -> [ConformanceCase] {
+    TransportConformance.cases(
+        for: { MyTransport() }, excusing: [.feature(.trailers, because: "the client below drops them")])
+}
+
+private func inAWord() {
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
+    _ = agent
+}
+
+private func configured() {
+    let configuration = URLSessionTransport.standardConfiguration
+    configuration.httpMaximumConnectionsPerHost = 6
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession(configuration))
+    _ = agent
+}
+
+struct Legacy: Request {
+    let urlRequest: URLRequest
+    func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
+}

@@ -1,0 +1,181 @@
+import Errand
+import ErrandTesting
+@testable import ErrandURLSessionTransport
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The transport over URLSession", .timeLimit(.minutes(5)))
+struct TransportTests {
+    struct Get: Request {
+        typealias Output = String
+        let path: String
+    }
+
+    @Test("an agent takes it in one word, and redirects are Core's")
+    func oneWord() async throws {
+        let server = try TestServer()
+        server.on("/old", .redirect(to: "/new"))
+        server.on("/new", .text("there"))
+        let agent = NetworkAgent(baseURL: server.url, transport: .urlSession)
+        #expect(try await agent.send(Get(path: "/old")).value == "there")
+        #expect(server.received.map(\.path) == ["/old", "/new"])
+    }
+
+    @Test("a configuration may be handed in, and is not changed by it")
+    func configuration() async throws {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpAdditionalHeaders = ["X-App": "shop"]
+        configuration.timeoutIntervalForRequest = 7
+        let cache = configuration.urlCache
+        let server = try TestServer()
+        server.on("/", .text("ok"))
+        let agent = NetworkAgent(baseURL: server.url, transport: .urlSession(configuration))
+        _ = try await agent.send(Get(path: "/"))
+        #expect(try await server.nextRequest().headers["X-App"] == "shop")
+        #expect(configuration.timeoutIntervalForRequest == 7)
+        #expect(configuration.urlCache === cache)
+    }
+
+    @Test("cellular access is a tag that reaches the URLRequest (Y6)", arguments: [true, false])
+    func cellular(isAllowed: Bool) async throws {
+        let transport = URLSessionTransport()
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        let tags = isAllowed ? Tags() : Tags().with(AllowsCellularAccess.self, false)
+        let transfer = Transfer(
+            HTTPRequest(.get, url), TransportOptions(tags: tags), try await Upload(.none, TransportOptions()), transport
+        )
+        #expect(transfer.urlRequest().allowsCellularAccess == isAllowed)
+    }
+
+    @Test("a GET with a body is refused before it is sent")
+    func getWithBody() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        let error = await #expect(throws: ErrandError.self) {
+            try await URLSessionTransport().send(
+                HTTPRequest(.get, url, body: .text("x")), options: TransportOptions())
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test("a file is sent with its length, and a large stream leaves nothing in the temporary directory")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("body")
+        let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try data.write(to: file)
+        let server = try TestServer()
+        server.on("/up", .echoBody)
+        let url = try #require(URL(string: server.url("/up")))
+        let before = try leftovers()
+        for body in [RequestBody.file(file), .stream { HTTPBody(file: file) }, .stream { Self.stream(of: file) }] {
+            let response = try await URLSessionTransport().send(
+                HTTPRequest(.post, url, body: body), options: TransportOptions())
+            #expect(response.data == data)
+            #expect(try await server.nextRequest().headers[.contentLength] == "3000000")
+        }
+        #expect(try leftovers().subtracting(before).isEmpty)
+    }
+
+    @Test(
+        "what URLSession reports becomes an error of Core's with the cause kept",
+        arguments: [
+            (.timedOut, .timedOut), (.cancelled, .cancelled), (.cannotFindHost, .nameLookupFailed),
+            (.cannotConnectToHost, .cannotConnect), (.networkConnectionLost, .connectionLost),
+            (.serverCertificateUntrusted, .insecureConnection), (.cannotParseResponse, .invalidResponse),
+            (.cannotCreateFile, .transportFailed),
+        ] as [(URLError.Code, ErrandError.Code)])
+    func errors(code: URLError.Code, expected: ErrandError.Code) {
+        let error = ErrandError(urlSession: URLError(code))
+        #expect(error.code == expected)
+        #expect((error.underlying as? URLError)?.code == code)
+    }
+
+    @Test(
+        "where URLSession says no more than unknown, its text decides",
+        arguments: [
+            ("transfer closed with 5 bytes remaining to read", .transportFailed),
+            ("transfer closed with outstanding read data remaining", .truncated),
+            ("SSL certificate problem: self-signed certificate", .insecureConnection),
+            ("Failed to connect to 127.0.0.1 port 1: Couldn't connect to server", .cannotConnect),
+            ("Error while processing content unencoding: incorrect header check", .transportFailed),
+        ] as [(String, ErrandError.Code)])
+    func texts(text: String, expected: ErrandError.Code) {
+        let error = ErrandError(urlSession: URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: text]))
+        #expect(error.code == expected)
+    }
+
+    private func leftovers() throws -> Set<String> {
+        let names = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
+        return Set(names.filter { $0.hasPrefix("errand-body-") })
+    }
+
+    /// A stream that does not say that it is a file.
+    private static func stream(of file: URL) -> HTTPBody { HTTPBody(source: Relay(HTTPBody(file: file))) }
+
+    private final class Relay: HTTPBodySource {
+        private let body: HTTPBody
+        private let chunks: AsyncThrowingStream<Data, any Error>
+
+        init(_ body: HTTPBody) {
+            self.body = body
+            chunks = AsyncThrowingStream { continuation in
+                Task {
+                    do {
+                        for try await chunk in body { continuation.yield(chunk) }
+                        continuation.finish()
+                    } catch { continuation.finish(throwing: error) }
+                }
+            }
+        }
+
+        func nextChunk() async throws -> Data? {
+            for try await chunk in chunks { return chunk }
+            return nil
+        }
+
+        func cancel() { body.cancel() }
+    }
+}
+
+#if canImport(FoundationNetworking)
+@Suite("Pins")
+struct KeyInfoHeaderTests {
+    static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
+
+    @Test(
+        "the header and the bare key are what openssl writes", .enabled(if: hasOpenSSL),
+        arguments: [
+            (true, 2048, "-algorithm RSA -pkeyopt rsa_keygen_bits:2048"),
+            (true, 3072, "-algorithm RSA -pkeyopt rsa_keygen_bits:3072"),
+            (true, 4096, "-algorithm RSA -pkeyopt rsa_keygen_bits:4096"),
+            (false, 256, "-algorithm EC -pkeyopt ec_paramgen_curve:P-256"),
+            (false, 384, "-algorithm EC -pkeyopt ec_paramgen_curve:P-384"),
+            (false, 521, "-algorithm EC -pkeyopt ec_paramgen_curve:P-521"),
+        ])
+    func header(isRSA: Bool, bits: Int, arguments: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "openssl genpkey \(arguments) 2>/dev/null | openssl pkey -pubout -outform DER"]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let info = output.fileHandleForReading.readDataToEndOfFile()
+        let header = try #require(KeyInfoHeader.bytes(isRSA: isRSA, bits: bits))
+        #expect(info.starts(with: header))
+        // A point that is not compressed, or a SEQUENCE: where the bare key begins.
+        #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
+    }
+
+    @Test("other keys have none")
+    func others() {
+        #expect(KeyInfoHeader.bytes(isRSA: true, bits: 1024) == nil)
+        #expect(KeyInfoHeader.bytes(isRSA: false, bits: 255) == nil)
+    }
+}
+#endif
