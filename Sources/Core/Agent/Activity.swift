@@ -154,8 +154,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
                 }
             }
             state.outcome = settled.outcome
-            state.task = nil
-            state.checks = []
+            (state.task, state.lastSent, state.checks) = (nil, nil, [])
             defer { (state.staged, state.bodies) = ([], []) }
             return (settled, state.bodies)
         }

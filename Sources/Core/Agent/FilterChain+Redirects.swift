@@ -10,7 +10,7 @@ extension FilterChain {
         exchange = exchange.with { ($0.attempt, $0.stage, $0.hop) = ($0.activity.countAttempt(), .hop, 1) }
         while true {
             let response = try await hop(exchange)
-            guard policy.follows, let next = try redirect(response, from: exchange.http, policy) else {
+            guard policy.maximumHops > 0, let next = try redirect(response, from: exchange.http, policy) else {
                 return response
             }
             guard exchange.hop <= policy.maximumHops else {
