@@ -34,6 +34,8 @@ let modules: [Target] = [
     .target(name: "Errand", dependencies: ["ErrandSupport"], path: "Sources/Core"),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
+    plugin("Cache", needs: ["ErrandSupport"]),
+    plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("Testing"),
@@ -57,6 +59,7 @@ let programs: [Target] = [
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program("errand-bench", in: "Tests/Benchmarks", needs: everything),
     program("errand-curl-tool", in: "Examples/CurlTool"),
+    program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
 ]
@@ -65,6 +68,11 @@ let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
+    suite("CacheTests", needs: ["ErrandCache", "ErrandCacheTesting", "ErrandSupport", "errand-cache-process"]),
+    // Copied from, and tested where it lies.
+    .testTarget(
+        name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
+        path: "Examples/CacheStores"),
     suite("CoreTests"),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
     suite("DocumentationTests", needs: everything),

@@ -1,0 +1,41 @@
+import Errand
+import ErrandCache
+import Foundation
+
+/// A store of one's own in memory, in few lines: a dictionary that forgets everything when it is full.
+///
+/// ```swift
+/// filters: [.cache(DictionaryStore())]
+/// ```
+actor DictionaryStore: CacheStore {
+    private var entries: [CacheKey: CacheEntry] = [:]
+    private var bytes: Int64 = 0
+    private let limit: Int64
+    private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+
+    init(limit: Int64 = 10_000_000) { self.limit = limit }
+
+    func entry(for key: CacheKey) -> CacheEntry? { entries[key] }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        // A body may come as a stream. What throws here leaves what was there.
+        let body = HTTPBody(try await entry.body.collect(upTo: Int(limit / 4)))
+        remove(key)
+        if bytes + Self.cost(body) > limit { (entries, bytes) = ([:], 0) }
+        entries[key] = CacheEntry(head: entry.head, body: body)
+        bytes += Self.cost(body)
+    }
+
+    func remove(_ key: CacheKey) {
+        if let old = entries.removeValue(forKey: key) { bytes -= Self.cost(old.body) }
+    }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        for (key, entry) in entries where matches(entry.head) { remove(key) }
+    }
+
+    func secret() -> Data { key }
+
+    /// A head is some hundred bytes.
+    private static func cost(_ body: HTTPBody) -> Int64 { (body.length ?? 0) + 500 }
+}

@@ -1,0 +1,79 @@
+import Errand
+import ErrandCache
+import Foundation
+
+/// A store in Redis, so that the processes of many machines share one cache. Redis itself keeps to a limit
+/// (`maxmemory`, `maxmemory-policy allkeys-lru`) and forgets entries a day after they have expired.
+///
+/// ```swift
+/// filters: [.cache(RedisStore(port: 6379))]
+/// ```
+final class RedisStore: CacheStore {
+    private let redis: RedisConnection
+    private let prefix: String
+    private let maximumBytes: Int
+
+    init(port: UInt16 = 6379, prefix: String = "errand:", maximumBytes: Int = 8 << 20) {
+        redis = RedisConnection(port: port)
+        self.prefix = prefix
+        self.maximumBytes = maximumBytes
+    }
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? {
+        guard case .bytes(let record) = try await redis.send(word("GET"), name(key)) else { return nil }
+        guard let (owner, head, body) = Self.parts(record), owner == Data(key.digestBytes),
+            let head = CacheEntryHead(encoded: head)
+        else { return nil }
+        return CacheEntry(head: head, body: HTTPBody(body))
+    }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        // Head and body are one value, so that nobody ever sees the one without the other.
+        let body = try await entry.body.collect(upTo: maximumBytes)
+        let head = entry.head.encoded()
+        let length = withUnsafeBytes(of: UInt32(head.count).littleEndian) { Data($0) }
+        let seconds = min(max(entry.head.expires.timeIntervalSinceNow, 0), 1e9) + 86_400
+        _ = try await redis.send(
+            word("SET"), name(key), Data(key.digestBytes) + length + head + body, word("EX"), word("\(Int(seconds))"))
+    }
+
+    func remove(_ key: CacheKey) async throws { _ = try await redis.send(word("DEL"), name(key)) }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        var cursor = word("0")
+        repeat {
+            let page = try await redis.send(
+                word("SCAN"), cursor, word("MATCH"), word(prefix + "entry:*"), word("COUNT"), word("500"))
+            guard case .list(let parts) = page, parts.count == 2, case .bytes(let next) = parts[0],
+                case .list(let names) = parts[1]
+            else { throw RedisError(description: "SCAN answered something else") }
+            for case .bytes(let name) in names {
+                guard case .bytes(let record) = try await redis.send(word("GET"), name) else { continue }
+                let head = Self.parts(record).flatMap { CacheEntryHead(encoded: $0.head) }
+                if head.map(matches) ?? true { _ = try await redis.send(word("DEL"), name) }
+            }
+            cursor = next
+        } while cursor != word("0")
+    }
+
+    /// The first process makes it; all others get the same.
+    func secret() async throws -> Data {
+        let random = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+        _ = try await redis.send(word("SETNX"), word(prefix + "secret"), random)
+        guard case .bytes(let secret) = try await redis.send(word("GET"), word(prefix + "secret")) else {
+            throw RedisError(description: "the secret is gone")
+        }
+        return secret
+    }
+
+    private func word(_ text: String) -> Data { Data(text.utf8) }
+    private func name(_ key: CacheKey) -> Data { word(prefix + "entry:" + key.digest) }
+
+    /// The digest of the key, the head and the body of a value.
+    private static func parts(_ record: Data) -> (owner: Data, head: Data, body: Data)? {
+        guard record.count >= 36 else { return nil }
+        let length = record[32..<36].reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard length <= record.count - 36 else { return nil }
+        return (Data(record[..<32]), Data(record[36..<(36 + length)]), Data(record[(36 + length)...]))
+    }
+}

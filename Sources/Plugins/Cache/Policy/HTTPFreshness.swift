@@ -1,0 +1,83 @@
+import Errand
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What of a response decides whether it is fresh, worked out once when it is stored (RFC 9111, section 4.2). Seconds.
+struct HTTPFreshness: Sendable, Hashable {
+    var lifetime: Int64 = 0
+    /// How old it was when it came.
+    var initialAge: Int64 = 0
+    var isHeuristic = false
+    /// Has to be validated before each use.
+    var noCache = false
+    /// Must never be served stale.
+    var mustRevalidate = false
+    var isImmutable = false
+    var staleWhileRevalidate: Int64?
+    var staleIfError: Int64?
+
+    init() {}
+
+    /// - Parameters:
+    ///   - sent: when the request was sent.
+    ///   - received: when the head of its answer came.
+    init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
+        let directives = CacheDirectives(headers)
+        let date = headers.values(of: "Date").first.flatMap { HTTPDate.parse($0, now: received) }
+        let apparent = date.map { received.timeIntervalSince($0) } ?? 0
+        let delay = max(0, received.timeIntervalSince(sent))
+        let told = Self.age(headers)
+        initialAge = Int64(min(max(apparent, told + delay, 0), Double(1 << 33)))
+        (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date ?? received)
+        noCache = directives.noCache
+        mustRevalidate = directives.mustRevalidate
+        isImmutable = directives.isImmutable
+        staleWhileRevalidate = directives.staleWhileRevalidate
+        staleIfError = directives.staleIfError
+    }
+
+    /// Section 4.2.1, without `s-maxage`, which is for shared caches.
+    private static func lifetime(
+        _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
+    ) -> (Int64, Bool) {
+        if let maxAge = directives.maxAge { return (maxAge, false) }
+        let expires = headers.values(of: "Expires")
+        if !expires.isEmpty {
+            // A date that is none, such as 0, is one in the past (section 5.3).
+            let dates = expires.map { HTTPDate.parse($0, now: date) ?? .distantPast }
+            return (seconds((dates.min() ?? .distantPast).timeIntervalSince(date)), false)
+        }
+        guard heuristicStatuses.contains(status) || directives.isPublic,
+            let modified = headers.values(of: "Last-Modified").first.flatMap({ HTTPDate.parse($0, now: date) })
+        else { return (0, true) }
+        return (min(seconds(date.timeIntervalSince(modified) / 10), 7 * 86_400), true)
+    }
+
+    private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), Double(1 << 31))) }
+
+    /// The first value of `Age`; one that is no number counts for nothing (section 5.1).
+    private static func age(_ headers: HTTPHeaders) -> Double {
+        guard let first = headers.values(of: "Age").first.flatMap({ HTTPList.items($0).first }) else { return 0 }
+        return CacheDirectives.seconds(first).map(Double.init) ?? 0
+    }
+
+    /// Whether a response of these headers says itself how long it is fresh.
+    static func isExplicit(_ headers: HTTPHeaders, _ directives: CacheDirectives) -> Bool {
+        directives.maxAge != nil || headers.contains("Expires")
+    }
+
+    /// How old it is now (section 4.2.3). Nil if the clock was set back by more than a minute since: then nobody knows.
+    func age(received: Date, now: Date) -> Int64? {
+        let resident = now.timeIntervalSince(received)
+        if resident < -60 { return nil }
+        return initialAge + Int64(min(max(resident, 0), Double(1 << 33)))
+    }
+
+    /// The statuses that may be kept without a word about freshness (RFC 9110, section 15.1).
+    static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+}

@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes numbers in little endian, texts behind their length.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ value: UInt8) { bytes.append(value) }
+    mutating func add(_ value: UInt32) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    mutating func add(_ value: UInt64) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+
+    mutating func add(_ value: String) {
+        add(UInt32(clamping: value.utf8.count))
+        bytes.append(contentsOf: value.utf8)
+    }
+
+    mutating func add(_ value: String?) {
+        add(UInt8(value == nil ? 0 : 1))
+        if let value { add(value) }
+    }
+
+    mutating func add(_ values: [String]) {
+        add(UInt32(clamping: values.count))
+        values.forEach { add($0) }
+    }
+}
+
+/// Reads the same and distrusts every length.
+struct ByteReader {
+    struct Fault: Error {}
+
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ data: Data) { bytes = Array(data) }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func byte() throws(Fault) -> UInt8 {
+        guard offset < bytes.count else { throw Fault() }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    mutating func uint32() throws(Fault) -> UInt32 { UInt32(truncatingIfNeeded: try number(4)) }
+    mutating func uint64() throws(Fault) -> UInt64 { try number(8) }
+
+    private mutating func number(_ size: Int) throws(Fault) -> UInt64 {
+        guard bytes.count - offset >= size else { throw Fault() }
+        defer { offset += size }
+        return bytes[offset..<(offset + size)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// A number of things of at least four bytes each.
+    mutating func count() throws(Fault) -> Int {
+        let count = Int(try uint32())
+        guard count <= (bytes.count - offset) / 4 else { throw Fault() }
+        return count
+    }
+
+    mutating func string() throws(Fault) -> String {
+        let count = Int(try uint32())
+        guard count <= bytes.count - offset,
+            let text = String(validating: bytes[offset..<(offset + count)], as: UTF8.self)
+        else { throw Fault() }
+        offset += count
+        return text
+    }
+
+    mutating func optionalString() throws(Fault) -> String? { try byte() == 0 ? nil : try string() }
+
+    mutating func strings() throws(Fault) -> [String] {
+        var result: [String] = []
+        for _ in 0..<(try count()) { result.append(try string()) }
+        return result
+    }
+
+    mutating func date() throws(Fault) -> Date {
+        let seconds = Double(bitPattern: try uint64())
+        guard seconds.isFinite else { throw Fault() }
+        return Date(timeIntervalSince1970: seconds)
+    }
+
+    mutating func seconds() throws(Fault) -> Int64? {
+        let value = try uint64()
+        if value == .max { return nil }
+        guard value <= 1 << 40 else { throw Fault() }
+        return Int64(value)
+    }
+}

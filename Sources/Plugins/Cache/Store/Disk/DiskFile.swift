@@ -1,0 +1,167 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An open file and the system calls that a store on disk is made of. Every call may block.
+struct DiskFile: ~Copyable {
+    /// What the system said, without a path.
+    struct Failure: Error {
+        let code: Int32
+        static let full = Failure(code: ENOSPC)
+        static let missing = Failure(code: ENOENT)
+        static let damaged = Failure(code: EIO)
+        var isMissing: Bool { code == ENOENT }
+        var error: CacheStoreError { CacheStoreError("the cache's directory: \(String(cString: strerror(code)))") }
+    }
+
+    /// What of a file's attributes matters here.
+    struct Status: Sendable, Hashable {
+        var size: Int64
+        /// When it was last used, in nanoseconds since 1970.
+        var used: Int64
+        var isRegular: Bool
+
+        fileprivate init(_ info: stat) {
+            size = Int64(info.st_size)
+            isRegular = info.st_mode & S_IFMT == S_IFREG
+            #if canImport(Darwin)
+            let time = info.st_mtimespec
+            #else
+            let time = info.st_mtim
+            #endif
+            used = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        }
+
+        init?(path: String) {
+            var info = stat()
+            guard lstat(path, &info) == 0 else { return nil }
+            self.init(info)
+        }
+    }
+
+    let descriptor: Int32
+
+    init(reading path: String) throws(Failure) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0 { throw Failure(code: errno) }
+    }
+
+    /// For its owner only.
+    init(creating path: String) throws(Failure) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw Failure(code: errno) }
+    }
+
+    /// For its owner only; what is there stays.
+    init(opening path: String) throws(Failure) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if descriptor < 0 { throw Failure(code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    var status: Status? {
+        var info = stat()
+        return fstat(descriptor, &info) == 0 ? Status(info) : nil
+    }
+
+    /// Marks it as used at that moment.
+    func touch(_ used: Int64) {
+        let time = timespec(tv_sec: Int(used / 1_000_000_000), tv_nsec: Int(used % 1_000_000_000))
+        let times = [time, time]
+        futimens(descriptor, times)
+    }
+
+    /// Exactly so many bytes from an offset; nil if there are fewer.
+    func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
+        guard count > 0 else { return Data() }
+        guard let buffer = malloc(count) else { throw Failure(code: ENOMEM) }
+        var done = 0
+        while done < count {
+            let received = pread(descriptor, buffer + done, count - done, off_t(offset) + off_t(done))
+            if received < 0 && errno == EINTR { continue }
+            if received <= 0 {
+                let code = errno
+                free(buffer)
+                if received == 0 { return nil }
+                throw Failure(code: code)
+            }
+            done += received
+        }
+        return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
+    }
+
+    func write(_ data: Data, at offset: Int64) throws(Failure) {
+        var done = 0
+        while done < data.count {
+            let written = data.withUnsafeBytes { bytes in
+                pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw Failure(code: errno) }
+            done += written
+        }
+    }
+
+    /// Whether the name still leads to this file.
+    func isNamed(_ path: String) -> Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0 && own.st_ino == named.st_ino
+            && own.st_dev == named.st_dev
+    }
+
+    /// Waits until no other process and no other store of this one holds the lock of this file.
+    func lock() throws(Failure) {
+        while flock(descriptor, LOCK_EX) != 0 { if errno != EINTR { throw Failure(code: errno) } }
+    }
+
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
+
+    static func rename(_ from: String, to path: String) throws(Failure) {
+        if systemRename(from, path) != 0 { throw Failure(code: errno) }
+    }
+
+    @discardableResult
+    static func remove(_ path: String) -> Bool { unlink(path) == 0 }
+
+    /// Gives a file a second name, unless that is taken.
+    static func link(_ from: String, to path: String) -> Bool { systemLink(from, path) == 0 }
+
+    /// A directory for its owner only; a plain file in its place is removed.
+    static func makeDirectory(_ path: String) throws(Failure) {
+        if mkdir(path, 0o700) == 0 { return }
+        if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            try makeDirectory(String(path[..<slash]))
+        } else if errno == EEXIST {
+            guard Status(path: path)?.isRegular == true else { return }
+            unlink(path)
+        } else {
+            throw Failure(code: errno)
+        }
+        if mkdir(path, 0o700) != 0 && errno != EEXIST { throw Failure(code: errno) }
+    }
+
+    /// Calls the body with the name of each file, in no order.
+    static func list(_ path: String, body: (String) -> Void) throws(Failure) {
+        guard let directory = opendir(path) else { throw Failure(code: errno) }
+        defer { closedir(directory) }
+        while let item = readdir(directory) {
+            let name = withUnsafeBytes(of: &item.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { body(name) }
+        }
+    }
+}
+
+private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
+private func systemLink(_ from: String, _ to: String) -> Int32 { link(from, to) }

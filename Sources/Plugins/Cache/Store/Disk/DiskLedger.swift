@@ -1,0 +1,272 @@
+import ErrandSupport
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Which files a store has, how much they are, and which goes next. Knows nothing of what is in them.
+///
+/// ```
+/// usage        bytes and files in all; its lock is the store's
+/// secret       the key of the keyed hashes
+/// entries/     a file for each entry
+/// partial/     what is being written
+/// ```
+///
+/// A process reads the directory only when the limit is reached, and then once for many removals: it remembers the files
+/// that were used least recently, with the time of their last use, and takes one only if that time still stands.
+final class DiskLedger: Sendable {
+    private struct Candidate: Sendable {
+        let name: String
+        let status: DiskFile.Status
+    }
+
+    private struct State: ~Copyable {
+        var usage: DiskFile?
+        /// The next to go is the last.
+        var candidates: [Candidate] = []
+    }
+
+    private let root: String
+    private let limit: CacheLimit
+    private let state = Mutex(State())
+    private let lastUse = Atomic<Int64>(0)
+    private let isPrepared = Atomic(false)
+
+    init(root: String, limit: CacheLimit) {
+        self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
+        self.limit = limit
+    }
+
+    func path(of digest: [UInt8]) -> String { path(named: Hexadecimal.text(digest)) }
+
+    private func path(named name: String) -> String { "\(root)/entries/\(name)" }
+
+    /// Now, and later than any time this gave before: two uses are never the same.
+    func nextUse() -> Int64 {
+        let now = Int64(Date().timeIntervalSince1970 * 1e9)
+        var last = lastUse.load(ordering: .relaxed)
+        while true {
+            let next = max(now, last + 1)
+            let (done, current) = lastUse.compareExchange(expected: last, desired: next, ordering: .relaxed)
+            if done { return next }
+            last = current
+        }
+    }
+
+    /// The path of a new file to write into.
+    func makeTemporary() throws(DiskFile.Failure) -> String {
+        if !isPrepared.exchange(true, ordering: .acquiringAndReleasing) { try prepare() }
+        let path = "\(root)/partial/\(UInt64.random(in: 0 ... .max))"
+        do { _ = try DiskFile(creating: path) } catch {
+            guard error.isMissing else { throw error }
+            try prepare()
+            _ = try DiskFile(creating: path)
+        }
+        return path
+    }
+
+    /// Makes the directories, and removes what writers left that were killed.
+    private func prepare() throws(DiskFile.Failure) {
+        try DiskFile.makeDirectory(root)
+        try DiskFile.makeDirectory(root + "/entries")
+        try DiskFile.makeDirectory(root + "/partial")
+        excludeFromBackup(root)
+        try sweep()
+    }
+
+    /// Nobody writes for an hour without a byte.
+    private func sweep() throws(DiskFile.Failure) {
+        let old = Int64((Date().timeIntervalSince1970 - 3600) * 1e9)
+        try DiskFile.list(root + "/partial") { name in
+            let path = "\(root)/partial/\(name)"
+            if let status = DiskFile.Status(path: path), status.used < old { DiskFile.remove(path) }
+        }
+    }
+
+    /// Puts a written file in its place, once there is room for it.
+    func put(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) {
+        guard let size = DiskFile.Status(path: temporary)?.size else { throw .missing }
+        let name = Hexadecimal.text(digest)
+        let target = path(named: name)
+        try locked { state, usage throws(DiskFile.Failure) in
+            let old = DiskFile.Status(path: target)
+            let (bytes, files): (Int64, Int64) = (size - (old?.size ?? 0), old == nil ? 1 : 0)
+            try makeRoom(bytes: bytes, files: files, keeping: name, &usage, &state.candidates)
+            try DiskFile.rename(temporary, to: target)
+            usage.bytes += bytes
+            usage.files += files
+        }
+    }
+
+    /// Removes the file of an entry, if there is one.
+    func remove(_ digest: [UInt8]) {
+        let name = Hexadecimal.text(digest)
+        guard DiskFile.Status(path: path(named: name)) != nil else { return }
+        try? locked { _, usage throws(DiskFile.Failure) in
+            guard let status = DiskFile.Status(path: path(named: name)), DiskFile.remove(path(named: name)) else {
+                return
+            }
+            usage.bytes -= status.size
+            usage.files -= 1
+        }
+    }
+
+    /// The digests of all entries.
+    func digests() throws(DiskFile.Failure) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        do {
+            try DiskFile.list(root + "/entries") { name in
+                if let digest = Self.digest(name) { result.append(digest) }
+            }
+        } catch { if !error.isMissing { throw error } }
+        return result
+    }
+
+    private static func digest(_ name: String) -> [UInt8]? {
+        let bytes = Array(name.utf8)
+        guard bytes.count == 64 else { return nil }
+        let digest = stride(from: 0, to: 64, by: 2).compactMap { index in
+            UInt8(String(decoding: bytes[index..<(index + 2)], as: UTF8.self), radix: 16)
+        }
+        return digest.count == 32 ? digest : nil
+    }
+
+    func usage() throws(DiskFile.Failure) -> CacheLimit {
+        try locked { _, usage throws(DiskFile.Failure) in CacheLimit(bytes: usage.bytes, entries: Int(usage.files)) }
+    }
+
+    func secret() throws(DiskFile.Failure) -> Data {
+        let path = root + "/secret"
+        if let data = try? DiskFile(reading: path).read(32, at: 0) { return data }
+        try prepare()
+        let temporary = try makeTemporary()
+        defer { DiskFile.remove(temporary) }
+        try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
+        // The first process wins; a file that is too short gives way.
+        if !DiskFile.link(temporary, to: path), DiskFile.Status(path: path)?.size != 32 {
+            try DiskFile.rename(temporary, to: path)
+        }
+        guard let data = try DiskFile(reading: path).read(32, at: 0) else { throw .damaged }
+        return data
+    }
+
+    // MARK: The account
+
+    /// Holds the store's lock around a change of files and of the account. The account is marked as open meanwhile, so
+    /// that after a crash the next one counts anew.
+    private func locked<Value: Sendable>(
+        _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
+    ) throws(DiskFile.Failure) -> Value {
+        let result: Result<Value, DiskFile.Failure> = state.withLock { state in
+            Result { () throws(DiskFile.Failure) in
+                try open(&state)
+                var usage: DiskUsage
+                if let known = DiskUsage(reading: state.usage) {
+                    usage = known
+                } else {
+                    usage = DiskUsage()
+                    count(&usage, &state.candidates)
+                }
+                try usage.write(to: state.usage, isOpen: true)
+                defer {
+                    try? usage.write(to: state.usage, isOpen: false)
+                    state.usage?.unlock()
+                }
+                return try body(&state, &usage)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Opens and locks the account of the directory that is there now.
+    private func open(_ state: inout State) throws(DiskFile.Failure) {
+        let path = root + "/usage"
+        for attempt in 0... {
+            if state.usage == nil {
+                do { state.usage = try DiskFile(opening: path) } catch {
+                    guard error.isMissing, attempt == 0 else { throw error }
+                    try prepare()
+                    continue
+                }
+            }
+            try state.usage?.lock()
+            if state.usage?.isNamed(path) == true { return }
+            state.usage = nil
+            if attempt > 3 { throw .damaged }
+        }
+    }
+
+    /// Removes the least recently used files until there is room; the one that is about to be replaced stays.
+    private func makeRoom(
+        bytes: Int64, files: Int64, keeping name: String, _ usage: inout DiskUsage, _ candidates: inout [Candidate]
+    ) throws(DiskFile.Failure) {
+        var counts = 0
+        while usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files {
+            if let candidate = candidates.popLast() {
+                let path = path(named: candidate.name)
+                guard candidate.name != name, DiskFile.Status(path: path) == candidate.status, DiskFile.remove(path)
+                else { continue }
+                usage.bytes -= candidate.status.size
+                usage.files -= 1
+            } else {
+                count(&usage, &candidates)
+                counts += 1
+                let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
+                // Others may use what this would remove, but not for ever.
+                if isFull && (candidates.isEmpty || counts > 64) { throw .full }
+            }
+        }
+    }
+
+    /// Reads the directory: what there is in all, and the eighth of it that goes next.
+    private func count(_ usage: inout DiskUsage, _ candidates: inout [Candidate]) {
+        usage = DiskUsage()
+        var all: [Candidate] = []
+        try? DiskFile.list(root + "/entries") { name in
+            let path = path(named: name)
+            guard let status = DiskFile.Status(path: path) else { return }
+            guard Self.digest(name) != nil, status.isRegular else {
+                DiskFile.remove(path)
+                return
+            }
+            usage.bytes += status.size
+            usage.files += 1
+            all.append(Candidate(name: name, status: status))
+        }
+        all.sort { $0.status.used > $1.status.used }
+        candidates = Array(all.suffix(max(64, all.count / 8)))
+        try? sweep()
+    }
+}
+
+/// Bytes and files in all, as they stand in the account: bytes, files, whether a change is under way, a checksum.
+struct DiskUsage: Sendable {
+    var bytes: Int64 = 0
+    var files: Int64 = 0
+
+    init() {}
+
+    /// Nil if it is damaged, or if whoever changed it last did not finish.
+    init?(reading file: borrowing DiskFile?) {
+        guard let data = try? file?.read(32, at: 0) else { return nil }
+        var reader = ByteReader(data)
+        guard let bytes = try? reader.uint64(), let files = try? reader.uint64(), (try? reader.uint64()) == 0,
+            (try? reader.uint64()) == Checksum.of(data.prefix(24)), bytes < 1 << 62, files < 1 << 62
+        else { return nil }
+        self.bytes = Int64(bytes)
+        self.files = Int64(files)
+    }
+
+    func write(to file: borrowing DiskFile?, isOpen: Bool) throws(DiskFile.Failure) {
+        var writer = ByteWriter()
+        writer.add(UInt64(clamping: bytes))
+        writer.add(UInt64(clamping: files))
+        writer.add(UInt64(isOpen ? 1 : 0))
+        writer.add(Checksum.of(Data(writer.bytes)))
+        try file?.write(Data(writer.bytes), at: 0)
+    }
+}

@@ -1,0 +1,196 @@
+import Errand
+import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Keeps entries in a directory, one file each; what was used least recently goes first. Processes may share it.
+///
+/// ```swift
+/// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
+/// ```
+///
+/// The directory is made at the first use, for its owner only, and kept out of backups on Apple's platforms; a plain file
+/// in its place is removed. Making a store touches nothing and costs nothing, however much is in the directory. An entry
+/// appears whole or not at all; one that is damaged, or written by another version, is a miss and is removed. While an
+/// entry is written it takes room beside the limit, at most a quarter of it. Open a directory with one limit only.
+public final class DiskStore: CacheStore {
+    /// Changes bytes before they are written and back after they are read, for users who encrypt: authenticated, and
+    /// with another nonce each time. What `open` throws makes the entry a miss.
+    public struct Seal: Sendable {
+        let seal: @Sendable (Data) throws -> Data
+        let open: @Sendable (Data) throws -> Data
+
+        /// Called with a head or with at most 256 KiB of a body.
+        public init(
+            seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
+        ) {
+            self.seal = seal
+            self.open = open
+        }
+    }
+
+    /// Where the entries are.
+    public let directory: URL
+    let limit: CacheLimit
+    let seal: Seal?
+    let ledger: DiskLedger
+    /// Bodies up to this are checked and read at once; longer ones are a stream, checked piece by piece.
+    static let wholeLength: Int64 = 1 << 20
+
+    /// - Parameters:
+    ///   - directory: a file URL; several stores and processes may have the same, with the same limit.
+    ///   - limit: 50 MB by default.
+    ///   - seal: encrypts, if given.
+    public init(at directory: URL, limit: CacheLimit = .megabytes(50), seal: Seal? = nil) {
+        self.directory = directory
+        self.limit = limit
+        self.seal = seal
+        ledger = DiskLedger(root: directory.path, limit: limit)
+    }
+
+    /// The entry of a key, checked. A body of more than 1 MiB comes as a stream that is checked piece by piece: damage
+    /// there ends it with an error before the damaged piece, and removes the entry.
+    @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
+        let digest = key.digestBytes
+        let path = ledger.path(of: digest)
+        do {
+            let file = try DiskFile(reading: path)
+            guard let status = file.status, let entry = try read(file, status, digest, path) else {
+                ledger.remove(digest)
+                return nil
+            }
+            return entry
+        } catch {
+            if error.isMissing { return nil }
+            throw error.error
+        }
+    }
+
+    private func read(
+        _ file: consuming DiskFile, _ status: DiskFile.Status, _ digest: [UInt8], _ path: String
+    ) throws(DiskFile.Failure) -> CacheEntry? {
+        guard status.isRegular, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
+        // One read for a small file: prefix, head and body.
+        let isSmall = status.size <= Self.wholeLength
+        guard let bytes = try file.read(isSmall ? Int(status.size) : DiskFormat.prefixLength, at: 0) else { return nil }
+        let prefix = bytes.prefix(DiskFormat.prefixLength)
+        guard let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size) else { return nil }
+        let bodyStart = DiskFormat.prefixLength + format.headLength
+        let sealedHead =
+            isSmall
+            ? bytes[DiskFormat.prefixLength..<bodyStart]
+            : try file.read(format.headLength, at: Int64(DiskFormat.prefixLength))
+        guard let sealedHead, format.isIntact(prefix: prefix, head: sealedHead),
+            let opened = try? opened(sealedHead), let head = CacheEntryHead(encoded: opened)
+        else { return nil }
+        file.touch(ledger.nextUse())
+        if isSmall {
+            guard let body = DiskChunks.whole(bytes[bodyStart...], format, open: seal?.open) else { return nil }
+            return CacheEntry(head: head, body: HTTPBody(body))
+        }
+        let source = DiskBodySource(file, format, offset: Int64(bodyStart), open: seal?.open) { [ledger] in
+            ledger.remove(digest)
+        }
+        return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
+    }
+
+    /// Keeps an entry that takes a quarter of the limit at the most: writes it beside, then puts it in its place.
+    @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let digest = key.digestBytes
+        let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
+        do {
+            let temporary = try ledger.makeTemporary()
+            do {
+                try await write(head, entry.body, digest, to: temporary)
+                try ledger.put(temporary, digest)
+            } catch {
+                DiskFile.remove(temporary)
+                throw error
+            }
+        } catch let failure as DiskFile.Failure {
+            throw failure.error
+        }
+    }
+
+    private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
+        let file = try DiskFile(opening: path)
+        let seed = UInt64.random(in: 0 ... .max)
+        var offset = Int64(DiskFormat.prefixLength + head.count)
+        var (length, number): (Int64, UInt64) = (0, 0)
+        func add(_ plain: Data) throws {
+            let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: seed)
+            guard offset + Int64(chunk.count) <= limit.bytesOfOne else {
+                throw CacheStoreError("the entry is longer than a quarter of the store")
+            }
+            try file.write(chunk, at: offset)
+            offset += Int64(chunk.count)
+            length += Int64(plain.count)
+            number += 1
+        }
+        var rest = Data()
+        for try await piece in body {
+            rest.append(piece)
+            var start = rest.startIndex
+            while rest.endIndex - start >= DiskFormat.chunkLength {
+                try add(rest[start..<(start + DiskFormat.chunkLength)])
+                start += DiskFormat.chunkLength
+            }
+            if start > rest.startIndex { rest = Data(rest[start...]) }
+        }
+        if !rest.isEmpty { try add(rest) }
+        guard offset <= limit.bytesOfOne else {
+            throw CacheStoreError("the entry is longer than a quarter of the store")
+        }
+        let format = DiskFormat(
+            headLength: head.count, bodyLength: length, fileLength: offset, seed: seed, digest: digest)
+        try file.write(format.start(head: head), at: 0)
+        file.touch(ledger.nextUse())
+    }
+
+    /// Removes the entry of a key.
+    @concurrent public func remove(_ key: CacheKey) async throws { ledger.remove(key.digestBytes) }
+
+    /// Reads the head of every entry, and removes what matches and what is damaged.
+    @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        for digest in try ledger.digests() {
+            try Task.checkCancellation()
+            guard let file = try? DiskFile(reading: ledger.path(of: digest)), let status = file.status else { continue }
+            let head = try? head(of: file, status, digest)
+            if head.map(matches) ?? true { ledger.remove(digest) }
+        }
+    }
+
+    private func head(
+        of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
+    ) throws -> CacheEntryHead? {
+        guard let prefix = try file.read(DiskFormat.prefixLength, at: 0),
+            let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size),
+            let head = try file.read(format.headLength, at: Int64(DiskFormat.prefixLength)),
+            format.isIntact(prefix: prefix, head: head)
+        else { return nil }
+        return CacheEntryHead(encoded: try opened(head))
+    }
+
+    private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }
+
+    /// 32 bytes by chance in a file of the directory, the same for every process.
+    @concurrent public func secret() async throws -> Data {
+        do { return try ledger.secret() } catch { throw error.error }
+    }
+
+    /// Bytes and entries held, as this directory's processes count them.
+    @concurrent public func usage() async throws -> CacheLimit {
+        do { return try ledger.usage() } catch { throw error.error }
+    }
+}
+
+extension CacheStore where Self == DiskStore {
+    /// In a directory, 50 MB by default.
+    public static func disk(
+        at directory: URL, limit: CacheLimit = .megabytes(50), seal: DiskStore.Seal? = nil
+    ) -> DiskStore { DiskStore(at: directory, limit: limit, seal: seal) }
+}

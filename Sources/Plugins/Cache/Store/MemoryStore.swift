@@ -1,0 +1,133 @@
+import Errand
+import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Keeps entries in memory until the process ends; what was used least recently goes first.
+///
+/// ```swift
+/// filters: [.cache(.memory(limit: .megabytes(20)))]
+/// ```
+public final class MemoryStore: CacheStore {
+    fileprivate struct Node {
+        var key: CacheKey
+        var entry: CacheEntry
+        var cost: Int64
+        var older: Int
+        var newer: Int
+    }
+
+    /// A dictionary into an array of nodes that are linked from the least to the most recently used; -1 is no node.
+    fileprivate struct State {
+        var places: [CacheKey: Int] = [:]
+        var nodes: [Node] = []
+        var oldest = -1
+        var newest = -1
+        var bytes: Int64 = 0
+    }
+
+    private let limit: CacheLimit
+    private let state = Mutex(State())
+    private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+
+    /// 20 MB by default.
+    public init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
+
+    /// Bytes held, heads included.
+    public var byteCount: Int64 { state.withLock { $0.bytes } }
+    /// Entries held.
+    public var entryCount: Int { state.withLock { $0.nodes.count } }
+
+    /// The entry of a key.
+    public func entry(for key: CacheKey) async -> CacheEntry? {
+        state.withLock { state -> CacheEntry? in
+            guard let place = state.places[key] else { return nil }
+            state.use(place)
+            return state.nodes[place].entry
+        }
+    }
+
+    /// Keeps an entry that takes a quarter of the limit at the most.
+    public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let room = limit.bytesOfOne - entry.head.byteCount
+        guard room >= 0 else { throw CacheStoreError("the entry is longer than a quarter of the memory store") }
+        let body = HTTPBody(try await entry.body.collect(upTo: Int(clamping: room)))
+        let cost = entry.head.byteCount + (body.length ?? 0)
+        state.withLock { state in
+            if let place = state.places[key] { state.remove(place) }
+            while state.bytes > limit.bytes - cost || state.nodes.count >= limit.entries, state.oldest >= 0 {
+                state.remove(state.oldest)
+            }
+            if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), cost) }
+        }
+    }
+
+    /// Removes the entry of a key.
+    public func remove(_ key: CacheKey) async {
+        state.withLock { state in
+            if let place = state.places[key] { state.remove(place) }
+        }
+    }
+
+    /// Removes what matches.
+    public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async {
+        state.withLock { state in
+            for key in state.nodes.filter({ matches($0.entry.head) }).map(\.key) {
+                if let place = state.places[key] { state.remove(place) }
+            }
+        }
+    }
+
+    /// Random, and gone with the store.
+    public func secret() async -> Data { key }
+}
+
+extension MemoryStore.State {
+    fileprivate mutating func add(_ key: CacheKey, _ entry: CacheEntry, _ cost: Int64) {
+        places[key] = nodes.count
+        nodes.append(MemoryStore.Node(key: key, entry: entry, cost: cost, older: -1, newer: -1))
+        link(nodes.count - 1)
+        bytes += cost
+    }
+
+    fileprivate mutating func use(_ place: Int) {
+        if place == newest { return }
+        unlink(place)
+        link(place)
+    }
+
+    /// Fills the gap with the last node.
+    fileprivate mutating func remove(_ place: Int) {
+        unlink(place)
+        bytes -= nodes[place].cost
+        places[nodes[place].key] = nil
+        let last = nodes.removeLast()
+        guard place < nodes.count else { return }
+        nodes[place] = last
+        places[last.key] = place
+        if last.older >= 0 { nodes[last.older].newer = place } else { oldest = place }
+        if last.newer >= 0 { nodes[last.newer].older = place } else { newest = place }
+    }
+
+    private mutating func link(_ place: Int) {
+        nodes[place].older = newest
+        nodes[place].newer = -1
+        if newest >= 0 { nodes[newest].newer = place } else { oldest = place }
+        newest = place
+    }
+
+    private mutating func unlink(_ place: Int) {
+        let (older, newer) = (nodes[place].older, nodes[place].newer)
+        if older >= 0 { nodes[older].newer = newer } else { oldest = newer }
+        if newer >= 0 { nodes[newer].older = older } else { newest = older }
+    }
+}
+
+extension CacheStore where Self == MemoryStore {
+    /// In memory, 20 MB by default.
+    public static func memory(limit: CacheLimit = .megabytes(20)) -> MemoryStore { MemoryStore(limit: limit) }
+}

@@ -1,0 +1,69 @@
+import Errand
+public import ErrandCache
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The suite that a ``CacheStore`` is expected to pass: a list of cases for any test framework.
+///
+/// ```swift
+/// @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
+///     try await test.run { MyStore() }
+/// }
+/// ```
+///
+/// Each case makes a store of its own and expects it to be empty, and to hold a megabyte and 100 entries at least.
+public enum CacheStoreSuite {
+    /// One thing that is expected.
+    public struct Case: Sendable, CustomStringConvertible {
+        /// What is expected, as a sentence.
+        public let description: String
+        let body: @Sendable (any CacheStore) async throws -> Void
+
+        /// Makes a store and tries it. Throws ``Failure`` if it does otherwise, and what the store throws.
+        public func run(_ makeStore: () async throws -> any CacheStore) async throws {
+            try await body(try await makeStore())
+        }
+    }
+
+    /// What a store did instead.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// The expectation and the place.
+        public let description: String
+    }
+
+    /// All of them.
+    public static let cases: [Case] = basics + removals + concurrency
+
+    static func expect(_ condition: Bool, _ what: String) throws {
+        if !condition { throw Failure(description: what) }
+    }
+
+    static func entry(
+        _ text: String, path: String = "a", tags: [String] = [], partition: String? = nil, expires: Double = 60
+    ) throws -> CacheEntry {
+        try entry(Data(text.utf8), path: path, tags: tags, partition: partition, expires: expires)
+    }
+
+    static func entry(
+        _ data: Data, path: String = "a", tags: [String] = [], partition: String? = nil, expires: Double = 60
+    ) throws -> CacheEntry {
+        guard let url = URL(string: "https://example.com/\(path)") else { throw Failure(description: "a bad path") }
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        return CacheEntry(
+            head: CacheEntryHead(
+                url: url, headers: ["Content-Type": "text/plain", "ETag": "\"\(path)\""], received: date,
+                expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
+    }
+
+    static func data(_ key: CacheKey, in store: any CacheStore) async throws -> Data? {
+        try await store.entry(for: key)?.body.collect(upTo: 1 << 24)
+    }
+
+    static func text(_ key: CacheKey, in store: any CacheStore) async throws -> String? {
+        try await data(key, in: store).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

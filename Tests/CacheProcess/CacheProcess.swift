@@ -1,0 +1,53 @@
+import ErrandCache
+import Errand
+import Foundation
+
+/// A process that works on a cache's directory until it is killed or its time is over; for tests of the disk store.
+///
+/// `errand-cache-process DIRECTORY BYTES SECONDS TASKS`
+@main
+struct CacheProcess {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let limit = Int64(arguments[2]), let seconds = Double(arguments[3]),
+            let tasks = Int(arguments[4])
+        else { exit(2) }
+        let store = DiskStore(at: URL(filePath: arguments[1]), limit: .bytes(limit))
+        try await work(store, until: .now + .seconds(seconds), tasks: tasks)
+    }
+
+    /// Stores and reads bodies that say which key they belong to; exits with 3 when one is another's or torn.
+    @concurrent static func work(_ store: DiskStore, until end: ContinuousClock.Instant, tasks: Int) async throws {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<tasks {
+                group.addTask {
+                    while ContinuousClock.now < end {
+                        let number = Int.random(in: 0..<200)
+                        let key = CacheKey("key \(number)")
+                        if Bool.random() {
+                            try await store.store(entry(number), for: key)
+                        } else if let found = try await store.entry(for: key) {
+                            let data = try await found.body.collect(upTo: 1 << 20)
+                            if !isWhole(data, number) { exit(3) }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    static func entry(_ number: Int) throws -> CacheEntry {
+        guard let url = URL(string: "https://example.com/\(number)") else { exit(2) }
+        let fill = UInt8.random(in: 0 ... .max)
+        let body = Data("\(number):".utf8) + Data(repeating: fill, count: 100 + number * 50 + Int(fill))
+        return CacheEntry(head: CacheEntryHead(url: url, received: .now, expires: .now + 60), body: HTTPBody(body))
+    }
+
+    static func isWhole(_ data: Data, _ number: Int) -> Bool {
+        let mark = Data("\(number):".utf8)
+        guard data.starts(with: mark), let fill = data.last else { return false }
+        return data.count == mark.count + 100 + number * 50 + Int(fill)
+            && data.dropFirst(mark.count).allSatisfy { $0 == fill }
+    }
+}

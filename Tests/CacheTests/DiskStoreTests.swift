@@ -1,0 +1,281 @@
+import Errand
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCache
+
+@Suite("The disk store", .timeLimit(.minutes(5)))
+struct DiskStoreTests {
+    private let directory = TemporaryDirectory()
+
+    private func entry(_ text: String, _ path: String = "a") throws -> CacheEntry {
+        let url = try #require(URL(string: "https://example.com/\(path)"))
+        return CacheEntry(
+            head: CacheEntryHead(url: url, received: .now, expires: .now + 60), body: HTTPBody(Data(text.utf8)))
+    }
+
+    private func path(_ key: CacheKey) -> URL { directory.url.appending(path: "entries/\(key.digest)") }
+
+    private func text(_ key: CacheKey, _ store: DiskStore) async throws -> String? {
+        try await store.entry(for: key)?.body.data.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("entries outlive the store, and so does the secret (C21)")
+    func persistence() async throws {
+        let (first, second) = (DiskStore(at: directory.url), DiskStore(at: directory.url))
+        let key = CacheKey("k")
+        let secret = try await first.secret()
+        try await first.store(entry("kept"), for: key)
+        #expect(try await text(key, second) == "kept")
+        #expect(try await second.secret() == secret && secret.count == 32)
+        #expect(try await second.usage().entries == 1)
+    }
+
+    @Test("making a store touches nothing")
+    func lazy() async throws {
+        let store = DiskStore(at: directory.url)
+        #expect(try await store.entry(for: CacheKey("k")) == nil)
+        #expect(!FileManager.default.fileExists(atPath: directory.url.path))
+        try await store.remove(CacheKey("k"))
+        try await store.removeAll { _ in true }
+    }
+
+    @Test("files are their owner's alone, and hold no secret in the clear (B30)")
+    func permissions() async throws {
+        let store = DiskStore(at: directory.url)
+        let f = Fixture(store)
+        f.answer(["Set-Cookie": "session-s3cret"])
+        var get = Get("feed", .timed(.seconds(60), partition: "user-s3cret").and(.http))
+        get.headers = ["Authorization": "token-s3cret"]
+        _ = try await f.text(get)
+        await f.cache.flush()
+        var count = 0
+        let files = try #require(FileManager.default.subpaths(atPath: directory.url.path))
+        for name in files + [""] {
+            let path = directory.url.appending(path: name).path
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            let isDirectory = attributes[.type] as? FileAttributeType == .typeDirectory
+            #expect(attributes[.posixPermissions] as? Int == (isDirectory ? 0o700 : 0o600), "\(name)")
+            if isDirectory { continue }
+            count += 1
+            let data = try Data(contentsOf: URL(filePath: path))
+            #expect(data.range(of: Data("s3cret".utf8)) == nil, "\(name)")
+        }
+        #expect(count >= 5)
+    }
+
+    @Test("every byte of an entry flipped in turn: a miss, and the file goes (B26, B31, B32)")
+    func flips() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        try await store.store(entry("the body, some bytes long"), for: key)
+        let good = try Data(contentsOf: path(key))
+        for index in good.indices {
+            for bit in [UInt8(1), 0x80] {
+                var bad = good
+                bad[index] ^= bit
+                try bad.write(to: path(key))
+                #expect(try await store.entry(for: key) == nil, "byte \(index)")
+                #expect(!FileManager.default.fileExists(atPath: path(key).path))
+            }
+        }
+        try good.write(to: path(key))
+        #expect(try await text(key, store) == "the body, some bytes long")
+    }
+
+    @Test("truncated at every length, or longer: a miss (B26)")
+    func truncation() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        try await store.store(entry("the body, some bytes long"), for: key)
+        let good = try Data(contentsOf: path(key))
+        for length in 0..<good.count {
+            try good.prefix(length).write(to: path(key))
+            #expect(try await store.entry(for: key) == nil, "\(length) bytes")
+        }
+        try (good + [0]).write(to: path(key))
+        #expect(try await store.entry(for: key) == nil)
+    }
+
+    @Test("an entry under another key's name is a miss; so is a foreign and a future file (B26, B31)")
+    func swapped() async throws {
+        let store = DiskStore(at: directory.url)
+        let keys = [CacheKey("a"), CacheKey("b")]
+        for key in keys { try await store.store(entry(key.text), for: key) }
+        let files = try keys.map { try Data(contentsOf: path($0)) }
+        try files[0].write(to: path(keys[1]))
+        try files[1].write(to: path(keys[0]))
+        for key in keys { #expect(try await store.entry(for: key) == nil) }
+        var future = files[0]
+        future[7] = UInt8(ascii: "2")
+        for foreign in [future, Data("<html>".utf8), Data(count: 4096), Data()] {
+            try foreign.write(to: path(keys[0]))
+            #expect(try await store.entry(for: keys[0]) == nil)
+            #expect(!FileManager.default.fileExists(atPath: path(keys[0]).path))
+        }
+        try FileManager.default.createSymbolicLink(at: path(keys[0]), withDestinationURL: URL(filePath: "/etc/passwd"))
+        #expect((try? await store.entry(for: keys[0])) == nil)
+    }
+
+    @Test("a long body is checked piece by piece: damage ends it before the damaged piece, and removes it")
+    func longBodies() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        let url = try #require(URL(string: "https://example.com/"))
+        let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 8 ^ $0) })
+        let head = CacheEntryHead(url: url, received: .now, expires: .now)
+        try await store.store(CacheEntry(head: head, body: HTTPBody(body)), for: key)
+        let whole = try #require(try await store.entry(for: key))
+        #expect(whole.body.data == nil && whole.body.length == 3_000_000)
+        #expect(try await whole.body.collect(upTo: 1 << 24) == body)
+        var bad = try Data(contentsOf: path(key))
+        bad[2_000_000] ^= 1
+        try bad.write(to: path(key))
+        let damaged = try #require(try await store.entry(for: key))
+        var read = Data()
+        await #expect(throws: (any Error).self) { for try await chunk in damaged.body { read += chunk } }
+        #expect(!read.isEmpty && body.starts(with: read) && read.count < 2_000_000)
+        #expect(try await store.entry(for: key) == nil)
+        #expect(try await store.usage().entries == 0)
+    }
+
+    @Test(
+        "limits hold before they are passed, the least recently used goes first, and damage to the account heals (B37)")
+    func limits() async throws {
+        let store = DiskStore(at: directory.url, limit: .bytes(200_000).entries(20))
+        func files() throws -> [URL] {
+            try FileManager.default.contentsOfDirectory(
+                at: directory.url.appending(path: "entries"), includingPropertiesForKeys: nil)
+        }
+        for number in 0..<20 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        _ = try await store.entry(for: CacheKey("0"))
+        for number in 20..<25 {
+            try await store.store(entry("\(number)"), for: CacheKey("\(number)"))
+            #expect(try files().count <= 20)
+        }
+        #expect(try await text(CacheKey("0"), store) == "0")
+        for number in 1...5 { #expect(try await store.entry(for: CacheKey("\(number)")) == nil) }
+        for number in 6..<25 { #expect(try await text(CacheKey("\(number)"), store) == "\(number)") }
+        let long = String(repeating: "x", count: 30_000)
+        for number in 0..<40 {
+            try await store.store(entry(long), for: CacheKey("long \(number)"))
+            let bytes = try files().reduce(0) { try $0 + Data(contentsOf: $1).count }
+            #expect(bytes <= 200_000)
+            #expect(try await store.usage().bytes == Int64(bytes))
+            if number == 20 { try Data("nonsense".utf8).write(to: directory.url.appending(path: "usage")) }
+            if number == 30 { for file in try files() { try FileManager.default.removeItem(at: file) } }
+        }
+        #expect(try await text(CacheKey("long 39"), store) == long)
+        await #expect(throws: CacheStoreError.self) {
+            try await store.store(entry(String(repeating: "x", count: 60_000)), for: CacheKey("too long"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/partial").isEmpty)
+    }
+
+    @Test("a directory that goes away is made again; one that cannot be written to is an error of the store's only")
+    func directories() async throws {
+        let store = DiskStore(at: directory.url)
+        try await store.store(entry("1"), for: CacheKey("k"))
+        try FileManager.default.removeItem(at: directory.url)
+        #expect(try await store.entry(for: CacheKey("k")) == nil)
+        try await store.store(entry("2"), for: CacheKey("k"))
+        #expect(try await text(CacheKey("k"), store) == "2")
+        #expect(try await store.usage().entries == 1)
+        let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
+        f.answer(["Cache-Control": "max-age=9"])
+        #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
+        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store gave no secret") } })
+    }
+
+    @Test("what a killed writer left is swept away")
+    func sweeping() async throws {
+        let partial = directory.url.appending(path: "partial")
+        try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: true)
+        for (name, age) in [("old", 7200.0), ("new", 0)] {
+            try Data(count: 9).write(to: partial.appending(path: name))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: partial.appending(path: name).path)
+        }
+        try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path) == ["new"])
+    }
+
+    @Test("checksums are XXH64")
+    func checksum() {
+        #expect(Checksum.of(Data()) == 0xEF46_DB37_51D8_E999)
+        #expect(Checksum.of(Data("a".utf8)) == 0xD24E_C4F1_A98C_6E5B)
+        #expect(Checksum.of(Data("abc".utf8)) == 0x44BC_2CF5_AD77_0999)
+        #expect(Checksum.of(Data("Nobody inspects the spammish repetition".utf8)) == 0xFBCE_A83C_8A37_8BF1)
+    }
+
+    #if os(Linux) || os(macOS)
+    /// Another process at work on the directory; `ended` finishes when it does.
+    private func start(seconds: Double, limit: Int, tasks: Int) throws -> (Process, ended: AsyncStream<Void>) {
+        let process = Process()
+        process.executableURL = try products().appending(path: "errand-cache-process")
+        process.arguments = [directory.url.path, "\(limit)", "\(seconds)", "\(tasks)"]
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in end.finish() }
+        try process.run()
+        return (process, ended)
+    }
+
+    /// Where the build puts programs.
+    private func products() throws -> URL {
+        #if os(Linux)
+        URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+            .deletingLastPathComponent()
+        #else
+        try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }).bundleURL
+            .deletingLastPathComponent()
+        #endif
+    }
+
+    private func check(_ store: DiskStore, limit: Int) async throws {
+        for number in 0..<200 {
+            guard let found = try await store.entry(for: CacheKey("key \(number)")) else { continue }
+            let data = try #require(found.body.data)
+            let mark = Data("\(number):".utf8)
+            let fill = try #require(data.last)
+            #expect(data.starts(with: mark) && data.count == mark.count + 100 + number * 50 + Int(fill))
+            #expect(data.dropFirst(mark.count).allSatisfy { $0 == fill })
+        }
+        let entries = directory.url.appending(path: "entries")
+        let names = try FileManager.default.contentsOfDirectory(atPath: entries.path)
+        let bytes = try names.reduce(0) { try $0 + Data(contentsOf: entries.appending(path: $1)).count }
+        #expect(bytes <= limit)
+        let usage = try await store.usage()
+        #expect(usage.bytes == Int64(bytes) && usage.entries == names.count)
+    }
+
+    @Test("two processes of 32 tasks each on one directory: no torn read, limits kept")
+    func processes() async throws {
+        let seconds = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 1.0 : 10
+        let both = try (0..<2).map { _ in try start(seconds: seconds, limit: 300_000, tasks: 32) }
+        for (process, ended) in both {
+            for await _ in ended {}
+            #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+        }
+        try await check(DiskStore(at: directory.url, limit: .bytes(300_000)), limit: 300_000)
+    }
+
+    @Test("killed in the middle of writing, again and again: no wrong body, and the store heals itself")
+    func kills() async throws {
+        let rounds = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 25 : 500
+        for _ in 0..<rounds {
+            let (process, ended) = try start(seconds: 60, limit: 300_000, tasks: 4)
+            let partial = directory.url.appending(path: "partial").path
+            // It has begun to write; how far it comes is what the rounds are for.
+            let before = try? FileManager.default.contentsOfDirectory(atPath: partial)
+            try await eventually {
+                (try? FileManager.default.contentsOfDirectory(atPath: partial)) ?? [] != before ?? []
+            }
+            for _ in 0..<Int.random(in: 0..<2000) { await Task.yield() }
+            kill(process.processIdentifier, SIGKILL)
+            for await _ in ended {}
+            try await check(DiskStore(at: directory.url, limit: .bytes(300_000)), limit: 300_000)
+        }
+    }
+    #endif
+}

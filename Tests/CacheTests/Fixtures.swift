@@ -1,0 +1,105 @@
+import Errand
+import ErrandCache
+import ErrandTesting
+import Foundation
+import Synchronization
+
+/// A temporary directory that goes with its owner.
+final class TemporaryDirectory: Sendable {
+    let url = FileManager.default.temporaryDirectory.appending(path: "errand-cache-\(UInt64.random(in: 0 ... .max))")
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// A request with everything about caching open.
+struct Get: CacheableRequest {
+    typealias Output = String
+    var path = "feed"
+    var method = HTTPMethod.get
+    var cachePolicy: CachePolicy
+    var cacheKey = CacheKeyRule.standard
+    var cacheTags: [String] = []
+    var headers: HTTPHeaders = [:]
+    var query: Parameters = [:]
+    var parameters: Parameters?
+    var acceptableStatuses = StatusCodes.any
+    var checks: [ResponseCheck] = []
+    var store: (any CacheStore)?
+    var cacheStore: (any CacheStore)? { store }
+    var body = RequestBody.none
+    var redirects: RedirectPolicy?
+    var parameterPlacement = ParameterPlacement.automatic
+
+    init(_ path: String = "feed", _ policy: CachePolicy = .timed(.seconds(60))) {
+        self.path = path
+        cachePolicy = policy
+    }
+}
+
+/// An agent over a stub that counts: each answer's body is the number of the request.
+struct Fixture: Sendable {
+    let time = ManualTimeSource()
+    let cache: ResponseCache
+    let stub = StubTransport()
+    let agent: NetworkAgent
+    let notes = Notes()
+
+    init(
+        _ store: any CacheStore = MemoryStore(), policy: CachePolicy = .off, appVersion: String? = nil,
+        before: [any Filter] = []
+    ) {
+        cache = Self.cache(store, policy, appVersion, time)
+        agent = NetworkAgent(
+            baseURL: "https://example.com", transport: stub, filters: before + [cache], accessories: [notes],
+            time: time)
+    }
+
+    private static func cache(
+        _ store: some CacheStore, _ policy: CachePolicy, _ appVersion: String?, _ time: ManualTimeSource
+    ) -> ResponseCache { ResponseCache(store, policy: policy, appVersion: appVersion, time: time) }
+
+    var sent: Int { stub.received.count }
+
+    /// Answers everything with a count and these headers.
+    func answer(_ headers: HTTPHeaders = [:], status: Int = 200) {
+        let (count, time) = (Atomic64(), time)
+        stub.on("*") { _ in
+            var all: HTTPHeaders = ["Date": httpDate(time.date), "Content-Type": "text/plain"]
+            all.merge(headers)
+            return StubAnswer(status: status, headers: all, body: Data("\(count.next())".utf8))
+        }
+    }
+
+    func text(_ request: Get, _ mode: CacheMode = .standard) async throws -> String {
+        try await agent.send(request, options: .cache(mode)).value
+    }
+
+    func response(_ request: Get, _ mode: CacheMode = .standard) async throws -> HTTPResponse {
+        try await agent.send(request, options: .cache(mode)).http
+    }
+}
+
+final class Atomic64: Sendable {
+    private let value = Atomic(0)
+    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+}
+
+/// What the cache says in logs.
+final class Notes: Accessory {
+    let all = Mutex<[String]>([])
+    let background = Mutex<Int>(0)
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        if case .note(let note) = event { all.withLock { $0.append(note.message) } }
+        if case .didStop = event, activity.kind == .background { background.withLock { $0 += 1 } }
+    }
+
+    var last: String? { all.withLock { $0.last } }
+}
+
+func httpDate(_ date: Date) -> String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(secondsFromGMT: 0)
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: date)
+}

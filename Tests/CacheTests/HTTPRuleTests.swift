@@ -1,0 +1,310 @@
+import Errand
+import Foundation
+import Testing
+
+@testable import ErrandCache
+
+private let now = Date(timeIntervalSince1970: 1_700_000_000)
+private let url = URL(string: "https://example.com/a") ?? URL(filePath: "/")
+
+@Suite("The rules of RFC 9111")
+struct HTTPRuleTests {
+    private func fresh(_ headers: HTTPHeaders, status: Int = 200, delay: Double = 0) -> HTTPFreshness {
+        HTTPFreshness(status: status, headers: headers, sent: now - delay, received: now)
+    }
+
+    @Test(
+        "the lifetime (section 4.2.1)",
+        arguments: [
+            (["Cache-Control": "max-age=60", "Expires": "0"], 60), (["Expires": "0"], 0), (["Expires": "x"], 0),
+            (["Expires": httpDate(now + 90)], 90), (["Expires": httpDate(now - 90)], 0),
+            (["Expires": httpDate(now + 90), "Date": httpDate(now + 30)], 60),
+            (["Expires": httpDate(now + 300), "Date": httpDate(now + 400)], 0),
+            (["Expires": httpDate(now + 10), "Date": "foo"], 10),
+            (["Expires": httpDate(now + 10), "Cache-Control": "max-age=0"], 0),
+            (["Cache-Control": "s-maxage=60"], 0), ([:], 0),
+            (["Last-Modified": httpDate(now - 1000), "Date": httpDate(now)], 100),
+            (["Last-Modified": httpDate(now - 86_400 * 365)], 7 * 86_400),
+            (["Last-Modified": httpDate(now + 1000)], 0), (["Last-Modified": "yesterday"], 0),
+        ] as [(HTTPHeaders, Int64)])
+    func lifetime(headers: HTTPHeaders, seconds: Int64) {
+        #expect(fresh(headers).lifetime == seconds)
+    }
+
+    @Test(
+        "a lifetime by Last-Modified is for some statuses only (section 4.2.2)",
+        arguments: [
+            (200, true), (203, true), (204, true), (404, true), (410, true), (501, true), (201, false),
+            (403, false), (503, false), (599, false),
+        ])
+    func heuristic(status: Int, isFresh: Bool) {
+        let headers: HTTPHeaders = ["Last-Modified": httpDate(now - 1000)]
+        #expect((fresh(headers, status: status).lifetime > 0) == isFresh)
+        var open = headers
+        open["Cache-Control"] = "public"
+        #expect(fresh(open, status: status).lifetime == 100)
+    }
+
+    @Test(
+        "the age at which it came (section 4.2.3)",
+        arguments: [
+            ([:], 0, 0), (["Age": "30"], 0, 30), (["Age": "30"], 5, 35), (["Age": "x"], 0, 0), (["Age": "-7"], 0, 0),
+            (["Age": "7200, 0"], 0, 7200), (["Age": "0, 7200"], 0, 0), (["Age": "7200.0"], 0, 0),
+            (["Date": httpDate(now - 20)], 0, 20), (["Date": httpDate(now + 20), "Age": "15"], 0, 15),
+            (["Date": httpDate(now - 10), "Age": "25"], 0, 25), (["Age": "99999999999999999999"], 0, 1 << 31),
+        ] as [(HTTPHeaders, Double, Int64)])
+    func age(headers: HTTPHeaders, delay: Double, seconds: Int64) {
+        #expect(fresh(headers, delay: delay).initialAge == seconds)
+    }
+
+    @Test("the age grows with time; a clock that was set back far makes it unknown")
+    func ageGrows() {
+        let fresh = fresh(["Age": "10"])
+        #expect(fresh.age(received: now, now: now + 5) == 15)
+        #expect(fresh.age(received: now, now: now - 30) == 10)
+        #expect(fresh.age(received: now, now: now - 61) == nil)
+        #expect(fresh.age(received: now, now: .distantFuture) != nil)
+    }
+
+    @Test("what is done with a stored response (sections 4.2, 5.2, RFC 5861, RFC 8246)", arguments: plansTable)
+    func plan(_ row: (name: String, stored: HTTPHeaders, request: HTTPHeaders, age: Double, expected: String)) {
+        let plan = HTTPCacheRules.plan(
+            fresh(row.stored), received: now, request: CacheDirectives(request: row.request),
+            now: now + row.age)
+        let text =
+            switch plan {
+            case .serve(let status), .validate(let status): status.description
+            case .serveAndRevalidate(let status): "\(status) and revalidate"
+            }
+        #expect(text == row.expected, "\(row.name)")
+    }
+
+    @Test("stale on error as far as the server and the caller allow it (section 4.2.4, RFC 5861)")
+    func staleOnError() {
+        func status(_ stored: String, _ request: String = "", _ wish: Int64? = nil, age: Double) -> String? {
+            HTTPCacheRules.staleOnError(
+                fresh(["Cache-Control": stored]), received: now,
+                request: CacheDirectives(request: ["Cache-Control": request]),
+                wish: .init(staleIfError: wish), now: now + age)?.description
+        }
+        let served = "fwd=stale; ttl=-5; detail=\"stale-if-error\""
+        #expect(status("max-age=5", age: 10) == nil)
+        #expect(status("max-age=5, stale-if-error=5", age: 10) == served)
+        #expect(status("max-age=5, stale-if-error=4", age: 10) == nil)
+        #expect(status("max-age=5", "stale-if-error=5", age: 10) == served)
+        #expect(status("max-age=5", "", 5, age: 10) == served)
+        #expect(status("max-age=5", "no-cache", 5, age: 10) == nil)
+        #expect(status("max-age=5, must-revalidate", "", 99, age: 10) == nil)
+        #expect(status("max-age=5, no-cache", "", 99, age: 10) == nil)
+    }
+
+    @Test("what may be stored (section 3)", arguments: storingTable)
+    func storing(_ row: (HTTPMethod, Int, HTTPHeaders, HTTPHeaders, Bool)) {
+        let response = HTTPResponse(url: url, status: row.1, headers: row.2)
+        let request = HTTPRequest(row.0, url, headers: row.3)
+        #expect((HTTPCacheRules.refusal(of: response, to: request) == nil) == row.4)
+    }
+
+    @Test("which fields are stored (section 3.1); no secret is")
+    func storedFields() {
+        var headers: HTTPHeaders = [
+            "Connection": "a, B", "a": "1", "b": "2", "c": "3", "Keep-Alive": "x", "Transfer-Encoding": "chunked",
+            "Set-Cookie": "s=1", "Upgrade": "h2c", "Age": "7", "Proxy-Authenticate": "Basic", "d": "4",
+            "Cache-Control": "no-cache=\"d\"",
+        ]
+        headers.set("X-Token", "secret", sensitive: true)
+        #expect(HTTPCacheHeaders.storable(headers).map(\.name.rawName) == ["c", "Cache-Control"])
+    }
+
+    @Test("which fields a 304 replaces (section 3.2)")
+    func merging() {
+        let stored: HTTPHeaders = [
+            "A": "1", "B": "1", "Content-Length": "5", "Content-Type": "text/plain", "ETag": "x",
+        ]
+        let new: HTTPHeaders = [
+            "B": "2", "C": "3", "Content-Length": "0", "Content-Encoding": "gzip", "Content-Range": "bytes 0-1/2",
+            "Connection": "C", "Content-Type": "text/html",
+        ]
+        let merged = HTTPCacheHeaders.merged(stored, with: new)
+        #expect(merged["A"] == "1" && merged["B"] == "2" && merged["Content-Type"] == "text/html")
+        #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == nil && merged["C"] == nil)
+    }
+
+    @Test("a 304 is believed only if it speaks of what is stored (section 4.3.4)")
+    func confirming() {
+        let stored: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": "Mon"]
+        #expect(HTTPCacheHeaders.confirms([:], stored))
+        #expect(HTTPCacheHeaders.confirms(["ETag": "W/\"a\""], stored))
+        #expect(HTTPCacheHeaders.confirms(["ETag": "\"b\"", "Last-Modified": "Mon"], stored))
+        #expect(!HTTPCacheHeaders.confirms(["ETag": "\"b\""], stored))
+        #expect(HTTPCacheHeaders.confirms(["ETag": "\"b\""], [:]))
+    }
+
+    @Test("unsafe methods make stored responses invalid, on the same origin only (section 4.4)")
+    func invalidation() {
+        func urls(_ method: HTTPMethod, _ status: Int, _ headers: HTTPHeaders) -> [String] {
+            let response = HTTPResponse(url: url, status: status, headers: headers)
+            return HTTPCacheRules.invalidated(by: response, to: HTTPRequest(method, url)).map(\.absoluteString)
+        }
+        let both: HTTPHeaders = ["Location": "/b", "Content-Location": "https://EXAMPLE.com:443/c"]
+        #expect(urls(.post, 200, [:]) == ["https://example.com/a"])
+        #expect(urls("M-SEARCH", 302, both).count == 3)
+        #expect(urls(.delete, 200, ["Location": "https://other.com/b"]) == ["https://example.com/a"])
+        #expect(urls(.delete, 200, ["Location": "http://example.com/b"]) == ["https://example.com/a"])
+        #expect(urls(.put, 500, both) == [])
+        #expect(urls(.put, 404, both) == [])
+        #expect(urls(.get, 200, both) == [])
+        #expect(urls(.options, 200, both) == [])
+    }
+
+    @Test("the answer to a POST may answer a GET if it says so (RFC 9110, section 9.3.3)")
+    func postAnswers() {
+        func answers(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
+            HTTPCacheRules.answersGet(
+                HTTPResponse(url: url, status: status, headers: headers), to: HTTPRequest(.post, url))
+        }
+        #expect(answers(["Cache-Control": "max-age=9", "Content-Location": "/a"]))
+        #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/b"]))
+        #expect(!answers(["Content-Location": "/a"]))
+        #expect(!answers(["Cache-Control": "max-age=9"]))
+        #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/a"], status: 201))
+    }
+
+    @Test(
+        "conditions and ranges of the caller's own (section 4.3.2, RFC 9110, sections 13, 14)",
+        arguments: conditionsTable)
+    func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Answer)) {
+        let answer = HTTPConditions.answer(
+            to: HTTPRequest(.get, url, headers: row.0), status: 200, headers: row.1, length: 10,
+            received: now)
+        #expect(answer == row.2)
+    }
+
+    @Test("values that Vary names are compared without white space around commas (section 4.1)")
+    func vary() {
+        func value(_ values: String...) -> String? {
+            var headers = HTTPHeaders()
+            values.forEach { headers.add("Foo", $0) }
+            return VaryRule.value(of: "foo", in: headers)
+        }
+        #expect(value("1,2") == value(" 1, 2 ") && value("1", "2") == value("1, 2"))
+        #expect(value("1") != value("2") && value() == nil && value("") != nil)
+        #expect(value("A") != value("a") && value("1,2") != value("2,1"))
+        #expect(VaryRule(["Vary": "B, a ,,A"]).names == ["a", "b"])
+    }
+}
+
+private let plansTable: [(String, HTTPHeaders, HTTPHeaders, Double, String)] = [
+    ("fresh", ["Cache-Control": "max-age=10"], [:], 9, "hit; ttl=1"),
+    ("as old as its lifetime is stale", ["Cache-Control": "max-age=10"], [:], 10, "fwd=stale"),
+    ("heuristic", ["Last-Modified": httpDate(now - 1000)], [:], 10, "hit; ttl=90; detail=\"heuristic\""),
+    ("no-cache", ["Cache-Control": "max-age=10, no-cache"], [:], 0, "fwd=stale; detail=\"no-cache\""),
+    ("no-cache of fields", ["Cache-Control": "max-age=10, no-cache=\"a\""], [:], 0, "hit; ttl=10"),
+    ("must-revalidate, fresh", ["Cache-Control": "max-age=10, must-revalidate"], [:], 5, "hit; ttl=5"),
+    (
+        "must-revalidate, stale", ["Cache-Control": "max-age=10, must-revalidate"], ["Cache-Control": "max-stale"],
+        50, "fwd=stale; detail=\"must-revalidate\""
+    ),
+    (
+        "request no-cache", ["Cache-Control": "max-age=10"], ["Cache-Control": "no-cache"], 0,
+        "fwd=request; detail=\"no-cache\""
+    ),
+    ("pragma", ["Cache-Control": "max-age=10"], ["Pragma": "no-cache"], 0, "fwd=request; detail=\"no-cache\""),
+    (
+        "request max-age, young enough", ["Cache-Control": "max-age=99"], ["Cache-Control": "max-age=5"], 5,
+        "hit; ttl=94"
+    ),
+    (
+        "request max-age, too old", ["Cache-Control": "max-age=99"], ["Cache-Control": "max-age=5"], 6,
+        "fwd=request; detail=\"max-age\""
+    ),
+    (
+        "request max-age=0", ["Cache-Control": "max-age=99"], ["Cache-Control": "max-age=0"], 0,
+        "fwd=request; detail=\"max-age\""
+    ),
+    (
+        "immutable and max-age=0", ["Cache-Control": "max-age=99, immutable"], ["Cache-Control": "max-age=0"], 0,
+        "hit; ttl=99"
+    ),
+    (
+        "immutable, stale", ["Cache-Control": "max-age=9, immutable"], ["Cache-Control": "max-age=0"], 9,
+        "fwd=request; detail=\"max-age\""
+    ),
+    (
+        "immutable and no-cache", ["Cache-Control": "max-age=99, immutable"], ["Cache-Control": "no-cache"], 0,
+        "fwd=request; detail=\"no-cache\""
+    ),
+    (
+        "min-fresh", ["Cache-Control": "max-age=99"], ["Cache-Control": "min-fresh=100"], 0,
+        "fwd=request; detail=\"min-fresh\""
+    ),
+    ("min-fresh, enough", ["Cache-Control": "max-age=99"], ["Cache-Control": "min-fresh=99"], 0, "hit; ttl=99"),
+    (
+        "max-stale", ["Cache-Control": "max-age=9"], ["Cache-Control": "max-stale=5"], 14,
+        "hit; ttl=-5; detail=\"max-stale\""
+    ),
+    ("max-stale, too stale", ["Cache-Control": "max-age=9"], ["Cache-Control": "max-stale=5"], 15, "fwd=stale"),
+    (
+        "max-stale without end", ["Cache-Control": "max-age=9"], ["Cache-Control": "max-stale"], 9999,
+        "hit; ttl=-9990; detail=\"max-stale\""
+    ),
+    (
+        "stale-while-revalidate", ["Cache-Control": "max-age=9, stale-while-revalidate=5"], [:], 14,
+        "hit; ttl=-5; detail=\"stale-while-revalidate\" and revalidate"
+    ),
+    (
+        "stale-while-revalidate, too late", ["Cache-Control": "max-age=9, stale-while-revalidate=5"], [:], 15,
+        "fwd=stale"
+    ),
+    (
+        "stale-while-revalidate and must-revalidate",
+        ["Cache-Control": "max-age=9, stale-while-revalidate=5, must-revalidate"], [:], 10,
+        "fwd=stale; detail=\"must-revalidate\""
+    ),
+    (
+        "the clock was set back", ["Cache-Control": "max-age=9"], [:], -3600,
+        "fwd=stale; detail=\"the clock was set back\""
+    ),
+    ("no word about freshness", [:], [:], 0, "fwd=stale"),
+]
+
+private let storingTable: [(HTTPMethod, Int, HTTPHeaders, HTTPHeaders, Bool)] = [
+    (.get, 200, [:], [:], true), (.get, 200, ["Cache-Control": "no-store, max-age=9"], [:], false),
+    (.get, 200, ["Cache-Control": "no-store, must-understand"], [:], true),
+    (.get, 299, ["Cache-Control": "no-store, must-understand"], [:], false),
+    (.get, 299, ["Cache-Control": "max-age=9"], [:], true), (.get, 599, ["Cache-Control": "max-age=9"], [:], true),
+    (.get, 599, [:], [:], false), (.get, 201, [:], [:], false), (.get, 201, ["Expires": "0"], [:], true),
+    (.get, 404, [:], [:], true), (.get, 403, ["Cache-Control": "private"], [:], true),
+    (.get, 206, ["Cache-Control": "max-age=9"], [:], false), (.get, 304, ["Cache-Control": "max-age=9"], [:], false),
+    (.get, 200, ["Vary": "*"], [:], false), (.get, 200, ["Vary": "Foo, *"], [:], false),
+    (.get, 200, ["Vary": ", *"], [:], false), (.get, 200, [:], ["Cache-Control": "no-store"], false),
+    (.get, 200, [:], ["Authorization": "x"], true), (.post, 200, ["Cache-Control": "max-age=9"], [:], false),
+    (.head, 200, ["Cache-Control": "max-age=9"], [:], false),
+]
+
+private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Answer)] = [
+    ([:], [:], .whole), (["If-None-Match": "\"a\""], ["ETag": "\"a\""], .notModified),
+    (["If-None-Match": "W/\"a\""], ["ETag": "\"a\""], .notModified),
+    (["If-None-Match": "\"x,y\", \"a\""], ["ETag": "W/\"a\""], .notModified),
+    (["If-None-Match": "*"], ["ETag": "\"a\""], .notModified), (["If-None-Match": "\"b\""], ["ETag": "\"a\""], .whole),
+    (["If-None-Match": "\"a\""], [:], .whole),
+    (
+        ["If-None-Match": "\"b\"", "If-Modified-Since": httpDate(now)],
+        ["ETag": "\"a\"", "Last-Modified": httpDate(now - 9)], .whole
+    ),
+    (["If-Modified-Since": httpDate(now)], ["Last-Modified": httpDate(now)], .notModified),
+    (["If-Modified-Since": httpDate(now - 1)], ["Last-Modified": httpDate(now)], .whole),
+    (["If-Modified-Since": httpDate(now)], [:], .notModified), (["If-Modified-Since": "x"], [:], .whole),
+    (["If-Match": "\"a\""], ["ETag": "\"a\""], .forward), (["If-Unmodified-Since": httpDate(now)], [:], .forward),
+    (["Range": "bytes=0-1"], [:], .part(0..<2)), (["Range": "bytes=8-"], [:], .part(8..<10)),
+    (["Range": "bytes=-3"], [:], .part(7..<10)), (["Range": "bytes=-99"], [:], .part(0..<10)),
+    (["Range": "bytes=5-99"], [:], .part(5..<10)), (["Range": "bytes=10-"], [:], .forward),
+    (["Range": "bytes=-0"], [:], .forward), (["Range": "bytes=3-2"], [:], .forward),
+    (["Range": "bytes=0-1,4-5"], [:], .forward), (["Range": "lines=0-1"], [:], .forward),
+    (["Range": "bytes=0-9223372036854775807"], [:], .part(0..<10)),
+    (["Range": "bytes=99999999999999999999-"], [:], .forward), (["Range": "bytes=-"], [:], .forward),
+    (["Range": "bytes=0-1", "If-Range": "\"a\""], ["ETag": "\"a\""], .part(0..<2)),
+    (["Range": "bytes=0-1", "If-Range": "\"b\""], ["ETag": "\"a\""], .whole),
+    (["Range": "bytes=0-1", "If-Range": "W/\"a\""], ["ETag": "W/\"a\""], .whole),
+    (["Range": "bytes=0-1", "If-Range": httpDate(now)], ["Last-Modified": httpDate(now)], .part(0..<2)),
+]

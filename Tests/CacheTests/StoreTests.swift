@@ -1,0 +1,95 @@
+import Errand
+import ErrandCache
+import ErrandCacheTesting
+import Foundation
+import Testing
+
+@Suite("Stores", .timeLimit(.minutes(2)))
+struct StoreTests {
+    @Test("the memory store conforms (C20)", arguments: CacheStoreSuite.cases)
+    func memory(_ test: CacheStoreSuite.Case) async throws { try await test.run { MemoryStore() } }
+
+    @Test("the disk store conforms (C21, K4)", arguments: CacheStoreSuite.cases)
+    func disk(_ test: CacheStoreSuite.Case) async throws {
+        let directory = TemporaryDirectory()
+        try await test.run { DiskStore(at: directory.url) }
+    }
+
+    @Test("the sealed disk store conforms", arguments: CacheStoreSuite.cases)
+    func sealed(_ test: CacheStoreSuite.Case) async throws {
+        let directory = TemporaryDirectory()
+        let flip = DiskStore.Seal {
+            Data($0.map { $0 ^ 0x5A } + [1, 2, 3])
+        } open: { data in
+            guard data.suffix(3) == Data([1, 2, 3]) else { throw CacheStoreError("not sealed") }
+            return Data(data.dropLast(3).map { $0 ^ 0x5A })
+        }
+        try await test.run { DiskStore(at: directory.url, seal: flip) }
+    }
+
+    @Test("a tiered store conforms (K2)", arguments: CacheStoreSuite.cases)
+    func tiers(_ test: CacheStoreSuite.Case) async throws {
+        let directory = TemporaryDirectory()
+        try await test.run { TieredStore(MemoryStore(), DiskStore(at: directory.url)) }
+    }
+
+    private func entry(_ count: Int) throws -> CacheEntry {
+        let url = try #require(URL(string: "https://example.com/"))
+        return CacheEntry(
+            head: CacheEntryHead(url: url, received: .now, expires: .now), body: HTTPBody(Data(count: count)))
+    }
+
+    @Test("the memory store keeps its limits; what was used least recently goes first (B37, C20)")
+    func memoryLimits() async throws {
+        let store = MemoryStore(limit: .bytes(100_000).entries(10))
+        for number in 0..<10 { try await store.store(entry(100), for: CacheKey("\(number)")) }
+        _ = await store.entry(for: CacheKey("0"))
+        for number in 10..<14 { try await store.store(entry(100), for: CacheKey("\(number)")) }
+        #expect(store.entryCount == 10)
+        #expect(await store.entry(for: CacheKey("0")) != nil)
+        for number in 1...4 { #expect(await store.entry(for: CacheKey("\(number)")) == nil) }
+        for number in 0..<20 {
+            try await store.store(entry(20_000), for: CacheKey("large \(number)"))
+            #expect(store.byteCount <= 100_000)
+        }
+        #expect(store.entryCount == 4)
+        await #expect(throws: (any Error).self) { try await store.store(entry(25_001), for: CacheKey("x")) }
+        await store.removeAll { _ in true }
+        #expect(store.byteCount == 0 && store.entryCount == 0)
+    }
+
+    @Test("what is read below is copied up, and never shows again once it was replaced (K2)")
+    func copies() async throws {
+        let directory = TemporaryDirectory()
+        let (memory, disk) = (MemoryStore(), DiskStore(at: directory.url))
+        try await disk.store(entry(5), for: CacheKey("a"))
+        let tiers = TieredStore(memory, disk)
+        #expect(try await tiers.entry(for: CacheKey("a"))?.body.length == 5)
+        #expect(await memory.entry(for: CacheKey("a"))?.body.length == 5)
+        try await tiers.store(entry(6), for: CacheKey("a"))
+        #expect(try await tiers.entry(for: CacheKey("a"))?.body.length == 6)
+        #expect(try await disk.entry(for: CacheKey("a"))?.body.length == 6)
+        try await tiers.remove(CacheKey("a"))
+        #expect(try await tiers.entry(for: CacheKey("a")) == nil)
+    }
+
+    @Test("a head survives its encoding; anything cut or changed is no head, or another one, and no trap (B31)")
+    func heads() throws {
+        let url = try #require(URL(string: "https://example.com/ü?a=1"))
+        let head = CacheEntryHead(
+            url: url, headers: ["A": "1", "Ü": "ü"], received: Date(timeIntervalSince1970: 1.5),
+            expires: .distantFuture,
+            tags: ["a", ""], partition: "p")
+        let bytes = head.encoded()
+        #expect(CacheEntryHead(encoded: bytes) == head)
+        #expect(CacheEntryHead(encoded: Data([0, 0]) + bytes) == nil)
+        for length in 0..<bytes.count { #expect(CacheEntryHead(encoded: bytes.prefix(length)) == nil) }
+        for index in bytes.indices {
+            for value: UInt8 in [0, 1, 0x7F, 0xFF] {
+                var copy = bytes
+                copy[index] = value
+                _ = CacheEntryHead(encoded: copy)
+            }
+        }
+    }
+}

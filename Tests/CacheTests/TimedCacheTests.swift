@@ -1,0 +1,420 @@
+import Errand
+import ErrandCache
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The timed cache", .timeLimit(.minutes(2)))
+struct TimedCacheTests {
+    @Test("miss, hit, miss after expiry with the same request value; as old as the lifetime hits (T12, Y65, C20, C21)")
+    func expiry() async throws {
+        let f = Fixture()
+        f.answer()
+        let get = Get()
+        #expect(try await f.text(get) == "1")
+        #expect(try await f.text(get) == "1")
+        f.time.advance(by: .seconds(60))
+        #expect(try await f.text(get) == "1")
+        f.time.advance(by: .milliseconds(1))
+        #expect(try await f.text(get) == "2")
+        #expect(f.sent == 2)
+    }
+
+    @Test("nothing is kept without a policy, nor by a lifetime of zero (D7, D18, C48, B36)")
+    func off() async throws {
+        let f = Fixture()
+        f.answer(["Cache-Control": "max-age=600"])
+        for policy in [CachePolicy.off, .timed(.zero), .timed(.seconds(-1))] {
+            let before = f.sent
+            _ = try await f.text(Get("feed", policy))
+            _ = try await f.text(Get("feed", policy))
+            #expect(f.sent == before + 2)
+        }
+        #expect(try await f.agent.cached(Get()) == nil)
+    }
+
+    @Test("reloading bypasses a valid entry (T13) and still stores; the next hits (T14, Y73)")
+    func reload() async throws {
+        let f = Fixture()
+        f.answer()
+        #expect(try await f.text(Get()) == "1")
+        #expect(try await f.text(Get(), .reload) == "2")
+        #expect(try await f.text(Get()) == "2")
+        #expect(try await f.text(Get(), .bypass) == "3")
+        #expect(try await f.text(Get()) == "2")
+    }
+
+    @Test("another version misses, then hits (T15)")
+    func version() async throws {
+        let f = Fixture()
+        f.answer()
+        #expect(try await f.text(Get("feed", .timed(.seconds(60)))) == "1")
+        #expect(try await f.text(Get("feed", .timed(.seconds(60), version: 1))) == "2")
+        #expect(try await f.text(Get("feed", .timed(.seconds(60), version: 1))) == "2")
+    }
+
+    @Test("a partition misses what another left, and takes its place (T16)")
+    func partition() async throws {
+        let f = Fixture()
+        f.answer()
+        func get(_ partition: String?) -> Get { Get("feed", .timed(.seconds(60), partition: partition)) }
+        let expected = ["1", "1", "2", "3", "4", "4"]
+        for (partition, text) in zip(["A", "A", "B", nil, "B", "B"], expected) {
+            #expect(try await f.text(get(partition)) == text)
+        }
+    }
+
+    @Test("the app's version counts (Y67, Y68)")
+    func appVersion() async throws {
+        let store = MemoryStore()
+        let (old, new) = (Fixture(store, appVersion: "1.0"), Fixture(store, appVersion: "1.1"))
+        old.answer()
+        #expect(try await old.text(Get()) == "1")
+        await old.cache.flush()
+        await #expect { try await new.text(Get(), .only) } throws: { error in
+            (error as? CacheMiss)?.reason == .appVersionMismatch
+        }
+    }
+
+    @Test("each reason for a miss is typed (Y67)")
+    func reasons() async throws {
+        let f = Fixture()
+        f.answer()
+        func reason(_ policy: CachePolicy) async -> CacheMiss.Reason? {
+            do { _ = try await f.text(Get("feed", policy), .only) } catch { return (error as? CacheMiss)?.reason }
+            return nil
+        }
+        #expect(await reason(.timed(.seconds(60))) == .notStored)
+        #expect(await reason(.off) == .off)
+        _ = try await f.text(Get("feed", .timed(.seconds(60), version: 1, partition: "A")))
+        #expect(await reason(.timed(.seconds(60), version: 1, partition: "A")) == nil)
+        #expect(await reason(.timed(.seconds(60), version: 2, partition: "A")) == .versionMismatch)
+        #expect(await reason(.timed(.seconds(60), version: 1, partition: "B")) == .partitionMismatch)
+        f.time.advance(by: .seconds(61))
+        #expect(await reason(.timed(.seconds(60), version: 1, partition: "A")) == .expired)
+        #expect(f.sent == 1)
+    }
+
+    @Test(
+        "string, data and JSON from the cache equal the originals, for another value of the request (T17, Y77, C24, B35)"
+    )
+    func equal() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .json(#"{"a":[1,2,{"b":"ü"}]}"#).header("X-Kept", "1"))
+        let fresh = try await f.response(Get())
+        let stored = try await f.response(Get())
+        #expect(stored.data == fresh.data && stored.status == fresh.status && stored.url == fresh.url)
+        #expect(stored.headers == fresh.headers && stored.mediaType == "application/json")
+        #expect(try stored.text() == fresh.text())
+        #expect(fresh.source == .network && stored.source.isCache && stored.source.age == .zero)
+        #expect(stored.source.reason == "hit; ttl=60; detail=\"timed\"")
+        #expect(f.sent == 1)
+    }
+
+    @Test("a hit passes status, checks and accessories like any answer (D3, Y72, C24, B34)")
+    func judged() async throws {
+        let f = Fixture()
+        f.answer()
+        _ = try await f.text(Get())
+        var strict = Get()
+        strict.checks = [ResponseCheck("never") { _ in throw ErrandError(.checkFailed, "no") }]
+        await #expect { try await f.text(strict) } throws: { ($0 as? ErrandError)?.code == .checkFailed }
+        strict = Get()
+        strict.acceptableStatuses = [204]
+        await #expect { try await f.text(strict) } throws: { ($0 as? ErrandError)?.code == .unacceptableStatus }
+        let recorder = RecordingAccessory()
+        _ = try await f.agent.send(Get(), options: CallOptions(accessories: [recorder]))
+        #expect(f.notes.last?.hasPrefix("hit; ttl=") == true)
+        #expect(f.sent == 1)
+    }
+
+    @Test("only accepted answers are stored (Y74, C19)")
+    func accepted() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .text("bad", status: 500), .text("refused"), .text("good"))
+        var get = Get()
+        get.acceptableStatuses = .successful
+        await #expect(throws: ErrandError.self) { try await f.text(get) }
+        get.checks = [
+            ResponseCheck("good") { response in
+                if try response.text() != "good" { throw ErrandError(.checkFailed, "not good") }
+            }
+        ]
+        await #expect(throws: ErrandError.self) { try await f.text(get) }
+        #expect(try await f.text(get) == "good")
+        #expect(try await f.text(get) == "good")
+        #expect(f.sent == 3)
+    }
+
+    @Test("an empty answer is kept and served (B33)")
+    func empty() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .status(204))
+        for _ in 0..<2 { #expect(try await f.text(Get()) == "") }
+        #expect(f.sent == 1)
+    }
+
+    @Test("what is written is what was asked, not what is true when it is written (B27, Y66)")
+    func snapshot() async throws {
+        let store = HeldStore()
+        let f = Fixture(store)
+        f.answer()
+        func get(_ user: String) -> Get { Get("feed", .timed(.seconds(60), version: 1, partition: user)) }
+        // Both answers wait to be written; the first user's must not come under the second's name.
+        #expect(try await f.text(get("A")) == "1")
+        #expect(try await f.text(get("B")) == "2")
+        #expect(try await f.text(get("B")) == "2")
+        store.release()
+        await f.cache.flush()
+        #expect(try await f.text(get("B")) == "2")
+        let heads = store.written()
+        #expect(heads.count == 2 && heads[0].partition != heads[1].partition)
+        #expect(heads.allSatisfy { $0.partition?.count == 64 && $0.partition != "A" && $0.partition != "B" })
+    }
+
+    @Test("by default the answer does not wait for its writing; if asked it does (Y66)")
+    func waiting() async throws {
+        let store = HeldStore()
+        let f = Fixture(store)
+        f.answer()
+        #expect(try await f.text(Get()) == "1")
+        #expect(store.written().isEmpty)
+        store.release()
+        #expect(try await f.text(Get("other", .timed(.seconds(60)).waitingForWrite())) == "2")
+        #expect(store.written().count == 2)
+    }
+
+    @Test("read without sending (Y75, B35); a miss is nil")
+    func readOnly() async throws {
+        let f = Fixture()
+        f.answer()
+        #expect(try await f.agent.cached(Get()) == nil)
+        _ = try await f.text(Get())
+        let stored = try await f.agent.cached(Get())
+        #expect(stored?.value == "1" && stored?.http.source.isCache == true)
+        f.time.advance(by: .seconds(100))
+        #expect(try await f.agent.cached(Get()) == nil)
+        #expect(try await f.agent.cached(Get(), evenStale: true)?.value == "1")
+        #expect(f.sent == 1)
+    }
+
+    @Test("one answer is stored for two other requests; both hit with it, charset and all (T18, Y76, B36, B38)")
+    func put() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .data(Data([0xE4]), contentType: "text/plain; charset=iso-8859-1"))
+        let first = try await f.response(Get("first"))
+        let again = try await f.response(Get("first"))
+        #expect(again.source.isCache)
+        try await f.agent.store(again, for: Get("second"))
+        try await f.agent.store(first, for: Get("third"))
+        for path in ["second", "third"] {
+            let response = try await f.agent.send(Get(path))
+            #expect(response.value == "ä" && response.http.source.isCache)
+        }
+        #expect(f.sent == 1)
+        await #expect(throws: CacheMiss.self) { try await f.agent.store(first, for: Get("fourth", .off)) }
+    }
+
+    @Test("cached, then fresh: one, two, or the same again (C46, K12, B35, S10)")
+    func cachedThenFresh() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .text("old"), .text("new"), .text("new"))
+        func all(always: Bool = false) async throws -> [String] {
+            var result: [String] = []
+            for try await response in f.agent.cachedThenFresh(Get(), always: always) { result.append(response.value) }
+            return result
+        }
+        #expect(try await all() == ["old"])
+        f.time.advance(by: .seconds(1000))
+        #expect(try await all() == ["old", "new"])
+        #expect(try await all() == ["new"])
+        #expect(try await all(always: true) == ["new", "new"])
+        #expect(f.sent == 4)
+        f.stub.on("*", answer: .failure(ErrandError(.cannotConnect, "offline")))
+        var seen: [String] = []
+        await #expect(throws: ErrandError.self) {
+            for try await response in f.agent.cachedThenFresh(Get()) { seen.append(response.value) }
+        }
+        #expect(seen == ["new"])
+    }
+
+    @Test("show what was stored and fetch silently for the next time (S10, C46)")
+    func refresh() async throws {
+        let f = Fixture()
+        f.answer()
+        #expect(try await f.text(Get(), .staleThenRefresh) == "1")
+        f.time.advance(by: .seconds(1000))
+        #expect(try await f.text(Get(), .staleThenRefresh) == "1")
+        try await eventually { f.notes.background.withLock { $0 } == 1 }
+        #expect(try await f.text(Get()) == "2")
+        #expect(f.sent == 2)
+    }
+
+    @Test("stale if it fails")
+    func staleIfFails() async throws {
+        let f = Fixture()
+        f.stub.on("*", answer: .text("good"), .text("down", status: 503), .failure(ErrandError(.cannotConnect, "x")))
+        #expect(try await f.text(Get(), .staleIfFails) == "good")
+        f.time.advance(by: .seconds(1000))
+        for why in ["the server failed", "the server could not be reached"] {
+            let response = try await f.response(Get(), .staleIfFails)
+            #expect(response.source.isCache && response.source.reason?.contains(why) == true)
+        }
+        await #expect(throws: ErrandError.self) { try await f.text(Get()) }
+    }
+
+    @Test("a store of the request's own, such as another directory, made on demand (Y71, T19)")
+    func ownStore() async throws {
+        let directory = TemporaryDirectory()
+        let f = Fixture()
+        f.answer()
+        var get = Get()
+        let nested = directory.url.appending(path: "users/7")
+        get.store = DiskStore(at: nested)
+        #expect(try await f.text(get) == "1")
+        await f.cache.flush()
+        #expect(FileManager.default.fileExists(atPath: nested.path))
+        get.store = DiskStore(at: nested)
+        #expect(try await f.text(get) == "1")
+        #expect(try await f.text(Get()) == "2")
+    }
+
+    @Test("a plain file in the directory's place is removed (Y71)")
+    func fileInTheWay() async throws {
+        let directory = TemporaryDirectory()
+        try Data("x".utf8).write(to: directory.url)
+        let f = Fixture(DiskStore(at: directory.url))
+        f.answer()
+        _ = try await f.text(Get())
+        await f.cache.flush()
+        #expect(try await f.text(Get()) == "1")
+        #expect(f.sent == 1)
+    }
+
+    @Test("downloads and streamed uploads are never read or written (Y64)")
+    func downloads() async throws {
+        struct Download: CacheableRequest {
+            typealias Output = HTTPResponse
+            let file: URL
+            var path: String { "feed" }
+            var cachePolicy: CachePolicy { .timed(.seconds(60)).and(.http) }
+            var delivery: BodyDelivery { .file(file) }
+        }
+        let directory = TemporaryDirectory()
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        let f = Fixture()
+        f.answer(["Cache-Control": "max-age=100"])
+        _ = try await f.text(Get())
+        for number in 2...3 {
+            let file = directory.url.appending(path: "file")
+            _ = try await f.agent.send(Download(file: file))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "\(number)")
+        }
+        var upload = Get()
+        upload.method = .post
+        upload.body = .stream { HTTPBody(Data("x".utf8)) }
+        #expect(try await f.text(upload) == "4")
+        #expect(try await f.text(upload) == "5")
+    }
+
+    @Test("a failing store is a miss and a note, never a failure; a clear removes what waits to be written (C22, B37)")
+    func failingStore() async throws {
+        let f = Fixture(FailingStore())
+        f.answer()
+        #expect(try await f.text(Get()) == "1")
+        _ = try await f.text(Get())
+        await f.cache.flush()
+        #expect(try await f.text(Get()) == "\(f.sent)")
+        #expect(f.notes.all.withLock { $0.contains { $0.contains("could not be written: no room") } })
+        #expect(f.notes.all.withLock { $0.contains { $0.contains("could not be read: out of order") } })
+    }
+
+    @Test("entries are removed by request, prefix, tag, partition, expired and all (B37, C22)")
+    func removing() async throws {
+        let f = Fixture()
+        f.answer()
+        var tagged = Get("a/1")
+        tagged.cacheTags = ["news"]
+        let gets = [tagged, Get("a/2", .timed(.seconds(60), partition: "A")), Get("b/3", .timed(.seconds(5)))]
+        func stored() async throws -> [Bool] {
+            var result: [Bool] = []
+            for get in gets { result.append(try await f.agent.cached(get, evenStale: true) != nil) }
+            return result
+        }
+        func fill() async throws { for get in gets { _ = try await f.text(get, .reload) } }
+        try await fill()
+        #expect(try await stored() == [true, true, true])
+        try await f.cache.remove(.tag("news"))
+        #expect(try await stored() == [false, true, true])
+        try await f.cache.remove(.partition("B"))
+        try await f.cache.remove(.partition("A"))
+        #expect(try await stored() == [false, false, true])
+        f.time.advance(by: .seconds(6))
+        try await f.cache.remove(.expired)
+        #expect(try await stored() == [false, false, false])
+        try await fill()
+        try await f.cache.remove(.prefix("https://example.com/a/"))
+        #expect(try await stored() == [false, false, true])
+        #expect(try await f.agent.removeCached(gets[2]))
+        #expect(try await !f.agent.removeCached(gets[2]))
+        #expect(try await stored() == [false, false, false])
+        try await fill()
+        try await f.cache.remove(.all)
+        #expect(try await stored() == [false, false, false])
+    }
+
+    @Test("an answer that was on its way when its owner signed out is not kept (B27)")
+    func removalInFlight() async throws {
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*", answer: StubAnswer.text("secret").waiting(for: gate))
+        let get = Get("feed", .timed(.seconds(60), partition: "A"))
+        let task = Task { try await f.text(get) }
+        try await gate.reached()
+        try await f.cache.remove(.partition("A"))
+        gate.open()
+        #expect(try await task.value == "secret")
+        await f.cache.flush()
+        #expect(try await f.agent.cached(get) == nil)
+    }
+
+    @Test("a streamed answer is kept once it came whole, and not otherwise")
+    func streams() async throws {
+        struct Stream: CacheableRequest {
+            typealias Output = HTTPBody
+            var path: String { "stream" }
+            var cachePolicy: CachePolicy { .timed(.seconds(60)) }
+        }
+        let directory = TemporaryDirectory()
+        let f = Fixture(DiskStore(at: directory.url))
+        let chunks = (0..<40).map { Data(repeating: UInt8($0), count: 100_000) }
+        f.stub.on("*", answer: .chunks(chunks))
+        func read(_ limit: Int = .max) async throws -> Data {
+            var data = Data()
+            let response: Response<HTTPBody> = try await f.agent.send(Stream(), options: CallOptions())
+            let body = response.value
+            for try await chunk in body {
+                data += chunk
+                if data.count >= limit { break }
+            }
+            return data
+        }
+        #expect(try await read(300_000).count < 4_000_000)
+        await f.cache.flush()
+        #expect(try await read() == chunks.reduce(Data(), +))
+        #expect(f.sent == 2)
+        await f.cache.flush()
+        #expect(try await read() == chunks.reduce(Data(), +))
+        #expect(f.sent == 2)
+    }
+}
+
+/// Waits for something that happens on another task.
+func eventually(_ condition: () -> Bool) async throws {
+    for _ in 0..<60_000 {
+        if condition() { return }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    Issue.record("it did not happen")
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import ErrandCache
+
+@Suite("The rules of the timed policy")
+struct TimedRuleTests {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private typealias Facts = TimedRules.Facts
+
+    private static let rows: [(Double, TimedRules.Facts, TimedRules.Facts, String?)] = [
+        (0, Facts(version: 0), Facts(version: 0), nil), (60, Facts(version: 0), Facts(version: 0), nil),
+        (60.001, Facts(version: 0), Facts(version: 0), "expired"),
+        (-0.001, Facts(version: 0), Facts(version: 0), "expired"),
+        (99, Facts(version: 0), Facts(version: 1), "expired"),
+        (1, Facts(version: 0, partition: "a", appVersion: "1"), Facts(version: 1), "versionMismatch"),
+        (1, Facts(version: 1 << 40), Facts(version: 0), "versionMismatch"),
+        (1, Facts(version: 1, partition: "a", appVersion: "1"), Facts(version: 1), "partitionMismatch"),
+        (1, Facts(version: 1), Facts(version: 1, partition: "a"), "partitionMismatch"),
+        (1, Facts(version: 1, partition: "a"), Facts(version: 1, partition: "b"), "partitionMismatch"),
+        (1, Facts(version: 1, partition: "a"), Facts(version: 1, partition: "a"), nil),
+        (1, Facts(version: 1, appVersion: "1"), Facts(version: 1, appVersion: "2"), "appVersionMismatch"),
+        (1, Facts(version: 1, appVersion: "1"), Facts(version: 1), "appVersionMismatch"),
+    ]
+
+    @Test(
+        "the first reason in the order age, version, partition, app version; as old as its lifetime is valid (Y67, B38)",
+        arguments: rows.indices)
+    func reasons(index: Int) {
+        let (age, stored, wanted, expected) = Self.rows[index]
+        let reason = TimedRules.refusal(
+            of: stored, received: Self.now, wanted: wanted, lifetime: .seconds(60), now: Self.now + age)
+        #expect(reason?.description == expected)
+    }
+
+    @Test("an answer past its lifetime counts where it is asked for, another's never")
+    func stale() {
+        func reason(_ wanted: TimedRules.Facts) -> CacheMiss.Reason? {
+            TimedRules.refusal(
+                of: Facts(version: 1, partition: "a"), received: Self.now, wanted: wanted, lifetime: .seconds(60),
+                takesExpired: true, now: Self.now + 1e6)
+        }
+        #expect(reason(Facts(version: 1, partition: "a")) == nil)
+        #expect(reason(Facts(version: 1, partition: "b")) == .partitionMismatch)
+    }
+
+    @Test("zero and less is off, for reading and for writing (Y65, D7, B36)")
+    func off() {
+        #expect(CachePolicy.timed(.zero) == .off && CachePolicy.timed(.seconds(-1)) == .off)
+        #expect(CachePolicy.timed(.nanoseconds(1)) != .off)
+    }
+}

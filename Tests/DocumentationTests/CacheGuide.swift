@@ -1,0 +1,45 @@
+// What docs/cache.md shows, as code that compiles.
+import Errand
+import ErrandCache
+import ErrandCacheTesting
+import ErrandCurlTransport
+import Foundation
+import Testing
+
+struct News: Decodable, Sendable {}
+
+struct GetNews: CacheableRequest {
+    typealias Output = News
+    let userID: String
+    var path: String { "news" }
+    var cachePolicy: CachePolicy { .timed(.seconds(180), version: 3, partition: userID) }
+}
+
+private func start(directory: URL, me: String) async throws {
+    let cache = ResponseCache(.disk(at: directory, limit: .megabytes(50)))
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, filters: [cache])
+
+    let news = try await agent.send(GetNews(userID: me))
+    print(news.http.source)  // network, or cache with its age and the reason: "hit; ttl=120"
+}
+
+private struct Keyed: CacheableRequest {
+    var cachePolicy: CachePolicy { .timed(.seconds(1)) }
+    var cacheKey: CacheKeyRule { .standard.dropping("timestamp").including("X-Region") }
+}
+
+private func encrypt(_ data: Data) throws -> Data { data }
+private func decrypt(_ data: Data) throws -> Data { data }
+
+private func seal(directory: URL) {
+    let sealed = DiskStore(at: directory, seal: .init(seal: { try encrypt($0) }, open: { try decrypt($0) }))
+    _ = sealed
+}
+
+@Suite struct MyStoreTests {
+    private func MyStore() -> MemoryStore { MemoryStore() }
+
+    @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
+        try await test.run { MyStore() }
+    }
+}
