@@ -56,7 +56,7 @@ final class RedisConnection: Sendable {
 
     private func connect(_ state: inout State) throws {
         #if canImport(Glibc)
-        state.socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        state.socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
         state.socket = socket(AF_INET, SOCK_STREAM, 0)
         #endif

@@ -96,7 +96,7 @@ final class Nginx: Sendable {
 
     private static func waitForListener(_ port: UInt16) throws {
         for _ in 0..<3000 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             defer { close(descriptor) }
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)

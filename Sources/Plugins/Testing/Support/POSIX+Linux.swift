@@ -7,10 +7,12 @@ import Musl
 
 extension POSIX {
     #if canImport(Glibc)
-    static var streamType: Int32 { Int32(SOCK_STREAM.rawValue) }
+    static let closeOnExec = Int32(SOCK_CLOEXEC.rawValue)
+    static var streamType: Int32 { Int32(SOCK_STREAM.rawValue) | closeOnExec }
     static var descriptorLimit: Int32 { Int32(RLIMIT_NOFILE.rawValue) }
     #else
-    static var streamType: Int32 { SOCK_STREAM }
+    static let closeOnExec = Int32(SOCK_CLOEXEC)
+    static var streamType: Int32 { SOCK_STREAM | closeOnExec }
     static var descriptorLimit: Int32 { RLIMIT_NOFILE }
     #endif
     static var tcpLevel: Int32 { Int32(IPPROTO_TCP) }
