@@ -93,6 +93,8 @@ final class RawServer: Sendable {
 final class Peer {
     private let descriptor: Int32
     private var buffered: [UInt8] = []
+    /// How many of them are taken.
+    private var offset = 0
     private var isClosed = false
 
     init(_ descriptor: Int32) {
@@ -118,9 +120,9 @@ final class Peer {
     func readHead() -> String? {
         let end: [UInt8] = [13, 10, 13, 10]
         while true {
-            if let range = buffered.firstRange(of: end) {
-                defer { buffered.removeSubrange(..<range.upperBound) }
-                return String(decoding: buffered[..<range.upperBound], as: UTF8.self)
+            if let range = buffered[offset...].firstRange(of: end) {
+                defer { offset = range.upperBound }
+                return String(decoding: buffered[offset..<range.upperBound], as: UTF8.self)
             }
             guard fill() else { return nil }
         }
@@ -128,9 +130,10 @@ final class Peer {
 
     /// That many bytes, or fewer when the client has gone.
     func read(_ count: Int) -> [UInt8] {
-        while buffered.count < count, fill() {}
-        defer { buffered.removeFirst(min(count, buffered.count)) }
-        return Array(buffered.prefix(count))
+        while buffered.count - offset < count, fill() {}
+        let bytes = Array(buffered[offset..<min(offset + count, buffered.count)])
+        offset += bytes.count
+        return bytes
     }
 
     /// A chunked body without its framing; nil if it does not end.
@@ -153,11 +156,11 @@ final class Peer {
 
     /// Everything until the client goes.
     func drain() -> Int {
-        var count = buffered.count
-        buffered = []
+        var count = buffered.count - offset
+        offset = buffered.count
         while fill() {
             count += buffered.count
-            buffered = []
+            offset = buffered.count
         }
         return count
     }
@@ -165,8 +168,15 @@ final class Peer {
     private func fill() -> Bool {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &bytes, bytes.count, 0)
-        if count > 0 { buffered += bytes[..<count] }
-        return count > 0
+        if count <= 0 { return false }
+        if offset == buffered.count {
+            buffered.removeAll(keepingCapacity: true)
+        } else {
+            buffered.removeSubrange(..<offset)
+        }
+        offset = 0
+        buffered += bytes[..<count]
+        return true
     }
 
     @discardableResult

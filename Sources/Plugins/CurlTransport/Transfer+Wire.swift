@@ -209,12 +209,11 @@ extension Transfer {
         upload.stop()
         watch?.cancel()
         self.timings = timings
-        if isStreamed {
-            if !trailers.isEmpty { options.report(.trailers(trailers.trailers)) }
+        if !trailers.isEmpty { options.report(.trailers(trailers.trailers)) }
+        // A waiter that gets its answer tells these itself, off the loop.
+        if isStreamed || error != nil {
             if progress.received + progress.sent > reported { options.report(.progress(progress)) }
             if let timings { options.report(.timings(timings)) }
-        } else if !trailers.isEmpty {
-            options.report(.trailers(trailers.trailers))
         }
         let (waiter, reader, chunk) = shared.withLock { shared -> (Waiter?, Reader?, Data?) in
             shared.isOver = true

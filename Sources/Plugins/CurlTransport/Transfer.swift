@@ -92,16 +92,13 @@ final class Transfer: @unchecked Sendable {
 extension Transfer {
     /// Sends the request; returns when the head is there, or for delivery as data the whole answer.
     func response() async throws -> HTTPResponse {
-        do {
-            try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { wait($0) }
-            } onCancel: {
-                cancel()
-            }
-        } catch {
-            if let timings = isStreamed ? nil : timings { options.report(.timings(timings)) }
-            throw error
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { wait($0) }
+        } onCancel: {
+            cancel()
         }
+        // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
+        shared.withLock { _ in }
         do { return try answered() } catch {
             cancel()
             throw error
