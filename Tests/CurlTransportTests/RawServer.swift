@@ -51,6 +51,8 @@ final class RawServer: Sendable {
             while true {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { break }
+                // A child process that kept it open would turn a close or a reset into silence.
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 self?.count.add(1, ordering: .relaxed)
                 Self.thread {
                     let peer = Peer(descriptor)
