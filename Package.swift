@@ -26,8 +26,11 @@ func suite(_ folder: String, needs more: [Target.Dependency] = []) -> Target {
 }
 
 /// A program that people run or copy from; its name is the command's, unless a product gives it another.
-func program(_ name: String, in folder: String, needs more: [Target.Dependency] = []) -> Target {
-    .executableTarget(name: name, dependencies: ["Errand", "ErrandTesting"] + more, path: folder)
+func program(
+    _ name: String, in folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["Errand", "ErrandTesting"] + more, path: folder, exclude: excluding)
 }
 
 let modules: [Target] = [
@@ -51,13 +54,15 @@ let everything: [Target.Dependency] = modules.map(\.name).filter { !["Errand", "
 let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
 
 let shims: [Target] = [
-    .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include")
+    .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
+    .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
 ]
 
 let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
-    program("errand-bench", in: "Tests/Benchmarks", needs: everything),
+    program(
+        "errand-bench", in: "Tests/Benchmarks", needs: everything + ["CErrandBareCurl"], excluding: ["BareCurl"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),

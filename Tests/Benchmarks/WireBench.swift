@@ -1,64 +1,133 @@
+import CErrandBareCurl
 import Errand
 import ErrandCurlTransport
-import ErrandTesting
+import ErrandURLSessionTransport
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// Requests a second against the loopback server in this process: 1 KB answers, keep-alive.
+/// 1 KB answers over kept connections, a large body dropped, and a reader that stops: Errand beside libcurl driven bare
+/// from C, the limit, and beside URLSession with its default configuration.
 enum WireBench {
     private struct Get: Request { let path = "kilobyte" }
 
     static func run() async throws {
-        let server = try TestServer()
-        server.on(.get, "/kilobyte", .data(Data(repeating: 0x61, count: 1024), contentType: "text/plain"))
-        let url = URL(string: server.url("kilobyte"))
-        guard let url else { return }
-        let transport = CurlTransport()
-        let agent = NetworkAgent(baseURL: server.url, transport: transport)
+        let server = try await BenchServer.start()
+        print("the server: \(server.name)")
+        try await small(server)
+        if let size = server.large { try await large(server, size) }
+        withExtendedLifetime(server) {}
+    }
+
+    private static func small(_ server: BenchServer) async throws {
+        let text = server.url + "/kilobyte"
+        guard let url = URL(string: text) else { return }
+        let curl = CurlTransport()
+        let loader = URLSessionTransport()
+        let agent = NetworkAgent(baseURL: server.url, transport: curl)
         let session = URLSession(configuration: .default)
         let request = HTTPRequest(.get, url)
+        @Sendable func send(_ transport: some Transport) async throws {
+            let response = try await transport.send(request, options: TransportOptions())
+            _ = try await response.body.collect(upTo: 4096)
+        }
         for lanes in [1, 64] {
-            var rounds = Rounds()
+            var (rates, costs) = (Rounds(), Rounds())
+            let (bare, base) = ("libcurl bare from C, \(lanes) at a time", "URLSession.default, \(lanes) at a time")
+            func take(_ name: String, _ count: Int, _ body: () async throws -> Void) async throws {
+                let cpu = processorTime()
+                try await rates.take(name) { 1e6 / (try await microseconds(count, body)) }
+                await costs.take(name) { (processorTime() - cpu) * 1e6 / Double(count) }
+            }
             for _ in 0..<5 {
-                try await rounds.take("URLSession.default, \(lanes) at a time") {
-                    try await rate(lanes, 1500) { try await load(url, session) }
+                try await take(bare, 12_800) { try check(bare_curl_get(text, Int32(lanes), 12_800)) }
+                try await take("CurlTransport, \(lanes) at a time", 12_800) {
+                    try await load(lanes, 12_800) { try await send(curl) }
                 }
-                try await rounds.take("the curl transport alone, \(lanes) at a time") {
-                    try await rate(lanes, 6000) {
-                        let response = try await transport.send(request, options: TransportOptions())
-                        _ = try await response.body.collect(upTo: 4096)
-                    }
+                try await take("CurlTransport in an agent, \(lanes) at a time", 12_800) {
+                    try await load(lanes, 12_800) { _ = try await agent.send(Get()) }
                 }
-                try await rounds.take("through the agent, \(lanes) at a time") {
-                    try await rate(lanes, 6000) { _ = try await agent.send(Get()) }
+                try await take(base, 1920) { try await load(lanes, 1920) { try await get(url, session) } }
+                try await take("URLSessionTransport, \(lanes) at a time", 1920) {
+                    try await load(lanes, 1920) { try await send(loader) }
                 }
             }
-            rounds.report("req/s", against: "URLSession.default, \(lanes) at a time")
+            rates.report("req/s", against: base)
+            rates.report("req/s", against: bare)
+            costs.report("CPU µs a request", against: bare)
         }
         session.invalidateAndCancel()
     }
 
-    private static func rate(_ lanes: Int, _ count: Int, _ one: @escaping @Sendable () async throws -> Void)
-        async throws -> Double
+    private static func large(_ server: BenchServer, _ size: Int) async throws {
+        let text = server.url + "/large"
+        guard let url = URL(string: text) else { return }
+        let curl = CurlTransport()
+        var rounds = Rounds()
+        func rate(_ body: () async throws -> Void) async throws -> Double {
+            Double(size) / (try await microseconds(1, body))
+        }
+        for _ in 0..<3 {
+            try await rounds.take("1 GB dropped by libcurl bare, 256 KiB buffer") {
+                try await rate { try check(bare_curl_discard(text, 256 << 10)) }
+            }
+            try await rounds.take("1 GB dropped by CurlTransport") {
+                try await rate {
+                    let options = TransportOptions(delivery: .stream)
+                    let response = try await curl.send(HTTPRequest(.get, url), options: options)
+                    var received = 0
+                    for try await chunk in response.body { received += chunk.count }
+                    try check(received == size ? 0 : -3)
+                }
+            }
+        }
+        rounds.report("MB/s", against: "1 GB dropped by libcurl bare, 256 KiB buffer")
+        try await stoppedReader(curl, HTTPRequest(.get, url))
+    }
+
+    /// A reader that takes one chunk and no more, while another transfer on the same transport goes on: what it holds is
+    /// the growth until nothing moves any more.
+    private static func stoppedReader(_ transport: CurlTransport, _ request: HTTPRequest) async throws {
+        let before = residentBytes()
+        let response = try await transport.send(request, options: TransportOptions(delivery: .stream))
+        var chunks = response.body.makeAsyncIterator()
+        _ = try await chunks.next()
+        try await Task.sleep(for: .seconds(1))
+        let held = Double(max(0, residentBytes() - before)) / 1024
+        print("\(Rounds.pad("held for a reader that stopped for 1 s", 44)) \(Rounds.number(held)) KiB")
+        response.body.cancel()
+    }
+
+    private static func load(_ lanes: Int, _ count: Int, _ one: @escaping @Sendable () async throws -> Void)
+        async throws
     {
-        let each = count / lanes
-        let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<lanes { group.addTask { for _ in 0..<each { try await one() } } }
+            for _ in 0..<lanes { group.addTask { for _ in 0..<count / lanes { try await one() } } }
             try await group.waitForAll()
         }
-        return Double(each * lanes) / ((ContinuousClock.now - start) / .seconds(1))
+    }
+
+    private struct Failure: Error { let code: Int32 }
+
+    private static func check(_ code: Int32) throws {
+        if code != 0 { throw Failure(code: code) }
     }
 
     /// The completion style: the async one can hang the process on Linux.
-    private static func load(_ url: URL, _ session: URLSession) async throws {
+    private static func get(_ url: URL, _ session: URLSession) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             session.dataTask(with: url) { data, _, error in
                 if let error { continuation.resume(throwing: error) } else { continuation.resume() }
             }.resume()
         }
+    }
+
+    /// Seconds of processor time that this process has had; a server in a process of its own is not in it.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
