@@ -15,6 +15,7 @@ struct Quickstart {
         try await Failures.run(shop)
         try await ManyAtOnce.run(shop)
         try await CompositesChapter.run(shop)
+        try await CacheChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }
 

@@ -85,6 +85,38 @@ enum WireBench {
         }
         rounds.report("MB/s", against: "1 GB dropped by libcurl bare, 256 KiB buffer")
         try await stoppedReader(curl, HTTPRequest(.get, url))
+        try await cancellation(curl, HTTPRequest(.get, url))
+    }
+
+    /// From `cancel()` to the error, in the middle of a body, with ten other transfers running.
+    private static func cancellation(_ transport: CurlTransport, _ request: HTTPRequest) async throws {
+        let times = try await withThrowingTaskGroup(of: [Double].self) { group in
+            for _ in 0..<10 {
+                group.addTask {
+                    var times: [Double] = []
+                    for _ in 0..<200 {
+                        let (events, begun) = AsyncStream.makeStream(of: Void.self)
+                        let task = Task {
+                            let options = TransportOptions(delivery: .stream)
+                            for try await _ in try await transport.send(request, options: options).body {
+                                begun.yield()
+                            }
+                        }
+                        for await _ in events { break }
+                        let start = ContinuousClock.now
+                        task.cancel()
+                        _ = await task.result
+                        times.append((ContinuousClock.now - start) / .milliseconds(1))
+                    }
+                    return times
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }.sorted()
+        }
+        for part in [50, 99] {
+            let value = times[times.count * part / 100]
+            print("\(Rounds.pad("a cancellation is answered, \(part) of 100 within", 44)) \(Rounds.number(value)) ms")
+        }
     }
 
     /// A reader that takes one chunk and no more, while another transfer on the same transport goes on: what it holds is

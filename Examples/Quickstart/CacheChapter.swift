@@ -1,0 +1,41 @@
+import Errand
+import ErrandCache
+import ErrandCurlTransport
+import ErrandTesting
+import Foundation
+import Synchronization
+
+/// What was asked for a moment ago comes from the disk, until it is removed, or until the user pulls for what is new.
+enum CacheChapter {
+    private struct News: Decodable, Sendable { let headline: String }
+
+    private struct GetNews: CacheableRequest {
+        typealias Output = News
+        let userID: String
+        var path: String { "news" }
+        var cachePolicy: CachePolicy { .timed(.seconds(180), partition: userID) }
+    }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("The response cache: on disk, by the app's own rules")
+        let issue = Atomic(0)
+        shop.server.on(.get, "/v1/news") { _ in
+            .json(#"{"headline":"issue \#(issue.add(1, ordering: .relaxed).newValue)"}"#)
+        }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let cache = ResponseCache(.disk(at: directory, limit: .megabytes(5)))
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, filters: [cache])
+        let news = GetNews(userID: "ada")
+        for time in ["at first", "once more"] {
+            let response = try await agent.send(news)
+            Quickstart.line("\(time) → \(response.value.headline), from the \(response.http.source)")
+        }
+        for try await response in agent.cachedThenFresh(news, always: true) {
+            Quickstart.line("cached, then fresh → \(response.value.headline), from the \(response.http.source)")
+        }
+        try await cache.remove(.partition("ada"))
+        Quickstart.line("after ada has signed out there is \(try await agent.cached(news) == nil ? "nothing" : "news")")
+        Quickstart.end()
+    }
+}
