@@ -51,7 +51,9 @@ struct ByteReader {
     private mutating func number(_ size: Int) throws(Fault) -> UInt64 {
         guard bytes.count - offset >= size else { throw Fault() }
         defer { offset += size }
-        return bytes[offset..<(offset + size)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        var value: UInt64 = 0
+        for place in 0..<size { value |= UInt64(bytes[offset + place]) << UInt64(8 * place) }
+        return value
     }
 
     /// A number of things of at least four bytes each.
@@ -64,7 +66,9 @@ struct ByteReader {
     mutating func string() throws(Fault) -> String {
         let count = Int(try uint32())
         guard count <= bytes.count - offset,
-            let text = String(validating: bytes[offset..<(offset + count)], as: UTF8.self)
+            let text = bytes.withUnsafeBufferPointer({
+                String(validating: $0[offset..<(offset + count)], as: UTF8.self)
+            })
         else { throw Fault() }
         offset += count
         return text

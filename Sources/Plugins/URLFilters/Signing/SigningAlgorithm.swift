@@ -63,7 +63,7 @@ public enum SignatureEncoding: Sendable, Hashable {
     /// The text of some bytes.
     public func text(of bytes: Data) -> String {
         switch self {
-        case .hexadecimal: Hexadecimal.text(bytes)
+        case .hexadecimal: Hexadecimal.text(Array(bytes))
         case .base64: bytes.base64EncodedString()
         case .base64URL:
             bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

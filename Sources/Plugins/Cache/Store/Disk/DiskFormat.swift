@@ -51,7 +51,7 @@ struct DiskFormat: Sendable, Hashable {
 
     /// What a file of this length starts with; nil for what is damaged, foreign or of another version.
     init?(prefix: Data, digest: [UInt8], fileLength: Int64) {
-        guard prefix.count == Self.prefixLength, Array(prefix.prefix(8)) == Self.magic else { return nil }
+        guard prefix.count == Self.prefixLength, prefix.starts(with: Self.magic) else { return nil }
         var reader = ByteReader(prefix.dropFirst(8))
         guard let headLength = try? reader.uint32(), let chunkLength = try? reader.uint32(),
             let bodyLength = try? reader.uint64(), let length = try? reader.uint64(), let seed = try? reader.uint64()
@@ -59,7 +59,7 @@ struct DiskFormat: Sendable, Hashable {
         let start = prefix.startIndex
         guard chunkLength == UInt32(Self.chunkLength), length == UInt64(clamping: fileLength),
             Int64(headLength) <= fileLength - Int64(Self.prefixLength), bodyLength <= UInt64(clamping: fileLength),
-            Array(prefix[(start + 40)..<(start + 72)]) == digest
+            prefix[(start + 40)..<(start + 72)].elementsEqual(digest)
         else { return nil }
         self.headLength = Int(headLength)
         self.bodyLength = Int64(bodyLength)
@@ -78,9 +78,12 @@ struct DiskFormat: Sendable, Hashable {
 
     /// Whether the checksum of prefix and head holds.
     func isIntact(prefix: Data, head: Data) -> Bool {
-        var checked = Data(prefix.prefix(72))
-        checked.append(head)
-        return Checksum.of(checked, seed: seed) == Self.number(prefix.suffix(8))
+        let sum = withUnsafeTemporaryAllocation(byteCount: 72 + head.count, alignment: 8) { checked in
+            prefix.withUnsafeBytes { checked.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(72))) }
+            head.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: checked[72...]).copyMemory(from: $0) }
+            return Checksum.of(UnsafeRawBufferPointer(checked), seed: seed)
+        }
+        return sum == Self.number(prefix.suffix(8))
     }
 
     /// A chunk as it is written.
@@ -95,5 +98,11 @@ struct DiskFormat: Sendable, Hashable {
         return result
     }
 
-    static func number(_ bytes: Data) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+    static func number(_ bytes: Data) -> UInt64 {
+        bytes.withUnsafeBytes { bytes in
+            var value: UInt64 = 0
+            for place in 0..<min(8, bytes.count) { value |= UInt64(bytes[place]) << UInt64(8 * place) }
+            return value
+        }
+    }
 }
