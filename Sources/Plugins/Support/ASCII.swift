@@ -49,8 +49,17 @@ package enum ASCII {
     }
 
     package static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
-        let (x, y) = (a.utf8, b.utf8)
-        return x.count == y.count && zip(x, y).allSatisfy { $0 == $1 || lowercase($0) == lowercase($1) }
+        if a.utf8.count != b.utf8.count { return false }
+        let isEqual = a.utf8.withContiguousStorageIfAvailable { x in
+            b.utf8.withContiguousStorageIfAvailable { y in
+                for place in x.indices where x[place] != y[place] && lowercase(x[place]) != lowercase(y[place]) {
+                    return false
+                }
+                return true
+            }
+        }
+        // Strings that are not Swift's own, on Apple's platforms.
+        return (isEqual ?? nil) ?? zip(a.utf8, b.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     /// Every byte outside `allowed` as `%XX`.

@@ -2,6 +2,12 @@
 package enum ContentLength {
     /// The one number that all values agree on, lists included; nil if there is none.
     package static func parse(_ values: [String]) -> Int64? {
+        // What nearly every answer has.
+        if values.count == 1, let length = Int64(values[0]), length >= 0, values[0].utf8.first != UInt8(ascii: "+"),
+            values[0].utf8.first != UInt8(ascii: "-")
+        {
+            return length
+        }
         let numbers = Set(values.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map(number))
         return numbers.count == 1 ? numbers.first.flatMap(\.self) : nil
     }
