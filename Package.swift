@@ -41,6 +41,7 @@ let modules: [Target] = [
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
+    plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     plugin("URLSessionTransport"),
@@ -86,6 +87,8 @@ let suites: [Target] = [
         dependencies: ["Errand", "ErrandCurlTransport", "ErrandTesting", "ErrandURLSessionTransport"],
         path: "Tests/Integration"),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
+    suite(
+        "LoadingIndicatorLogTests", needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),

@@ -1,0 +1,85 @@
+public import Errand
+import Synchronization
+
+/// Closures for the moments of one request, batch or chain, each called once at most.
+///
+/// ```swift
+/// let events = EventAccessory(
+///     willStart: { print("begins") }, success: { print("arrived") }, failure: { print($0) }, didStop: { print("over") })
+/// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
+/// ```
+///
+/// It belongs to the first activity that starts with it, and lets each closure go once it cannot be called any more; so
+/// a later start does not call what was meant for an earlier one. `willStart` and `willStop` come before the delegate
+/// and the completion, `didStop` after them; of `success`, `failure` and `cancelled` one, between the two. Called on
+/// whatever thread the event happens.
+public final class EventAccessory: Accessory {
+    private struct State {
+        var owner: Activity.ID?
+        var willStart: (@Sendable () -> Void)?
+        var progress: (@Sendable (TransferProgress) -> Void)?
+        var willStop: (@Sendable () -> Void)?
+        var success: (@Sendable (HTTPResponse?) -> Void)?
+        var failure: (@Sendable (any Error) -> Void)?
+        var cancelled: (@Sendable (CancellationCause) -> Void)?
+        var didStop: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - willStart: synchronously, on the thread that starts it.
+    ///   - progress: as often as it is told.
+    ///   - willStop: it is decided.
+    ///   - success: with the response of a request; a batch or a chain has none.
+    ///   - failure: with what went wrong.
+    ///   - cancelled: with who gave up.
+    ///   - didStop: delegate and completion have been told.
+    public init(
+        willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        willStop: (@Sendable () -> Void)? = nil, success: (@Sendable (HTTPResponse?) -> Void)? = nil,
+        failure: (@Sendable (any Error) -> Void)? = nil, cancelled: (@Sendable (CancellationCause) -> Void)? = nil,
+        didStop: (@Sendable () -> Void)? = nil
+    ) {
+        state = Mutex(
+            State(
+                willStart: willStart, progress: progress, willStop: willStop, success: success, failure: failure,
+                cancelled: cancelled, didStop: didStop))
+    }
+
+    /// Calls what stands for the event.
+    public func activity(_ activity: Activity, did event: ActivityEvent) {
+        call(for: event, of: activity.id)?()
+    }
+
+    /// What to call, taken out under the lock and called outside of it.
+    private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if case .willStart = event, state.owner == nil { state.owner = id }
+            guard state.owner == id else { return nil }
+            switch event {
+            case .willStart: return state.willStart.take()
+            case .transport(.progress(let progress)):
+                return state.progress.map { call in { @Sendable in call(progress) } }
+            case .willStop(let outcome):
+                state.progress = nil
+                return Self.end(outcome, &state)
+            case .didStop: return state.didStop.take()
+            default: return nil
+            }
+        }
+    }
+
+    private static func end(_ outcome: ActivityOutcome, _ state: inout State) -> @Sendable () -> Void {
+        let (willStop, success) = (state.willStop.take(), state.success.take())
+        let (failure, cancelled) = (state.failure.take(), state.cancelled.take())
+        return {
+            willStop?()
+            switch outcome {
+            case .success(let response): success?(response)
+            case .failure(let error): failure?(error)
+            case .cancelled(let cause): cancelled?(cause)
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Those who are told what is shown: presenters, and streams as they come and go.
+final class LoadingAudience: Sendable {
+    private struct State {
+        var last = LoadingState.hidden
+        var streams: [Int: AsyncStream<LoadingState>.Continuation] = [:]
+        var count = 0
+    }
+
+    private let presenters: [any LoadingPresenter]
+    private let state = Mutex(State())
+
+    init(_ presenters: [any LoadingPresenter]) { self.presenters = presenters }
+
+    deinit { state.withLock { Array($0.streams.values) }.forEach { $0.finish() } }
+
+    var last: LoadingState { state.withLock { $0.last } }
+
+    /// Called by one thread at a time.
+    func tell(_ new: LoadingState) {
+        let streams = state.withLock { state -> [AsyncStream<LoadingState>.Continuation]? in
+            if state.last == new { return nil }
+            state.last = new
+            return Array(state.streams.values)
+        }
+        guard let streams else { return }
+        for presenter in presenters { presenter.present(new) }
+        for stream in streams { stream.yield(new) }
+    }
+
+    /// The state of now, then the newest whenever the reader asks.
+    func stream() -> AsyncStream<LoadingState> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: LoadingState.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.count += 1
+            state.streams[state.count] = continuation
+            continuation.yield(state.last)
+            return state.count
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.streams[number] = nil }
+        }
+        return stream
+    }
+}

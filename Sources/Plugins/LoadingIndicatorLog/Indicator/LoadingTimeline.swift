@@ -1,0 +1,116 @@
+import Errand
+
+/// What is on its way, and from that and the time what is shown: no clock, no timer, no screen.
+///
+/// Live activities are a set of identities: one that is told twice counts once, and one that was never told cannot be
+/// taken away.
+struct LoadingTimeline: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct Live: Sendable {
+        let parent: Activity.ID?
+        let label: String?
+        let order: UInt64
+        var counts: Bool
+        var progress: TransferProgress?
+    }
+
+    let delay: Duration
+    let minimum: Duration
+    /// The shortest time between two presentations of what is shown.
+    let interval: Duration
+    let label: String?
+
+    /// What the presenters see.
+    private(set) var presented = LoadingState.hidden
+    private var live: [Activity.ID: Live] = [:]
+    private var counted = 0
+    private var order: UInt64 = 0
+    /// When the first of those that count began to.
+    private var since: Instant?
+    private var shownAt: Instant?
+    private var presentedAt: Instant?
+    private var isDirty = false
+
+    init(delay: Duration, minimum: Duration, interval: Duration, label: String?) {
+        (self.delay, self.minimum) = (max(delay, .zero), max(minimum, .zero))
+        (self.interval, self.label) = (max(interval, .zero), label)
+    }
+
+    /// One more that is watched; it counts at once or from ``count(_:)`` on.
+    mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
+        guard live[id] == nil else { return }
+        order += 1
+        live[id] = Live(parent: parent, label: label, order: order, counts: false)
+        if counts { count(id) }
+    }
+
+    mutating func count(_ id: Activity.ID) {
+        guard let one = live[id], !one.counts else { return }
+        live[id]?.counts = true
+        counted += 1
+        isDirty = true
+    }
+
+    mutating func progress(_ id: Activity.ID, _ progress: TransferProgress) {
+        guard live[id] != nil else { return }
+        live[id]?.progress = progress
+        isDirty = true
+    }
+
+    mutating func end(_ id: Activity.ID) {
+        guard let one = live.removeValue(forKey: id) else { return }
+        if one.counts { counted -= 1 }
+        isDirty = true
+    }
+
+    /// Brings what is shown up to a moment.
+    mutating func advance(to now: Instant) {
+        since = counted == 0 ? nil : since ?? now
+        if let shownAt {
+            if counted == 0, now >= shownAt.advanced(by: minimum) {
+                self.shownAt = nil
+                presented = .hidden
+                presentedAt = nil
+            }
+        } else if let since, now >= since.advanced(by: delay) {
+            shownAt = now
+            isDirty = true
+        }
+        guard shownAt != nil, isDirty, counted > 0, presentedAt.map({ now >= $0.advanced(by: interval) }) ?? true
+        else { return }
+        presented = state
+        presentedAt = now
+        isDirty = false
+    }
+
+    /// When to look again, if nothing happens before; nil for never.
+    var next: Instant? {
+        if let shownAt {
+            if counted == 0 { return shownAt.advanced(by: minimum) }
+            return isDirty ? presentedAt?.advanced(by: interval) : nil
+        }
+        return since?.advanced(by: delay)
+    }
+
+    private var state: LoadingState {
+        var newest: (order: UInt64, label: String)?
+        var (running, done): (Int, Double?) = (0, 0)
+        for one in live.values where one.counts {
+            if let label = one.label, one.order > newest?.order ?? 0 { newest = (one.order, label) }
+            if let parent = one.parent, live[parent]?.counts == true { continue }
+            running += 1
+            let part = one.progress.flatMap(Self.fraction)
+            done = done.flatMap { done in part.map { done + $0 } }
+        }
+        return LoadingState(
+            isShown: true, label: newest?.label ?? label, running: running,
+            fraction: running == 0 ? nil : done.map { $0 / Double(running) })
+    }
+
+    private static func fraction(_ progress: TransferProgress) -> Double? {
+        if let fraction = progress.fraction { return min(max(fraction, 0), 1) }
+        guard let total = progress.totalToReceive, total > 0 else { return nil }
+        return Double(min(max(progress.received, 0), total)) / Double(total)
+    }
+}

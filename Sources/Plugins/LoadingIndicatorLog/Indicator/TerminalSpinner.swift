@@ -1,0 +1,142 @@
+public import Errand
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A spinner on the last line of a terminal, with progress; silent where the output is no terminal.
+///
+/// ```swift
+/// let spinner = TerminalSpinner()
+/// let indicator = LoadingIndicator(spinner, label: "Fetching the feed…")
+/// spinner.print("a line of a log")       // stands above the spinner
+/// ```
+///
+/// Writes to standard error by default, so that standard output stays what the program says. Cut to the terminal's
+/// width; without colour where `NO_COLOR` is set and not empty (no-color.org), silent where `TERM` is `dumb`. Lines that
+/// others write while it is shown belong through ``print(_:)``.
+public final class TerminalSpinner: LoadingPresenter {
+    /// What is known of a terminal, and how to write to it.
+    struct Terminal: Sendable {
+        var isTerminal: Bool
+        var isColored: Bool
+        var columns: @Sendable () -> Int
+        var write: @Sendable (String) -> Void
+    }
+
+    private struct State {
+        var shown = LoadingState.hidden
+        var frame = 0
+        var isDrawn = false
+        var turning: Task<Void, Never>?
+    }
+
+    private let terminal: Terminal
+    private let time: any TimeSource
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - descriptor: of the terminal; standard error by default.
+    ///   - time: the clock by which it turns, ten times a second.
+    public convenience init(descriptor: Int32 = 2, time: some TimeSource = SystemTimeSource()) {
+        self.init(Terminal(descriptor), time)
+    }
+
+    init(_ terminal: Terminal, _ time: any TimeSource) {
+        self.terminal = terminal
+        self.time = time
+    }
+
+    deinit {
+        state.withLock { state in
+            state.turning?.cancel()
+            erase(&state)
+        }
+    }
+
+    /// Draws, turns or takes away the spinner.
+    public func present(_ new: LoadingState) {
+        guard terminal.isTerminal else { return }
+        state.withLock { state in
+            state.shown = new
+            if new.isShown {
+                draw(&state)
+                if state.turning == nil { state.turning = turn() }
+            } else {
+                state.turning?.cancel()
+                state.turning = nil
+                erase(&state)
+            }
+        }
+    }
+
+    /// Writes a line above the spinner; where the output is no terminal, the line alone.
+    public func print(_ line: String) {
+        state.withLock { state in
+            erase(&state)
+            terminal.write(line + "\n")
+            if state.shown.isShown, terminal.isTerminal { draw(&state) }
+        }
+    }
+
+    private func turn() -> Task<Void, Never> {
+        Task { [time, weak self] in
+            while !Task.isCancelled {
+                do { try await time.sleep(until: time.now.advanced(by: .milliseconds(100))) } catch { return }
+                self?.state.withLock { state in
+                    guard state.shown.isShown, !Task.isCancelled else { return }
+                    state.frame += 1
+                    self?.draw(&state)
+                }
+            }
+        }
+    }
+
+    private func draw(_ state: inout State) {
+        let line = SpinnerLine.text(
+            state.shown, frame: state.frame, columns: terminal.columns(), isColored: terminal.isColored)
+        terminal.write("\r\(line)\u{1B}[K")
+        state.isDrawn = true
+    }
+
+    private func erase(_ state: inout State) {
+        if state.isDrawn { terminal.write("\r\u{1B}[K") }
+        state.isDrawn = false
+    }
+}
+
+extension LoadingPresenter where Self == TerminalSpinner {
+    /// A spinner on standard error.
+    public static func terminal() -> TerminalSpinner { TerminalSpinner() }
+}
+
+extension TerminalSpinner.Terminal {
+    init(_ descriptor: Int32) {
+        let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
+        self.init(
+            isTerminal: isatty(descriptor) == 1 && environment("TERM") != "dumb",
+            isColored: (environment("NO_COLOR") ?? "").isEmpty,
+            columns: {
+                var size = winsize()
+                let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+                return isKnown ? Int(size.ws_col) : 80
+            },
+            write: { put($0, descriptor) })
+    }
+}
+
+private func put(_ text: String, _ descriptor: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0 && errno == EINTR { continue }
+        // A terminal that is gone or does not take it: the spinner is not worth a wait.
+        guard count > 0 else { return }
+        bytes = bytes.dropFirst(count)
+    }
+}

@@ -1,0 +1,73 @@
+import Errand
+import ErrandBatch
+import ErrandChain
+import ErrandLoadingIndicatorLog
+import ErrandTesting
+import Testing
+
+/// Closures of one activity, each called once.
+@Suite struct EventAccessoryTests {
+    private let log = Log<String>()
+
+    private var events: EventAccessory {
+        EventAccessory(
+            willStart: { [log] in log.add("will start") }, progress: { [log] in log.add("progress \($0.received)") },
+            willStop: { [log] in log.add("will stop") },
+            success: { [log] in log.add("success \($0?.status ?? 0)") },
+            failure: { [log] in log.add("failure \(($0 as? ErrandError)?.code.description ?? "other")") },
+            cancelled: { [log] in log.add("cancelled by \($0)") }, didStop: { [log] in log.add("did stop") })
+    }
+
+    private func agent(_ answer: StubAnswer) -> NetworkAgent { NetworkAgent(baseURL: base, transport: .stub(answer)) }
+
+    @Test("on a request: in order, around delegate and completion (Y42)")
+    func request() async throws {
+        let options = CallOptions(accessories: [events])
+        let progress = TransportEvent.progress(TransferProgress(received: 2, totalToReceive: 2))
+        let handle = agent(.text("ok").reporting(progress)).start(Get(), options: options) { [log] _ in
+            log.add("completion")
+        }
+        _ = await handle.result
+        #expect(log.all == ["will start", "progress 2", "will stop", "success 200", "completion", "did stop"])
+    }
+
+    @Test("a failure and a cancellation each have their own")
+    func ends() async throws {
+        _ = try? await agent(.text("no", status: 500)).send(Get(), options: CallOptions(accessories: [events]))
+        #expect(log.all == ["will start", "will stop", "failure unacceptableStatus", "did stop"])
+        let gate = Gate()
+        let handle = agent(.text("ok").waiting(for: gate)).start(Get(), options: CallOptions(accessories: [events]))
+        try await gate.reached()
+        handle.cancel()
+        _ = await handle.result
+        #expect(log.all.dropFirst(4) == ["will start", "will stop", "cancelled by handle", "did stop"])
+    }
+
+    @Test("on a batch and on a chain: of the whole, not of its parts (Y42, D17)")
+    func composites() async throws {
+        let agent = agent(.text("ok"))
+        _ = try await agent.send(Batch(Get(), Get()), options: CallOptions(accessories: [events]))
+        let ofBatch = log.all.filter { !$0.hasPrefix("progress") }
+        #expect(ofBatch == ["will start", "will stop", "success 0", "did stop"])
+        _ = try await agent.send(
+            Chain("one") { try await $0.send(Get()).value }, options: CallOptions(accessories: [events]))
+        #expect(log.all.filter { !$0.hasPrefix("progress") } == ofBatch + ofBatch)
+    }
+
+    @Test("closures of an earlier start are not called by a later one, and are let go (B15)")
+    func once() async throws {
+        final class Token: Sendable {}
+        weak var held: Token?
+        let events: EventAccessory
+        do {
+            let token = Token()
+            held = token
+            events = EventAccessory(willStart: { [log] in log.add("will start \(token)") }, didStop: { _ = token })
+        }
+        #expect(held != nil)
+        let agent = agent(.text("ok"))
+        for _ in 0..<3 { _ = try await agent.send(Get(), options: CallOptions(accessories: [events])) }
+        #expect(log.all.count == 1)
+        #expect(held == nil)
+    }
+}

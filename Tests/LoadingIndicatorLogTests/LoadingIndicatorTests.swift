@@ -1,0 +1,164 @@
+import Errand
+import ErrandBatch
+import ErrandCache
+import ErrandChain
+import ErrandLoadingIndicatorLog
+import ErrandTesting
+import Testing
+
+/// The indicator on agents, under a clock that the test moves.
+@Suite(.timeLimit(.minutes(5)))
+struct LoadingIndicatorTests {
+    private let time = ManualTimeSource()
+    private let shown = Log<LoadingState>()
+
+    private func agent(_ answer: StubAnswer, _ indicator: LoadingIndicator, filters: [any Filter] = []) -> NetworkAgent
+    {
+        NetworkAgent(
+            baseURL: base, transport: .stub(answer), filters: filters, accessories: [indicator], time: time)
+    }
+
+    private func instantly(_ label: String? = nil) -> LoadingIndicator {
+        LoadingIndicator(shown, label: label, delay: .zero, minimum: .zero, interval: .zero, time: time)
+    }
+
+    @Test("a fast answer shows nothing; a slow one is shown after the delay, for the minimum at least (Y43, C12)")
+    func delays() async throws {
+        let gate = Gate()
+        let indicator = LoadingIndicator(
+            shown, label: "Loading…", delay: .milliseconds(200), minimum: .milliseconds(400), time: time)
+        let fast = agent(.text("fast"), indicator)
+        _ = try await fast.send(Get())
+        #expect(shown.all.isEmpty)
+        let slow = agent(.text("slow").waiting(for: gate), indicator)
+        let handle = slow.start(Get())
+        try await gate.reached()
+        try await time.waitForSleepers()
+        time.advance(by: .milliseconds(199))
+        #expect(indicator.state == .hidden)
+        time.advance(by: .milliseconds(1))
+        try await eventually { indicator.state.isShown }
+        #expect(shown.all == [LoadingState(isShown: true, label: "Loading…", running: 1)])
+        gate.open()
+        _ = try await handle.value
+        #expect(indicator.state.isShown, "the minimum has not passed")
+        try await time.waitForSleepers()
+        time.advance(by: .milliseconds(400))
+        try await eventually { indicator.state == .hidden }
+        #expect(shown.all.last == .hidden)
+    }
+
+    @Test("several agents share one, from any thread, under random cancels: it ends hidden (S6, S13, B7)")
+    func sharing() async throws {
+        let indicator = instantly()
+        let agents = (0..<3).map { _ in agent(.text("ok"), indicator) }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<3000 {
+                group.addTask {
+                    let handle = agents[number % 3].start(Get())
+                    if number % 4 == 0 { handle.cancel() }
+                    _ = await handle.result
+                    // A cancellation of what has ended changes nothing.
+                    handle.cancel()
+                }
+            }
+        }
+        #expect(indicator.state == .hidden)
+        let states = shown.all
+        #expect(states.last == .hidden && states.contains { $0.isShown })
+        #expect(zip(states, states.dropFirst()).allSatisfy { $0 != $1 })
+        #expect(agents.allSatisfy { $0.activities.isEmpty })
+    }
+
+    @Test("what comes from a cache is not shown, unless asked for", arguments: [false, true])
+    func cacheHits(shows: Bool) async throws {
+        let indicator = LoadingIndicator(
+            shown, delay: .zero, minimum: .zero, interval: .zero, showsCacheHits: shows, time: time)
+        let agent = agent(.text("ok"), indicator, filters: [.cache(.memory(), policy: .timed(.seconds(60)))])
+        _ = try await agent.send(Get())
+        let first = shown.all.count
+        #expect(first == 2)
+        let second = try await agent.send(Get())
+        #expect(second.http.source.isCache)
+        #expect(shown.all.count == first + (shows ? 2 : 0))
+    }
+
+    @Test("a chain is one activity, without a gap between its steps; a batch and its parts are one (Y43, D17)")
+    func composites() async throws {
+        let indicator = instantly()
+        let agent = agent(.text("ok"), indicator)
+        _ = try await agent.send(
+            Chain("both") { steps in
+                _ = try await steps.send(Get())
+                _ = try await steps.send(Batch(Get(), Get()))
+                return try await steps.send(Get()).value
+            })
+        #expect(shown.all.allSatisfy { $0.running == ($0.isShown ? 1 : 0) })
+        #expect(shown.all.filter { !$0.isShown }.count == 1, "hidden once, at the end")
+        #expect(indicator.state == .hidden)
+    }
+
+    @Test("some by tag, one by its call, and each with a label of its own (Y43)")
+    func watching() async throws {
+        enum Screen: TagKey { static let defaultValue = "" }
+        let indicator = LoadingIndicator(
+            shown, label: "Loading…", delay: .zero, minimum: .zero, interval: .zero, time: time,
+            watching: { $0.tags[Screen.self] == "feed" })
+        let watched = agent(.text("ok"), indicator)
+        _ = try await watched.send(Get())
+        #expect(shown.all.isEmpty)
+        let feed = CallOptions(tags: Tags().with(Screen.self, "feed"))
+        _ = try await watched.send(Get(loadingLabel: "The feed…"), options: feed)
+        #expect(shown.all.map(\.label) == ["The feed…", nil])
+        let other = NetworkAgent(baseURL: base, transport: .stub(.text("ok")))
+        let single = instantly("Once")
+        _ = try await other.send(Get())
+        _ = try await other.send(Get(), options: CallOptions(accessories: [single]))
+        #expect(shown.all.map(\.label) == ["The feed…", nil, "Once", nil])
+    }
+
+    @Test("streams begin with the state of now, give the newest, and end with the indicator")
+    func streams() async throws {
+        let gate = Gate()
+        var indicator: LoadingIndicator? = instantly()
+        let states = try #require(indicator?.states)
+        var reader = states.makeAsyncIterator()
+        #expect(await reader.next() == .hidden)
+        do {
+            let agent = agent(.text("ok").waiting(for: gate), try #require(indicator))
+            let handle = agent.start(Get())
+            try await gate.reached()
+            #expect(await reader.next()?.isShown == true)
+            var late = try #require(indicator?.states).makeAsyncIterator()
+            #expect(await late.next()?.isShown == true)
+            gate.open()
+            _ = try await handle.value
+            #expect(await reader.next() == .hidden)
+        }
+        indicator = nil
+        #expect(await reader.next() == nil)
+    }
+
+    @Test("a failure, a cancellation and a deadline hide it (C12)")
+    func ends() async throws {
+        let indicator = instantly()
+        let gate = Gate()
+        _ = try? await agent(.failure(ErrandError(.timedOut, "late")), indicator).send(Get())
+        #expect(indicator.state == .hidden && shown.all.count == 2)
+        let handle = agent(.text("ok").waiting(for: gate), indicator).start(Get())
+        try await gate.reached()
+        #expect(indicator.state.isShown)
+        handle.cancel()
+        _ = await handle.result
+        #expect(indicator.state == .hidden && shown.all.count == 4)
+    }
+}
+
+/// Waits for something that another task does.
+func eventually(_ condition: () -> Bool) async throws {
+    for _ in 0..<60_000 {
+        if condition() { return }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    Issue.record("it did not happen")
+}

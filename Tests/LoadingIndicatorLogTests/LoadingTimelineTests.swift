@@ -1,0 +1,141 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@testable import ErrandLoadingIndicatorLog
+
+/// What is shown as a function of what runs and of time.
+@Suite struct LoadingTimelineTests {
+    private static let start = ContinuousClock.now
+    private static let ids = makeIDs(200)
+
+    /// Identities of real activities, which only an agent can make.
+    private static func makeIDs(_ count: Int) -> [Activity.ID] {
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")))
+        return (0..<count).map { _ in agent.start(Get()).activity.id }
+    }
+
+    private func instant(_ milliseconds: Int) -> ContinuousClock.Instant {
+        Self.start.advanced(by: .milliseconds(milliseconds))
+    }
+
+    /// The rules once more, by counting milliseconds.
+    private struct Oracle {
+        let delay: Int
+        let minimum: Int
+        var live: Set<Int> = []
+        var since: Int?
+        var shownAt: Int?
+
+        mutating func step(_ now: Int) -> Bool {
+            since = live.isEmpty ? nil : since ?? now
+            if let shown = shownAt {
+                if live.isEmpty, now - shown >= minimum { shownAt = nil }
+            } else if let since, now - since >= delay {
+                shownAt = now
+            }
+            return shownAt != nil
+        }
+    }
+
+    @Test(
+        "ten thousand random starts and stops: shown if and only if it should be, and hidden in the end (S13, B7)",
+        arguments: [(0, 0), (200, 400), (50, 0), (0, 300), (7, 1)], [1, 2] as [UInt64])
+    func random(times: (delay: Int, minimum: Int), seed: UInt64) {
+        var random = Seeded(state: seed)
+        var timeline = LoadingTimeline(
+            delay: .milliseconds(times.delay), minimum: .milliseconds(times.minimum), interval: .milliseconds(100),
+            label: nil)
+        var oracle = Oracle(delay: times.delay, minimum: times.minimum)
+        var now = 0
+        var changes = 0
+        var wasShown = false
+        /// Moves on, and looks only when the timeline said that it should be looked at.
+        func pass(_ milliseconds: Int) {
+            for _ in 0..<milliseconds {
+                now += 1
+                if let next = timeline.next, next <= instant(now) { timeline.advance(to: instant(now)) }
+                let isShown = oracle.step(now)
+                if timeline.presented.isShown != isShown {
+                    Issue.record("at \(now): \(timeline.presented), and it should be \(isShown)")
+                    return
+                }
+                if isShown != wasShown { changes += 1 }
+                wasShown = isShown
+            }
+        }
+        for _ in 0..<10_000 {
+            let number = Int(random.next() % 4)
+            let id = Self.ids[number]
+            if oracle.live.contains(number) {
+                oracle.live.remove(number)
+                timeline.end(id)
+                // An end that is told twice takes away nothing.
+                timeline.end(id)
+            } else if random.next() % 3 == 0 {
+                oracle.live.insert(number)
+                timeline.start(id, parent: nil, label: nil, counts: true)
+                timeline.start(id, parent: nil, label: nil, counts: true)
+            }
+            timeline.advance(to: instant(now))
+            #expect(timeline.presented.isShown == oracle.step(now))
+            if timeline.presented.isShown != wasShown { changes += 1 }
+            wasShown = timeline.presented.isShown
+            pass(Int(random.next() % 60))
+        }
+        for number in oracle.live { timeline.end(Self.ids[number]) }
+        oracle.live = []
+        timeline.advance(to: instant(now))
+        pass(1000)
+        #expect(timeline.presented == .hidden && timeline.next == nil)
+        #expect(changes > 50)
+    }
+
+    @Test("what is shown changes no oftener than the interval, and ends with the newest")
+    func interval() {
+        var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .milliseconds(100), label: "…")
+        timeline.start(Self.ids[0], parent: nil, label: nil, counts: true)
+        timeline.advance(to: instant(0))
+        var seen: [LoadingState] = [timeline.presented]
+        for step in 1...1000 {
+            timeline.progress(Self.ids[0], TransferProgress(received: Int64(step), totalToReceive: 1000))
+            timeline.advance(to: instant(step))
+            if seen.last != timeline.presented { seen.append(timeline.presented) }
+        }
+        #expect(seen.count == 11)
+        #expect(seen.last?.fraction == 1)
+    }
+
+    @Test("parts count with their whole, the newest label wins, and the fraction is the mean of all that run")
+    func contents() {
+        var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .zero, label: "Loading…")
+        timeline.start(Self.ids[0], parent: nil, label: "batch", counts: true)
+        timeline.start(Self.ids[1], parent: Self.ids[0], label: nil, counts: true)
+        timeline.start(Self.ids[2], parent: Self.ids[0], label: nil, counts: true)
+        timeline.start(Self.ids[3], parent: nil, label: nil, counts: false)
+        timeline.progress(Self.ids[0], TransferProgress(fraction: 0.5))
+        timeline.advance(to: instant(0))
+        #expect(timeline.presented == LoadingState(isShown: true, label: "batch", running: 1, fraction: 0.5))
+        timeline.count(Self.ids[3])
+        timeline.advance(to: instant(1))
+        #expect(timeline.presented == LoadingState(isShown: true, label: "batch", running: 2))
+        timeline.progress(Self.ids[3], TransferProgress(received: 20, totalToReceive: 10))
+        timeline.advance(to: instant(2))
+        #expect(timeline.presented.fraction == 0.75)
+        timeline.end(Self.ids[0])
+        timeline.advance(to: instant(3))
+        #expect(timeline.presented.label == "Loading…" && timeline.presented.running == 3)
+    }
+}
+
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,74 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@testable import ErrandLoadingIndicatorLog
+
+/// What goes to a terminal, and what does not.
+@Suite struct TerminalSpinnerTests {
+    private let written = Log<String>()
+    private let time = ManualTimeSource()
+
+    private func spinner(isTerminal: Bool = true, isColored: Bool = false, columns: Int = 80) -> TerminalSpinner {
+        TerminalSpinner(
+            TerminalSpinner.Terminal(
+                isTerminal: isTerminal, isColored: isColored, columns: { columns },
+                write: { [written] in written.add($0) }),
+            time)
+    }
+
+    @Test("it is drawn, turns, makes room for lines, and leaves nothing behind")
+    func life() async throws {
+        let spinner = spinner()
+        spinner.present(LoadingState(isShown: true, label: "Loading…", running: 2, fraction: 0.456))
+        #expect(written.all == ["\r⠋ Loading… 45 % (2)\u{1B}[K"])
+        try await time.waitForSleepers()
+        time.advance(by: .milliseconds(100))
+        try await eventually { written.all.count == 2 }
+        #expect(written.all.last == "\r⠙ Loading… 45 % (2)\u{1B}[K")
+        spinner.print("a line")
+        #expect(written.all.suffix(3) == ["\r\u{1B}[K", "a line\n", "\r⠙ Loading… 45 % (2)\u{1B}[K"])
+        spinner.present(.hidden)
+        #expect(written.all.last == "\r\u{1B}[K")
+        let count = written.all.count
+        try await eventually { time.sleeperCount == 0 }
+        time.advance(by: .seconds(1))
+        #expect(written.all.count == count)
+    }
+
+    @Test("where the output is no terminal, only lines, without a control character")
+    func pipe() {
+        let spinner = spinner(isTerminal: false)
+        spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
+        spinner.print("a line")
+        spinner.present(.hidden)
+        #expect(written.all == ["a line\n"])
+    }
+
+    @Test("a spinner that goes takes its line with it")
+    func end() {
+        var spinner: TerminalSpinner? = spinner()
+        spinner?.present(LoadingState(isShown: true, running: 1))
+        spinner = nil
+        #expect(written.all.last == "\r\u{1B}[K")
+    }
+
+    @Test(
+        "lines fit the terminal, wide characters too, and a label moves no cursor",
+        arguments: [
+            ("Loading the news", 40, "⠋ Loading the news"), ("Loading the news", 12, "⠋ Loading t"),
+            ("正在加载新闻", 9, "⠋ 正在加"), ("evil\u{1B}[2J\rlabel\n", 40, "⠋ evil [2J label "), ("narrow", 2, "⠋"),
+            ("narrow", 0, "⠋"),
+        ])
+    func width(label: String, columns: Int, line: String) {
+        let state = LoadingState(isShown: true, label: label, running: 1)
+        #expect(SpinnerLine.text(state, frame: 0, columns: columns, isColored: false) == line)
+    }
+
+    @Test("colour only where it is wanted")
+    func colour() {
+        let state = LoadingState(isShown: true, label: "Loading…", running: 1)
+        #expect(SpinnerLine.text(state, frame: 1, columns: 80, isColored: true) == "\u{1B}[36m⠙\u{1B}[0m Loading…")
+        #expect(!SpinnerLine.text(state, frame: 1, columns: 80, isColored: false).contains("\u{1B}"))
+    }
+}
