@@ -1,0 +1,29 @@
+import Errand
+import ErrandCurlTransport
+import ErrandLoadingIndicatorLog
+import ErrandTesting
+
+/// The indicator is shown while a slow answer is on its way, and not for a fast one.
+enum LoadingChapter {
+    private struct Lines: LoadingPresenter {
+        func present(_ state: LoadingState) {
+            Quickstart.line(state.isShown ? "[\(state.label ?? "")]" : "[nothing is loading]")
+        }
+    }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("A loading indicator, for what takes longer than a blink")
+        let gate = Gate()
+        shop.server.on(.get, "/v1/catalogue", .text("three apples").waiting(for: gate))
+        let indicator = LoadingIndicator(Lines(), label: "Loading…", minimum: .zero)
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, accessories: [indicator])
+        let fast = try await agent.send(GetText(path: "ping")).value
+        Quickstart.line("\(fast), and nothing was shown")
+        async let slow = agent.send(GetText(path: "catalogue")).value
+        for await state in indicator.states where state.isShown { break }
+        gate.open()
+        Quickstart.line("\(try await slow)")
+        for await state in indicator.states where !state.isShown { break }
+        Quickstart.end()
+    }
+}
