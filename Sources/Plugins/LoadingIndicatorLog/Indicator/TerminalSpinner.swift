@@ -126,17 +126,6 @@ extension TerminalSpinner.Terminal {
                 let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
                 return isKnown ? Int(size.ws_col) : 80
             },
-            write: { put($0, descriptor) })
-    }
-}
-
-private func put(_ text: String, _ descriptor: Int32) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0 && errno == EINTR { continue }
-        // A terminal that is gone or does not take it: the spinner is not worth a wait.
-        guard count > 0 else { return }
-        bytes = bytes.dropFirst(count)
+            write: { DescriptorText.put($0, descriptor) })
     }
 }

@@ -1,0 +1,95 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Records as text at the end of a file that rotates: `errand.log`, then `errand.log.1` and so on, the oldest removed.
+///
+/// ```swift
+/// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), limit: 1_000_000, keeping: 3))
+/// ```
+///
+/// The files are their owner's alone. A symbolic link in the place of the file is refused. What cannot be written is
+/// lost and told by ``failure``; the next record tries again. One process writes to a file.
+public final class FileSink: LogSink {
+    private struct State: ~Copyable {
+        var descriptor: Int32 = -1
+        var size = 0
+        var failure: String?
+
+        deinit { if descriptor >= 0 { close(descriptor) } }
+    }
+
+    private let path: String
+    private let limit: Int
+    private let kept: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - file: a file URL in a directory that exists.
+    ///   - limit: bytes of one file, about; 10 MB by default.
+    ///   - kept: old files beside the current one; 3 by default.
+    public init(at file: URL, limit: Int = 10_000_000, keeping kept: Int = 3) {
+        path = file.path
+        self.limit = max(1, limit)
+        self.kept = min(max(0, kept), 100)
+    }
+
+    /// Why the last record could not be written; nil if it was.
+    public var failure: String? { state.withLock { $0.failure } }
+
+    /// Appends the record's text and a line's end.
+    public func write(_ record: LogRecord) {
+        let text = LogText.printable(record.description) + "\n"
+        state.withLock { state in
+            if state.size > 0, state.size + text.utf8.count > limit { rotate(&state) }
+            if state.descriptor < 0 { open(&state) }
+            guard state.descriptor >= 0 else { return }
+            if state.size > 0, state.size + text.utf8.count > limit {
+                rotate(&state)
+                open(&state)
+            }
+            guard state.descriptor >= 0 else { return }
+            if DescriptorText.put(text, state.descriptor) {
+                state.failure = nil
+                state.size += text.utf8.count
+            } else {
+                state.failure = "writing: \(String(cString: strerror(errno)))"
+            }
+        }
+    }
+
+    private func open(_ state: inout State) {
+        state.descriptor = openFile(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard state.descriptor >= 0 else {
+            state.failure = "opening: \(String(cString: strerror(errno)))"
+            return
+        }
+        var info = stat()
+        state.size = fstat(state.descriptor, &info) == 0 ? Int(info.st_size) : 0
+    }
+
+    private func rotate(_ state: inout State) {
+        if state.descriptor >= 0 { close(state.descriptor) }
+        state.descriptor = -1
+        state.size = 0
+        if kept == 0 { unlink(path) }
+        for number in stride(from: kept, to: 0, by: -1) {
+            moveFile(number == 1 ? path : "\(path).\(number - 1)", "\(path).\(number)")
+        }
+    }
+}
+
+// The system's names, which methods of the same name would hide.
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func moveFile(_ from: String, _ to: String) { _ = rename(from, to) }

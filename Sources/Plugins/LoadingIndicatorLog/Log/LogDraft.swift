@@ -1,0 +1,91 @@
+import Errand
+import ErrandSupport
+
+/// What is known of a running activity; a record is made of it in the end.
+struct LogDraft: Sendable {
+    private var request: HTTPRequest?
+    private var response: HTTPResponse?
+    private var progress = TransferProgress()
+    private var attempts = 0
+    private var requests = 0
+    private var sent = Data()
+    private var received = Data()
+
+    mutating func add(_ event: ActivityEvent, limit: Int) {
+        switch event {
+        case .built(let http): request = http
+        case .sending(let http, let attempt, _):
+            request = http
+            (response, sent, received) = (nil, Data(), Data())
+            attempts = max(attempts, attempt)
+            requests += 1
+        case .requestBody(let data): sent.append(data.prefix(max(0, limit - sent.count)))
+        case .received(let http, _, _): response = http
+        case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))
+        case .transport(.progress(let progress)): self.progress = progress
+        default: break
+        }
+    }
+
+    func record(
+        of activity: Activity, _ outcome: ActivityOutcome, after duration: Duration, _ level: LogLevel,
+        _ redaction: LogRedaction
+    ) -> LogRecord {
+        var (kind, error, final): (LogRecord.Outcome, (any Error)?, HTTPResponse?) = (.success, nil, response)
+        switch outcome {
+        case .success(let http): final = http ?? response
+        case .failure(let failure): (kind, error) = (.failure, failure)
+        case .cancelled: kind = .cancelled
+        }
+        if let evidence = (error as? ErrandError)?.response { final = evidence }
+        var record = LogRecord(
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label, outcome: kind,
+            duration: duration)
+        var secrets = LogSecrets()
+        if let request {
+            // Headers first: what they hide is hidden in the rest as well.
+            let lines = redaction.lines(request.headers, &secrets)
+            record.method = request.method.rawValue
+            let url = redaction.url(request.url.absoluteString, &secrets)
+            record.url = secrets.masked(url)
+            if level.hasHeaders { record.requestHeaders = lines.map(secrets.masked) }
+        }
+        record.status = final?.status
+        record.source = final?.source.description
+        record.error = error.map { ($0 as? ErrandError)?.code.description ?? "\(type(of: $0))" }
+        (record.attempts, record.requests) = (attempts, requests)
+        (record.bytesSent, record.bytesReceived) = (progress.sent, progress.received)
+        if level.hasHeaders, let final {
+            let lines = redaction.lines(final.headers, &secrets)
+            record.responseHeaders = lines.map(secrets.masked)
+        }
+        if level.bodyByteLimit > 0 {
+            let (up, down) = (request?.body.length, final?.body.length)
+            let sentBody = Self.body(
+                sent, request?.headers[.contentType] ?? request?.body.contentType, up, redaction, &secrets)
+            let receivedBody = Self.body(received, final?.headers[.contentType], down, redaction, &secrets)
+            record.requestBody = sentBody.map(secrets.masked)
+            record.responseBody = receivedBody.map(secrets.masked)
+        }
+        return record
+    }
+
+    private static func body(
+        _ data: Data, _ contentType: String?, _ length: Int64?, _ redaction: LogRedaction, _ secrets: inout LogSecrets
+    ) -> String? {
+        if data.isEmpty { return nil }
+        let type = contentType.flatMap(MediaType.init)?.name ?? ""
+        let isCut = length.map { $0 > Int64(data.count) } ?? false
+        let rest = isCut ? "\n… \(length ?? 0) bytes in all" : ""
+        let size =
+            "(\(type.isEmpty ? "a body" : type), \(length.map { max($0, Int64(data.count)) } ?? Int64(data.count)) bytes)"
+        if type == "application/json" || type.hasSuffix("+json") {
+            return LogJSON.text(data, redaction, &secrets).map { $0 + rest } ?? size
+        }
+        if type == "application/x-www-form-urlencoded" {
+            return redaction.form(String(decoding: data, as: UTF8.self), &secrets) + rest
+        }
+        guard type.hasPrefix("text/"), !data.contains(0) else { return size }
+        return String(decoding: data, as: UTF8.self) + rest
+    }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Records as text on standard error: coloured by outcome on a terminal, unless `NO_COLOR` is set and not empty.
+public struct StandardErrorSink: LogSink {
+    private let isColored: Bool
+
+    /// Looks at the terminal once.
+    public init() {
+        let isPlain = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+        isColored = !isPlain && isatty(2) == 1
+    }
+
+    /// Writes the record's text and a line's end.
+    public func write(_ record: LogRecord) { DescriptorText.put(Self.text(record, isColored: isColored) + "\n", 2) }
+
+    static func text(_ record: LogRecord, isColored: Bool) -> String {
+        let text = LogText.printable(record.description)
+        guard isColored else { return text }
+        let color =
+            switch record.outcome {
+            case .success: "32"
+            case .failure: "31"
+            case .cancelled: "33"
+            }
+        return "\u{1B}[\(color)m●\u{1B}[0m " + text
+    }
+}
+
+/// Text from outside, made harmless for a terminal.
+enum LogText {
+    /// Control characters but for tabs and line ends as `\u{1B}`.
+    static func printable(_ text: String) -> String {
+        if !text.unicodeScalars.contains(where: isHarmful) { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isHarmful(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 && scalar != "\n" && scalar != "\t" || (0x7F...0x9F).contains(scalar.value)
+            || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    }
+}
+
+/// Text to a descriptor.
+enum DescriptorText {
+    /// False, with the reason in `errno`, if nobody takes it.
+    @discardableResult
+    static func put(_ text: String, _ descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,227 @@
+import Errand
+import ErrandBatch
+import ErrandCache
+import ErrandLoadingIndicatorLog
+import ErrandTesting
+import Foundation
+import Testing
+
+private struct Post: Request {
+    typealias Output = String
+    var path = "items"
+    var query = Parameters()
+    var headers: HTTPHeaders = [:]
+    var body: RequestBody = .none
+    var method: HTTPMethod { .post }
+    var acceptableContentTypes: ContentTypes { .any }
+}
+
+/// What stands in a log, and what does not.
+@Suite(.timeLimit(.minutes(5)))
+struct RequestLogTests {
+    private let records = Log<LogRecord>()
+
+    private func log(_ level: LogLevel, limit: Int = 1000) -> RequestLog {
+        RequestLog(level, to: ClosureSink { [records] in records.add($0) }, queueing: limit)
+    }
+
+    private func agent(_ answer: StubAnswer, _ log: RequestLog, filters: [any Filter] = []) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters, accessories: [log])
+    }
+
+    /// The time is the one thing that is not the same each time.
+    private func withoutTime(_ record: LogRecord) -> String {
+        record.description.replacing(#/\d+\.\d ms/#, with: "T ms").replacing(#/^[#]\d+ /#, with: "")
+    }
+
+    @Test("one line a request: method, URL, status, source, time (Y49, C31, C32)")
+    func line() async throws {
+        let log = log(.line)
+        _ = try await agent(.text("ok"), log).send(Get(path: "users?page=2&access_token=123456789"))
+        _ = try? await agent(.text("no", status: 404), log).send(Get())
+        _ = try? await agent(.failure(ErrandError(.timedOut, "late")), log).send(Get())
+        await log.flush()
+        #expect(
+            records.all.map(withoutTime) == [
+                "GET \(base)/users?page=2&access_token=••• → 200, network, T ms",
+                "GET \(base)/text → 404 unacceptableStatus, network, T ms", "GET \(base)/text → timedOut, T ms",
+            ])
+        #expect(records.all.map(\.outcome) == [.success, .failure, .failure])
+        #expect(records.all.map(\.status) == [200, 404, nil])
+    }
+
+    @Test("a cache hit says so, a cancellation too, and a batch is told around its parts")
+    func sources() async throws {
+        let log = log(.line)
+        let agent = agent(.text("ok"), log, filters: [.cache(.memory(), policy: .timed(.seconds(60)))])
+        for _ in 0..<2 { _ = try await agent.send(Get()) }
+        let gate = Gate()
+        let slow = self.agent(.text("ok").waiting(for: gate), log)
+        let handle = slow.start(Get())
+        try await gate.reached()
+        handle.cancel()
+        _ = await handle.result
+        _ = try await self.agent(.text("ok"), log).send(Batch(Get(), label: "two"))
+        await log.flush()
+        let lines = records.all.map(withoutTime)
+        #expect(lines[1].contains("→ 200, cache, 0 s old, hit"))
+        #expect(lines[1].hasSuffix("T ms") && records.all[1].requests == 0)
+        #expect(lines[2] == "GET \(base)/text → cancelled, T ms")
+        #expect(lines[4] == "batch two → success, T ms")
+        #expect(records.all[3].parent == records.all[4].id)
+    }
+
+    @Test("headers by a list of what may be shown; bodies as JSON, text or a size, bounded (C31, C32)")
+    func bodies() async throws {
+        let log = log(.bodies(upTo: 1000))
+        let answer = StubAnswer.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
+            .header("X-Unknown", "person").header("ETag", "\"1\"")
+        _ = try await agent(answer, log).send(
+            Post(headers: ["X-Mine": "x", "Range": "bytes=0-"], body: .text("a plain text")))
+        _ = try await agent(.data(Data([0, 1, 2]), contentType: "image/png"), log).send(Post())
+        await log.flush()
+        let first = try #require(records.all.first)
+        #expect(first.requestHeaders.contains("X-Mine: •••") && first.requestHeaders.contains("Range: bytes=0-"))
+        #expect(first.responseHeaders.contains("X-Unknown: •••") && first.responseHeaders.contains("ETag: \"1\""))
+        #expect(first.requestBody == "a plain text")
+        #expect(
+            first.responseBody == """
+                {
+                  "id": 7,
+                  "session": "•••",
+                  "name": "Ada",
+                  "tags": [],
+                  "n": 1.50
+                }
+                """)
+        #expect(records.all.last?.responseBody == "(image/png, 3 bytes)")
+        #expect(first.description.contains("\n  < {\n  <   \"id\": 7,"))
+    }
+
+    @Test("a JSON that is cut off is shown as far as it goes, a long text with its size")
+    func cut() async throws {
+        let log = log(.bodies(upTo: 30))
+        _ = try await agent(.json(#"{"name":"Ada","password":"hunter2hunter2","x":1}"#), log).send(Post())
+        _ = try await agent(.text(String(repeating: "x", count: 100)), log).send(Post())
+        await log.flush()
+        #expect(records.all[0].responseBody == "{\n  \"name\": \"Ada\",\n  \"password\": \"•••\"\n… 48 bytes in all")
+        #expect(records.all[1].responseBody == String(repeating: "x", count: 30) + "\n… 100 bytes in all")
+    }
+
+    @Test("off costs nothing and keeps nothing; the level may change while it runs")
+    func levels() async throws {
+        let log = log(.off)
+        let agent = agent(.text("ok"), log)
+        _ = try await agent.send(Get())
+        log.level = .line
+        _ = try await agent.send(Get())
+        log.level = .off
+        _ = try await agent.send(Get())
+        await log.flush()
+        #expect(records.all.count == 1)
+    }
+
+    @Test("a sink that hangs holds up no request, and what is dropped is counted and told")
+    func slowSink() async throws {
+        let blocked = DispatchSemaphore(value: 0)
+        let begun = Gate()
+        let records = records
+        let sink = ClosureSink { record in
+            begun.open()
+            if records.all.isEmpty { blocked.wait() }
+            records.add(record)
+        }
+        let log = RequestLog(.line, to: sink, queueing: 10)
+        let agent = agent(.text("ok"), log)
+        _ = try await agent.send(Get())
+        try await begun.wait()
+        for _ in 0..<100 { _ = try await agent.send(Get()) }
+        blocked.signal()
+        await log.flush()
+        _ = try await agent.send(Get())
+        await log.flush()
+        #expect(records.all.count == 12)
+        #expect(records.all.last?.dropped == 90)
+        #expect(records.all.last?.line.contains("(90 records before this were dropped)") == true)
+    }
+
+    @Test(
+        "a secret, wherever it is, reaches no output (B24, K14)",
+        arguments: [LogLevel.line, .headers, .bodies(upTo: 100_000)])
+    func canary(level: LogLevel) async throws {
+        let canary = "c4n4ry-s3cr3t"
+        let log = log(level)
+        let redirect = StubTransport(.redirect(to: "https://user:\(canary)@other.example/x?token=\(canary)#\(canary)"))
+        let bodies: [RequestBody] = [
+            .json(["a": ["deep": ["Pass-Word": canary]]]), .form(["apiKey": .string(canary)]),
+            .data(Data("--x\r\n\(canary)\r\n--x--".utf8), contentType: "multipart/form-data; boundary=x"),
+            .data(Data(#"{"pass\u0077ord":"\#(canary)"}"#.utf8), contentType: "application/json"),
+        ]
+        let headers: HTTPHeaders = ["Cookie": "sid=\(canary)", "X-Custom": canary, "Authorization": "Bearer \(canary)"]
+        let echoing = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
+            .header("Location", "/?x=\(canary)")
+        for body in bodies {
+            var request = Post(path: "items?client_secret=\(canary)", headers: headers, body: body)
+            _ = try? await agent(echoing, log).send(request)
+            request.path = "https://user:\(canary)@api.example.com/items"
+            _ = try? await agent(.text("ok"), log).send(request)
+            let following = NetworkAgent(baseURL: base, transport: redirect, accessories: [log])
+            _ = try? await following.send(request)
+            let http = try agent(.text("ok"), log).httpRequest(
+                for: Post(path: "items?client_secret=\(canary)", headers: headers, body: body))
+            #expect(!http.curlCommand().contains(canary) || body.contentType?.hasPrefix("multipart") == true)
+        }
+        await log.flush()
+        #expect(records.all.count == 12)
+        for record in records.all {
+            #expect(!record.description.contains(canary), "\(record)")
+            #expect(!"\(Mirror(reflecting: record).children.map { $0 })".contains(canary))
+        }
+    }
+
+    @Test("files rotate at their size, are their owner's alone, and take no link")
+    func files() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-log-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appending(path: "errand.log")
+        let sink = FileSink(at: file, limit: 500, keeping: 2)
+        let log = RequestLog(.line, to: sink)
+        let agent = agent(.text("ok"), log)
+        for number in 0..<50 { _ = try await agent.send(Get(path: "item-\(number)")) }
+        await log.flush()
+        #expect(sink.failure == nil)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        #expect(names == ["errand.log", "errand.log.1", "errand.log.2"])
+        var lines: [String] = []
+        for name in names.reversed() {
+            let path = directory.appending(path: name).path
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(text.utf8.count <= 500)
+            lines += text.split(separator: "\n").map(String.init)
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+        #expect(lines.last?.contains("item-49") == true)
+        let numbers = lines.compactMap { $0.firstMatch(of: #/item-(\d+)/#).flatMap { Int($0.1) } }
+        #expect(numbers == Array((50 - numbers.count)..<50), "none is lost between two files")
+        let link = directory.appending(path: "link.log")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        let refused = FileSink(at: link)
+        let toLink = RequestLog(.line, to: refused)
+        _ = try await self.agent(.text("ok"), toLink).send(Get())
+        await toLink.flush()
+        #expect(refused.failure?.hasPrefix("opening") == true)
+    }
+
+    @Test("nothing in a record moves a terminal's cursor")
+    func control() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-log-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let log = RequestLog(.bodies(upTo: 100), to: FileSink(at: directory))
+        _ = try await agent(.text("a\u{1B}[2Jb\rc"), log).send(Get())
+        await log.flush()
+        let text = try String(contentsOf: directory, encoding: .utf8)
+        #expect(text.contains("a\\u{1B}[2Jb\\u{D}c"))
+    }
+}
