@@ -12,11 +12,12 @@ enum LoadingChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A loading indicator, for what takes longer than a blink")
+        Quickstart.chapter("A loading indicator, for what takes longer than a blink; a log without secrets")
         let gate = Gate()
         shop.server.on(.get, "/v1/catalogue", .text("three apples").waiting(for: gate))
         let indicator = LoadingIndicator(Lines(), label: "Loading…", minimum: .zero)
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, accessories: [indicator])
+        let log = RequestLog(to: ClosureSink { Quickstart.line($0.line.replacing(#/\d+\.\d ms/#, with: "… ms")) })
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, accessories: [indicator, log])
         let fast = try await agent.send(GetText(path: "ping")).value
         Quickstart.line("\(fast), and nothing was shown")
         async let slow = agent.send(GetText(path: "catalogue")).value
@@ -24,6 +25,8 @@ enum LoadingChapter {
         gate.open()
         Quickstart.line("\(try await slow)")
         for await state in indicator.states where !state.isShown { break }
+        _ = try await agent.send(GetText(path: "ping?session_token=1234567890"))
+        await log.flush()
         Quickstart.end()
     }
 }

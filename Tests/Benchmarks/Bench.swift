@@ -12,6 +12,7 @@ struct Bench {
         ("wire", WireBench.run),
         ("cache", CacheBench.run),
         ("json", JSONValidationBench.run),
+        ("log", LogBench.run),
         ("urlfilters", URLFiltersBench.run),
     ]
 

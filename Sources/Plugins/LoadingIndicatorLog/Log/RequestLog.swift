@@ -16,6 +16,7 @@ public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let redaction: LogRedaction
     private let queue: LogQueue
+    private let time: any TimeSource
     private let drafts = Mutex<[Activity.ID: LogDraft]>([:])
     private let isOff: Atomic<Bool>
     /// Asked for when an agent or a call is given the log; a later `level` asks for no more.
@@ -26,10 +27,13 @@ public final class RequestLog: Accessory {
     ///   - sink: where to; standard error by default.
     ///   - redaction: what it may show.
     ///   - limit: records that wait for the sink at most; 1000 by default.
+    ///   - time: the clock of the agents.
     public init(
         _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(),
-        redaction: LogRedaction = LogRedaction(), queueing limit: Int = 1000
+        redaction: LogRedaction = LogRedaction(), queueing limit: Int = 1000,
+        time: some TimeSource = SystemTimeSource()
     ) {
+        self.time = time
         setting = Mutex(level)
         isOff = Atomic(level == .off)
         bodyByteLimit = level.bodyByteLimit
@@ -56,7 +60,7 @@ public final class RequestLog: Accessory {
         case .willStart: drafts.withLock { $0[activity.id] = LogDraft() }
         case .willStop(let outcome):
             guard let draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
-            let now = activity.start.duration(to: .now)
+            let now = activity.start.duration(to: time.now)
             queue.add(draft.record(of: activity, outcome, after: now, level, redaction))
         case .note, .didStop, .redirected: break
         default: drafts.withLock { $0[activity.id]?.add(event, limit: bodyByteLimit) }

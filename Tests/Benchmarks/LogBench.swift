@@ -1,0 +1,46 @@
+import Errand
+import ErrandLoadingIndicatorLog
+import ErrandTesting
+import Foundation
+
+/// What a log and an indicator cost a request.
+enum LogBench {
+    private struct GetData: Request { let path = "users/7" }
+
+    /// Hears everything and does nothing, so that what Core does to tell is not counted as the log's.
+    private struct Deaf: Accessory {
+        func activity(_ activity: Activity, did event: ActivityEvent) {}
+    }
+
+    static func run() async throws {
+        let answer = StubAnswer.data(Data([1, 2, 3]))
+        func agent(_ accessories: [any Accessory]) -> NetworkAgent {
+            NetworkAgent(
+                baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),
+                accessories: accessories)
+        }
+        let off = RequestLog(.off)
+        let line = RequestLog(.line, to: ClosureSink { _ = $0.line.utf8.count }, queueing: 100_000)
+        let agents: [(name: String, agent: NetworkAgent)] = [
+            ("no accessory", agent([])), ("an accessory that does nothing", agent([Deaf()])),
+            ("with a log that is off beside it", agent([Deaf(), off])),
+            ("with a log of lines beside it", agent([Deaf(), line])),
+            ("with an indicator beside it", agent([Deaf(), LoadingIndicator()])),
+        ]
+        let count = 20_000
+        var rounds = Rounds()
+        for _ in 0..<7 {
+            for (name, agent) in agents {
+                try await rounds.take(name) {
+                    try await microseconds(count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
+                }
+                await line.flush()
+            }
+        }
+        rounds.report("µs", against: "no accessory")
+        let base = rounds.median("an accessory that does nothing")
+        for (name, _) in agents.dropFirst(2) {
+            print("\(Rounds.pad("adds: " + name, 44)) \(Rounds.number((rounds.median(name) - base) * 1000)) ns")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// What docs/log.md shows, as code that compiles.
+import Errand
+import ErrandCurlTransport
+import ErrandLoadingIndicatorLog
+import Foundation
+
+private struct Logger {
+    func info(_ text: String) {}
+}
+
+private func install() {
+    let log = RequestLog(.line)
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [log])
+    // #7 GET https://api.example.com/users/7?token=••• → 200, network, 12.3 ms, 512 bytes
+    _ = agent
+}
+
+private func redact() {
+    var redaction = LogRedaction()
+    redaction.shownHeaders.insert("X-Trace")
+    redaction.secretNames.insert("customer")
+    redaction.shownNames.insert("pagetoken")
+    let strict = RequestLog(.headers, redaction: redaction)
+    _ = strict
+}
+
+private func sinks(directory: URL, logger: Logger) {
+    let file = directory.appending(path: "errand.log")
+    let toFile = RequestLog(.headers, to: FileSink(at: file, limit: 1_000_000, keeping: 3))
+    let toLogger = RequestLog(to: ClosureSink { logger.info("\($0.line)") })  // swift-log
+    _ = (toFile, toLogger)
+}
+
+struct Failures: LogSink {
+    func write(_ record: LogRecord) {
+        if record.outcome == .failure { print(record) }
+    }
+}
+
+private func curl(_ agent: NetworkAgent) throws {
+    let request = try agent.httpRequest(for: GetUser(id: 7))
+    print(request.curlCommand())
+}
