@@ -132,8 +132,8 @@ public final class NetworkAgent: Agent {
         tags: Tags = Tags(), accessories: [any Accessory] = [], deadline: Duration? = nil
     ) -> Activity {
         var all = settings.configuration.accessories
-        if !accessories.isEmpty { all += accessories }
-        if !options.accessories.isEmpty { all += options.accessories }
+        if !accessories.isEmpty || !options.accessories.isEmpty { all += accessories + options.accessories }
+        if !all.allSatisfy({ $0.isListening }) { all = all.filter { $0.isListening } }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
             deadline: deadline, accessories: all, registry: registry, progress: options.progress)

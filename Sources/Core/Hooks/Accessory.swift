@@ -21,11 +21,14 @@ public import Foundation
 public protocol Accessory: Sendable {
     /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
     var bodyByteLimit: Int { get }
+    /// Asked when an activity starts; one that says no is told nothing of it, and costs nothing. True by default.
+    var isListening: Bool { get }
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
 extension Accessory {
     public var bodyByteLimit: Int { 0 }
+    public var isListening: Bool { true }
 }
 
 /// What happens in an activity, in this order. More cases may come: write a `default`.
@@ -81,6 +84,7 @@ public enum ActivityOutcome: Sendable {
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
     public let bodyByteLimit: Int
+    public var isListening: Bool { object?.isListening ?? false }
 
     public init(_ object: any Accessory & AnyObject) {
         self.object = object

@@ -1,20 +1,21 @@
-import Synchronization
+package import Synchronization
 
 /// A state that many threads change, and one listener who is told what became of it: the newest, in order, by one thread
 /// at a time, outside the lock.
 package final class NewsTeller<State: Sendable, News: Sendable>: Sendable {
-    private struct Guarded {
-        var state: State
-        var isTelling = false
-        var hasNews = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
+    @usableFromInline struct Guarded {
+        @usableFromInline var state: State
+        @usableFromInline var isTelling = false
+        @usableFromInline var hasNews = false
+        @usableFromInline var waiters: [CheckedContinuation<Void, Never>] = []
+        @usableFromInline init(state: State) { self.state = state }
     }
 
-    private let guarded: Mutex<Guarded>
-    private let news: @Sendable (State) -> News
-    private let tell: @Sendable (News) -> Void
+    @usableFromInline let guarded: Mutex<Guarded>
+    @usableFromInline let news: @Sendable (State) -> News
+    @usableFromInline let tell: @Sendable (News) -> Void
 
-    package init(
+    @inlinable package init(
         _ state: State, news: @escaping @Sendable (State) -> News, tell: @escaping @Sendable (News) -> Void
     ) {
         guarded = Mutex(Guarded(state: state))
@@ -22,11 +23,11 @@ package final class NewsTeller<State: Sendable, News: Sendable>: Sendable {
     }
 
     /// Changes the state without telling it.
-    package func prepare(_ body: (inout State) -> Void) { guarded.withLock { body(&$0.state) } }
+    @inlinable package func prepare(_ body: (inout State) -> Void) { guarded.withLock { body(&$0.state) } }
 
     /// Changes the state and tells it, or leaves that to the thread that is telling already; so the listener may change
     /// the state itself.
-    package func change(_ body: (inout State) -> Void) {
+    @inlinable package func change(_ body: (inout State) -> Void) {
         let isMine = guarded.withLock { guarded in
             body(&guarded.state)
             guarded.hasNews = true
@@ -38,7 +39,7 @@ package final class NewsTeller<State: Sendable, News: Sendable>: Sendable {
     }
 
     /// What has not been told yet; nil ends the telling.
-    private func newest() -> News? {
+    @inlinable func newest() -> News? {
         let (newest, waiters) = guarded.withLock { guarded -> (News?, [CheckedContinuation<Void, Never>]) in
             defer { guarded.hasNews = false }
             if guarded.hasNews { return (news(guarded.state), []) }
@@ -51,7 +52,7 @@ package final class NewsTeller<State: Sendable, News: Sendable>: Sendable {
     }
 
     /// Returns when every change so far has been told, also by another thread.
-    package func allTold() async {
+    @inlinable package func allTold() async {
         await withCheckedContinuation { continuation in
             let isTelling = guarded.withLock { guarded in
                 if guarded.isTelling { guarded.waiters.append(continuation) }

@@ -1,19 +1,21 @@
-import Synchronization
+package import Synchronization
 
 /// Tells events one after the other though they come from several threads, and within one another, without holding a lock
 /// while telling: whoever comes first tells, also what comes in the meantime.
 package final class OrderedEvents<Event: Sendable>: Sendable {
-    private struct State {
-        var isTelling = false
-        var untold: [Event] = []
-        var waiter: CheckedContinuation<Void, Never>?
+    // Inlinable, here and in NewsTeller: generic code that crosses modules unspecialised looks up metadata at each step.
+    @usableFromInline struct State {
+        @usableFromInline var isTelling = false
+        @usableFromInline var untold: [Event] = []
+        @usableFromInline var waiter: CheckedContinuation<Void, Never>?
+        @usableFromInline init() {}
     }
 
-    private let state = Mutex(State())
+    @usableFromInline let state = Mutex(State())
 
-    package init() {}
+    @inlinable package init() {}
 
-    package func tell(_ event: Event, to listener: (Event) -> Void) {
+    @inlinable package func tell(_ event: Event, to listener: (Event) -> Void) {
         let isMine = state.withLock { state in
             if state.isTelling { state.untold.append(event) }
             defer { state.isTelling = true }
@@ -35,7 +37,7 @@ package final class OrderedEvents<Event: Sendable>: Sendable {
     }
 
     /// Returns when everything told so far has been heard, also what another thread is telling. One may wait at a time.
-    package func allTold() async {
+    @inlinable package func allTold() async {
         await withCheckedContinuation { continuation in
             let isTelling = state.withLock { state in
                 if state.isTelling { state.waiter = continuation }

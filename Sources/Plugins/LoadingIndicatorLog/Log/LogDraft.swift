@@ -5,9 +5,13 @@ import ErrandSupport
 struct LogDraft: Sendable {
     private var request: HTTPRequest?
     private var response: HTTPResponse?
+    /// Of the response's body, which is not kept: a record may wait for long.
+    private var responseLength: Int64?
     private var progress = TransferProgress()
     private var attempts = 0
     private var requests = 0
+    private var kind = LogRecord.Outcome.success
+    private var error: (any Error)?
     private var sent = Data()
     private var received = Data()
 
@@ -16,28 +20,37 @@ struct LogDraft: Sendable {
         case .built(let http): request = http
         case .sending(let http, let attempt, _):
             request = http
-            (response, sent, received) = (nil, Data(), Data())
+            (response, responseLength, sent, received) = (nil, nil, Data(), Data())
             attempts = max(attempts, attempt)
             requests += 1
         case .requestBody(let data): sent.append(data.prefix(max(0, limit - sent.count)))
-        case .received(let http, _, _): response = http
+        case .received(let http, _, _): keep(http)
         case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))
         case .transport(.progress(let progress)): self.progress = progress
         default: break
         }
     }
 
-    func record(
-        of activity: Activity, _ outcome: ActivityOutcome, after duration: Duration, _ level: LogLevel,
-        _ redaction: LogRedaction
-    ) -> LogRecord {
-        var (kind, error, final): (LogRecord.Outcome, (any Error)?, HTTPResponse?) = (.success, nil, response)
+    private mutating func keep(_ http: HTTPResponse) {
+        response = http
+        responseLength = http.body.length
+        response?.body = HTTPBody(Data())
+    }
+
+    mutating func end(_ outcome: ActivityOutcome) {
         switch outcome {
-        case .success(let http): final = http ?? response
-        case .failure(let failure): (kind, error) = (.failure, failure)
+        case .success(let http): if let http { keep(http) }
+        case .failure(let failure):
+            (kind, error) = (.failure, failure)
+            if let evidence = (failure as? ErrandError)?.response { keep(evidence) }
         case .cancelled: kind = .cancelled
         }
-        if let evidence = (error as? ErrandError)?.response { final = evidence }
+    }
+
+    func record(
+        of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: LogRedaction
+    ) -> LogRecord {
+        let final = response
         var record = LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label, outcome: kind,
             duration: duration)
@@ -60,7 +73,7 @@ struct LogDraft: Sendable {
             record.responseHeaders = lines.map(secrets.masked)
         }
         if level.bodyByteLimit > 0 {
-            let (up, down) = (request?.body.length, final?.body.length)
+            let (up, down) = (request?.body.length, responseLength)
             let sentBody = Self.body(
                 sent, request?.headers[.contentType] ?? request?.body.contentType, up, redaction, &secrets)
             let receivedBody = Self.body(received, final?.headers[.contentType], down, redaction, &secrets)

@@ -1,10 +1,20 @@
 import Dispatch
+import Errand
 import Synchronization
 
 /// The bounded way from requests to a sink: whoever hands a record over never waits.
 final class LogQueue: Sendable {
+    /// What a record is made of, on the sink's thread.
+    struct Ended: Sendable {
+        let activity: Activity
+        let draft: LogDraft
+        let duration: Duration
+        let level: LogLevel
+        var dropped = 0
+    }
+
     private struct State {
-        var records: [LogRecord] = []
+        var records: [Ended] = []
         var dropped = 0
         var isWriting = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -15,9 +25,13 @@ final class LogQueue: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-log")
 
-    init(_ sink: any LogSink, limit: Int) { (self.sink, self.limit) = (sink, max(1, limit)) }
+    private let redaction: LogRedaction
 
-    func add(_ record: LogRecord) {
+    init(_ sink: any LogSink, _ redaction: LogRedaction, limit: Int) {
+        (self.sink, self.redaction, self.limit) = (sink, redaction, max(1, limit))
+    }
+
+    func add(_ record: Ended) {
         let starts = state.withLock { state in
             guard state.records.count < limit else {
                 state.dropped += 1
@@ -29,12 +43,13 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        if starts { queue.async { self.write() } }
+        // A little later, with what comes until then: waking a thread costs more than all the rest.
+        if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 
     private func write() {
         while true {
-            let (records, waiters) = state.withLock { state -> ([LogRecord], [CheckedContinuation<Void, Never>]) in
+            let (records, waiters) = state.withLock { state -> ([Ended], [CheckedContinuation<Void, Never>]) in
                 defer { state.records = [] }
                 if !state.records.isEmpty { return (state.records, []) }
                 state.isWriting = false
@@ -43,7 +58,11 @@ final class LogQueue: Sendable {
             }
             for waiter in waiters { waiter.resume() }
             if records.isEmpty { return }
-            for record in records { sink.write(record) }
+            for ended in records {
+                var record = ended.draft.record(of: ended.activity, after: ended.duration, ended.level, redaction)
+                record.dropped = ended.dropped
+                sink.write(record)
+            }
         }
     }
 
@@ -54,7 +73,7 @@ final class LogQueue: Sendable {
                 if state.isWriting { state.waiters.append(continuation) }
                 return !state.isWriting
             }
-            if isQuiet { continuation.resume() }
+            if isQuiet { continuation.resume() } else { queue.async { self.write() } }
         }
     }
 }

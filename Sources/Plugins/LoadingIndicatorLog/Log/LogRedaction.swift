@@ -78,6 +78,11 @@ public struct LogRedaction: Sendable {
 extension LogRedaction {
     /// A URL without credentials and fragment, the values of secret items masked; `secrets` gets what was masked.
     func url(_ text: String, _ secrets: inout LogSecrets) -> String {
+        // What most URLs are: nothing to look for.
+        if !text.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") })
+        {
+            return text
+        }
         var text = text
         if let hash = text.firstIndex(of: "#") { text = String(text[..<hash]) }
         if let scheme = text.firstRange(of: "://") {

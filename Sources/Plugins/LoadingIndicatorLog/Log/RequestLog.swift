@@ -14,7 +14,6 @@ import Synchronization
 /// and told by the next record. Safe to use from anywhere.
 public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
-    private let redaction: LogRedaction
     private let queue: LogQueue
     private let time: any TimeSource
     private let drafts = Mutex<[Activity.ID: LogDraft]>([:])
@@ -37,11 +36,10 @@ public final class RequestLog: Accessory {
         setting = Mutex(level)
         isOff = Atomic(level == .off)
         bodyByteLimit = level.bodyByteLimit
-        self.redaction = redaction
-        queue = LogQueue(sink, limit: limit)
+        queue = LogQueue(sink, redaction, limit: limit)
     }
 
-    /// How much it tells of what ends from now on. Bodies are told only if the log began with them.
+    /// How much it tells: whether anything, of what starts from now on; how much, of what ends. Bodies are told only if the log began with them.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -53,15 +51,18 @@ public final class RequestLog: Accessory {
     /// Returns when everything so far has been written.
     public func flush() async { await queue.flush() }
 
+    /// Whether the level is any but off.
+    public var isListening: Bool { !isOff.load(ordering: .relaxed) }
+
     /// Takes note of an event.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
-        if isOff.load(ordering: .relaxed) { return }
         switch event {
         case .willStart: drafts.withLock { $0[activity.id] = LogDraft() }
         case .willStop(let outcome):
-            guard let draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
-            let now = activity.start.duration(to: time.now)
-            queue.add(draft.record(of: activity, outcome, after: now, level, redaction))
+            guard var draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
+            draft.end(outcome)
+            let duration = activity.start.duration(to: time.now)
+            queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
         case .note, .didStop, .redirected: break
         default: drafts.withLock { $0[activity.id]?.add(event, limit: bodyByteLimit) }
         }
