@@ -41,3 +41,10 @@ private func curl(_ agent: NetworkAgent) throws {
     let request = try agent.httpRequest(for: GetUser(id: 7))
     print(request.curlCommand())
 }
+
+private func count() {
+    let metrics = NetworkMetrics()
+    let counted = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [metrics])
+    let slowest = metrics.hosts["api.example.com"]?.percentile(99)
+    _ = (counted, slowest)
+}
