@@ -88,7 +88,8 @@ let suites: [Target] = [
         path: "Tests/Integration"),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite(
-        "LoadingIndicatorLogTests", needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog"]),
+        "LoadingIndicatorLogTests",
+        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),

@@ -48,3 +48,10 @@ private func count() {
     let slowest = metrics.hosts["api.example.com"]?.percentile(99)
     _ = (counted, slowest)
 }
+
+private func archive(directory: URL) throws {
+    let recorder = HARRecorder(bodiesUpTo: 4096)
+    let recorded = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
+    try recorder.encoded().write(to: directory.appending(path: "errand.har"))
+    _ = recorded
+}

@@ -74,31 +74,12 @@ struct LogDraft: Sendable {
         }
         if level.bodyByteLimit > 0 {
             let (up, down) = (request?.body.length, responseLength)
-            let sentBody = Self.body(
+            let sentBody = LogBody.text(
                 sent, request?.headers[.contentType] ?? request?.body.contentType, up, redaction, &secrets)
-            let receivedBody = Self.body(received, final?.headers[.contentType], down, redaction, &secrets)
+            let receivedBody = LogBody.text(received, final?.headers[.contentType], down, redaction, &secrets)
             record.requestBody = sentBody.map(secrets.masked)
             record.responseBody = receivedBody.map(secrets.masked)
         }
         return record
-    }
-
-    private static func body(
-        _ data: Data, _ contentType: String?, _ length: Int64?, _ redaction: LogRedaction, _ secrets: inout LogSecrets
-    ) -> String? {
-        if data.isEmpty { return nil }
-        let type = contentType.flatMap(MediaType.init)?.name ?? ""
-        let isCut = length.map { $0 > Int64(data.count) } ?? false
-        let rest = isCut ? "\n… \(length ?? 0) bytes in all" : ""
-        let size =
-            "(\(type.isEmpty ? "a body" : type), \(length.map { max($0, Int64(data.count)) } ?? Int64(data.count)) bytes)"
-        if type == "application/json" || type.hasSuffix("+json") {
-            return LogJSON.text(data, redaction, &secrets).map { $0 + rest } ?? size
-        }
-        if type == "application/x-www-form-urlencoded" {
-            return redaction.form(String(decoding: data, as: UTF8.self), &secrets) + rest
-        }
-        guard type.hasPrefix("text/"), !data.contains(0) else { return size }
-        return String(decoding: data, as: UTF8.self) + rest
     }
 }

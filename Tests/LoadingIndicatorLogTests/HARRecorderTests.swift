@@ -1,0 +1,125 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandLoadingIndicatorLog
+
+private struct Post: Request {
+    typealias Output = Data
+    var path = "items"
+    var headers: HTTPHeaders = [:]
+    var body: RequestBody = .none
+    var method: HTTPMethod { .post }
+}
+
+/// Archives, read back.
+@Suite(.timeLimit(.minutes(5)))
+struct HARRecorderTests {
+    @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
+    func wire() async throws {
+        let server = try TestServer()
+        server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
+        server.on(.get, "/new", .json(#"{"name":"Ada","token":"abcdefgh"}"#))
+        let recorder = HARRecorder(bodiesUpTo: 1000)
+        let agent = NetworkAgent(baseURL: server.url, transport: .curl, accessories: [recorder])
+        _ = try await agent.send(Get(path: "old"))
+        let data = try recorder.encoded()
+        let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let log = try #require(root["log"] as? [String: Any])
+        #expect(log["version"] as? String == "1.2")
+        #expect((log["creator"] as? [String: Any])?["name"] as? String == "Errand")
+        let entries = try #require(log["entries"] as? [[String: Any]])
+        #expect(entries.count == 2)
+        for entry in entries {
+            for name in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
+                #expect(entry[name] != nil, "\(name)")
+            }
+            let request = try #require(entry["request"] as? [String: Any])
+            for name in [
+                "method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize",
+            ] { #expect(request[name] != nil, "\(name)") }
+            let response = try #require(entry["response"] as? [String: Any])
+            for name in [
+                "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+                "bodySize",
+            ] { #expect(response[name] != nil, "\(name)") }
+            let content = try #require(response["content"] as? [String: Any])
+            #expect(content["size"] is Int && content["mimeType"] is String)
+            let timings = try #require(entry["timings"] as? [String: Double])
+            #expect(["send", "wait", "receive"].allSatisfy { timings[$0] ?? -1 >= 0 })
+            #expect((entry["time"] as? Double ?? -1) > 0)
+            let started = try #require(entry["startedDateTime"] as? String)
+            #expect(
+                abs(try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(started).timeIntervalSinceNow)
+                    < 600)
+        }
+        let file = try JSONDecoder().decode(HARFile.self, from: data)
+        #expect(file.log.entries.map(\.response.status) == [302, 200])
+        #expect(file.log.entries[0].response.redirectURL == "/new?token=•••")
+        #expect(file.log.entries[1].request.url.hasSuffix("/new?token=•••"))
+        #expect(file.log.entries[1].request.queryString.map(\.value) == ["•••"])
+        #expect(file.log.entries[1].response.content.text?.contains(#""token": "•••""#) == true)
+        #expect(file.log.entries[1].comment == "Get, hop 2")
+        #expect(file.log.entries[1].serverIPAddress == "127.0.0.1")
+        #expect(!String(decoding: data, as: UTF8.self).contains("abcdefgh"))
+    }
+
+    @Test("phases add up: TLS is a part of connecting, what is not known is -1")
+    func phases() async throws {
+        var timings = TransferTimings()
+        (timings.queued, timings.nameLookup, timings.connected) = (.milliseconds(1), .milliseconds(3), .milliseconds(6))
+        (timings.secured, timings.firstByte, timings.total) = (.milliseconds(10), .milliseconds(15), .milliseconds(21))
+        func entry(_ timings: TransferTimings) async throws -> HARFile.Entry {
+            let recorder = HARRecorder()
+            let answer = StubAnswer.text("ok").reporting(.timings(timings))
+            let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+            _ = try await agent.send(Get())
+            return try #require(try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log.entries.first)
+        }
+        let full = try await entry(timings)
+        let times = full.timings
+        #expect([times.blocked, times.dns, times.connect, times.ssl] == [1, 2, 7, 4])
+        #expect([times.send, times.wait, times.receive] == [0, 5, 6] && full.time == 21)
+        (timings.queued, timings.nameLookup, timings.connected, timings.secured) = (nil, nil, nil, nil)
+        let reused = try await entry(timings)
+        #expect(
+            [reused.timings.blocked, reused.timings.dns, reused.timings.connect, reused.timings.ssl] == [
+                -1, -1, -1, -1,
+            ])
+        #expect(reused.time == 21 && reused.timings.wait == 15)
+        #expect(try await entry(TransferTimings()).timings.wait >= 0)
+    }
+
+    @Test("a failure and a cancellation have entries, and the newest are kept")
+    func ends() async throws {
+        let recorder = HARRecorder(entries: 10)
+        for number in 0..<25 {
+            let agent = NetworkAgent(
+                baseURL: base, transport: .stub(.failure(ErrandError(.timedOut, "late"))), accessories: [recorder])
+            _ = try? await agent.send(Get(path: "\(number)"))
+        }
+        let log = try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log
+        #expect(log.entries.count == 10 && log.comment == "15 entries before these were dropped")
+        #expect(log.entries.last?.request.url.hasSuffix("/24") == true)
+        #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
+    }
+
+    @Test("a secret, wherever it is, does not reach an archive (B24, K14)")
+    func canary() async throws {
+        let canary = "c4n4ry-s3cr3t"
+        let recorder = HARRecorder(bodiesUpTo: 10_000)
+        let answer = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
+            .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+        let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]
+        for body in [RequestBody.json(["password": canary]), .form(["secret": .string(canary)])] {
+            _ = try? await agent.send(Post(path: "a?api_key=\(canary)", headers: headers, body: body))
+            _ = try? await agent.send(
+                Post(path: "https://u:\(canary)@example.com/#\(canary)", headers: headers, body: body))
+        }
+        let text = String(decoding: try recorder.encoded(), as: UTF8.self)
+        #expect(text.contains("startedDateTime") && !text.contains(canary))
+    }
+}
