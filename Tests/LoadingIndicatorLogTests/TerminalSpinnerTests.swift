@@ -65,6 +65,19 @@ import Testing
         #expect(SpinnerLine.text(state, frame: 0, columns: columns, isColored: false) == line)
     }
 
+    @Test("numbers that no share is do not trap", arguments: [Double.nan, .infinity, -1, 7])
+    func fractions(fraction: Double) {
+        let state = LoadingState(isShown: true, running: 1, fraction: fraction)
+        let line = SpinnerLine.text(state, frame: 0, columns: 80, isColored: false)
+        #expect(["⠋ Loading…", "⠋ Loading… 0 %", "⠋ Loading… 100 %"].contains(line))
+        var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .zero, label: nil)
+        let id = NetworkAgent(baseURL: base, transport: .stub(.text("ok"))).start(Get()).activity.id
+        timeline.start(id, parent: nil, label: nil, counts: true)
+        timeline.progress(id, TransferProgress(fraction: fraction))
+        timeline.advance(to: .now)
+        #expect(timeline.presented.fraction.map { $0 >= 0 && $0 <= 1 } ?? !fraction.isFinite)
+    }
+
     @Test("colour only where it is wanted")
     func colour() {
         let state = LoadingState(isShown: true, label: "Loading…", running: 1)

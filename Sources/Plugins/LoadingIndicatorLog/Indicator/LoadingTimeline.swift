@@ -109,7 +109,7 @@ struct LoadingTimeline: Sendable {
     }
 
     private static func fraction(_ progress: TransferProgress) -> Double? {
-        if let fraction = progress.fraction { return min(max(fraction, 0), 1) }
+        if let fraction = progress.fraction { return fraction.isFinite ? min(max(fraction, 0), 1) : nil }
         guard let total = progress.totalToReceive, total > 0 else { return nil }
         return Double(min(max(progress.received, 0), total)) / Double(total)
     }

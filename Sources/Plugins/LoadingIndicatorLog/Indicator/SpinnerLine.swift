@@ -5,7 +5,9 @@ enum SpinnerLine {
     /// - Parameter columns: of the terminal; the last one stays free, so that no terminal wraps the line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
-        if let fraction = state.fraction { words.append("\(Int(fraction * 100)) %") }
+        if let fraction = state.fraction, fraction.isFinite {
+            words.append("\(Int(min(max(fraction, 0), 1) * 100)) %")
+        }
         if state.running > 1 { words.append("(\(state.running))") }
         let sign = frames[frame % frames.count]
         let rest = cut(" " + words.joined(separator: " "), to: columns - 2)

@@ -1,0 +1,125 @@
+import Errand
+import ErrandBatch
+import ErrandCache
+import ErrandChain
+import ErrandCurlTransport
+import ErrandTesting
+import Foundation
+import FoundationXML
+import Testing
+
+@testable import ErrandLoadingIndicatorLog
+
+/// The page, read as a browser without scripts would.
+@Suite(.timeLimit(.minutes(5)))
+struct WaterfallTests {
+    /// What stands on the page, tags left out; checks that every element that has to be closed is.
+    private final class Text: NSObject, XMLParserDelegate {
+        var text = ""
+        var elements: [String] = []
+        var styles: [String] = []
+        func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
+        func parser(
+            _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+            attributes: [String: String]
+        ) {
+            elements.append(name)
+            if let style = attributes["style"] { styles.append(style) }
+        }
+    }
+
+    private func read(_ html: String) throws -> Text {
+        // The body is well-formed XML.
+        let start = try #require(html.firstRange(of: "<body>"))
+        let end = try #require(html.firstRange(of: "</body>"))
+        let reader = Text()
+        let parser = XMLParser(data: Data(html[start.lowerBound..<end.upperBound].utf8))
+        parser.delegate = reader
+        #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        return reader
+    }
+
+    @Test("every request by name, parts below their whole, redirects, retries and cache hits told by words")
+    func contents() async throws {
+        let server = try TestServer()
+        server.on(.get, "/v1/old", .redirect(to: "/v1/text?token=12345678"))
+        server.on(.get, "/v1/text", .text("ok"))
+        server.on(.get, "/v1/nothing", .text("no", status: 404))
+        let waterfall = WaterfallRecorder()
+        let agent = NetworkAgent(
+            baseURL: server.url("v1"), transport: .curl,
+            filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [waterfall])
+        _ = try await agent.send(
+            Chain("sign <up> & \"in\"") { steps in
+                _ = try await steps.send(Get())
+                return try await steps.send(Batch(Get(), Get(path: "old"), label: "two"))
+            })
+        _ = try? await agent.send(Get(path: "nothing"))
+        let html = waterfall.html(title: "It's a <test>")
+        #expect(!html.contains("<script") && !html.contains("http-equiv=\"refresh\""))
+        #expect(!html.contains("src=") && !html.contains("href=") && !html.contains("url("))
+        #expect(!html.contains("12345678"))
+        if let path = ProcessInfo.processInfo.environment["ERRAND_WATERFALL"] {
+            try html.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        let page = try read(html)
+        for words in [
+            "It's a <test>", "chain sign <up> & \"in\"", "batch two", "from cache", "redirect", "hop 2", "attempt 2",
+            "failed: unacceptableStatus", "/v1/text?token=•••", "6 activities",
+        ] { #expect(page.text.contains(words), "\(words)") }
+        #expect(page.styles.contains("--depth:0") && page.styles.contains("--depth:1"))
+        #expect(page.styles.contains("--depth:2"))
+        for style in page.styles where style.hasPrefix("left:") {
+            let numbers = style.matches(of: #/[\d.]+/#).compactMap { Double($0.0) }
+            #expect(numbers.count == 2 && numbers[0] + numbers[1] <= 100.02, "\(style)")
+        }
+    }
+
+    @Test("an empty page, and one that is bounded")
+    func bounds() async throws {
+        let waterfall = WaterfallRecorder(activities: 10)
+        #expect(try read(waterfall.html()).text.contains("0 activities in 0.0 ms"))
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [waterfall])
+        for number in 0..<25 { _ = try await agent.send(Get(path: "item-\(number)")) }
+        let page = try read(waterfall.html())
+        #expect(page.text.contains("10 activities") && page.text.contains("15 before these were dropped"))
+        #expect(page.text.contains("item-24") && !page.text.contains("item-3,"))
+    }
+
+    @Test("text stands out in light and in dark by 4.5 at least (WCAG 2, 1.4.3)")
+    func contrast() throws {
+        let css = WaterfallStyle.css
+        let themes = css.matches(of: #/:root\{([^}]*)\}/#).map { match in
+            Dictionary(
+                uniqueKeysWithValues: match.1.matches(of: #/--(\w+):#([0-9a-f]+)/#).map {
+                    (String($0.1), Self.luminance(String($0.2)))
+                })
+        }
+        #expect(themes.count == 2)
+        for theme in themes {
+            let page = try #require(theme["page"])
+            for name in ["text", "soft"] {
+                let (a, b) = (try #require(theme[name]), page)
+                #expect((max(a, b) + 0.05) / (min(a, b) + 0.05) >= 4.5, "\(name)")
+            }
+        }
+    }
+
+    private static func luminance(_ color: String) -> Double {
+        let digits = color.count == 3 ? color.map { "\($0)\($0)" }.joined() : color
+        let value = UInt32(digits, radix: 16) ?? 0
+        let parts = [16, 8, 0].map { shift -> Double in
+            let part = Double(value >> UInt32(shift) & 255) / 255
+            return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+        }
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    }
+}
+
+/// Tries a 404 once more.
+private struct Again: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let response = try await next(exchange)
+        return response.status == 404 ? try await next(exchange) : response
+    }
+}
