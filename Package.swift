@@ -68,6 +68,9 @@ let programs: [Target] = [
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
+    program(
+        "errand-watch", in: "Examples/Watch",
+        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
 ]
 
 let suites: [Target] = [

@@ -55,3 +55,10 @@ private func archive(directory: URL) throws {
     try recorder.encoded().write(to: directory.appending(path: "errand.har"))
     _ = recorded
 }
+
+private func draw() {
+    let waterfall = WaterfallRecorder()
+    let drawn = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [waterfall])
+    let page = waterfall.html(title: "Start of the app")
+    _ = (drawn, page)
+}

@@ -12,6 +12,7 @@ private struct Post: Request {
     var headers: HTTPHeaders = [:]
     var body: RequestBody = .none
     var method: HTTPMethod { .post }
+    var label: String? { path }
 }
 
 /// Archives, read back.
@@ -106,13 +107,14 @@ struct HARRecorderTests {
         #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
     }
 
-    @Test("a secret, wherever it is, does not reach an archive (B24, K14)")
+    @Test("a secret, wherever it is, does not reach an archive or a waterfall (B24, K14)")
     func canary() async throws {
         let canary = "c4n4ry-s3cr3t"
         let recorder = HARRecorder(bodiesUpTo: 10_000)
+        let waterfall = WaterfallRecorder()
         let answer = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
             .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder, waterfall])
         let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]
         for body in [RequestBody.json(["password": canary]), .form(["secret": .string(canary)])] {
             _ = try? await agent.send(Post(path: "a?api_key=\(canary)", headers: headers, body: body))
@@ -121,5 +123,6 @@ struct HARRecorderTests {
         }
         let text = String(decoding: try recorder.encoded(), as: UTF8.self)
         #expect(text.contains("startedDateTime") && !text.contains(canary))
+        #expect(waterfall.html().contains("4 activities") && !waterfall.html().contains(canary))
     }
 }

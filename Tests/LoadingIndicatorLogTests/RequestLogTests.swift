@@ -13,6 +13,7 @@ private struct Post: Request {
     var headers: HTTPHeaders = [:]
     var body: RequestBody = .none
     var method: HTTPMethod { .post }
+    var label: String? { path }
     var acceptableContentTypes: ContentTypes { .any }
 }
 

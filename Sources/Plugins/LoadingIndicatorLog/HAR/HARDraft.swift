@@ -47,8 +47,11 @@ struct HARDraft: Sendable {
                     mimeType: response?.headers[.contentType] ?? "x-unknown", text: down.map(secrets.masked)),
                 redirectURL: secrets.masked(location), bodySize: timings?.bytesReceived ?? responseLength ?? -1),
             timings: times, serverIPAddress: timings?.remoteAddress,
-            comment: [label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, failure]
-                .compactMap(\.self).joined(separator: ", "))
+            comment: [
+                redaction.url(label, &secrets), attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil,
+                failure,
+            ]
+            .compactMap(\.self).joined(separator: ", "))
     }
 
     private func pairs(_ headers: HTTPHeaders, _ redaction: LogRedaction, _ secrets: inout LogSecrets) -> [HARFile.Pair]

@@ -51,10 +51,12 @@ struct LogDraft: Sendable {
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: LogRedaction
     ) -> LogRecord {
         let final = response
-        var record = LogRecord(
-            id: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label, outcome: kind,
-            duration: duration)
         var secrets = LogSecrets()
+        // Some name their requests after their URLs.
+        let label = redaction.url(activity.label, &secrets)
+        var record = LogRecord(
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: label, outcome: kind,
+            duration: duration)
         if let request {
             // Headers first: what they hide is hidden in the rest as well.
             let lines = redaction.lines(request.headers, &secrets)

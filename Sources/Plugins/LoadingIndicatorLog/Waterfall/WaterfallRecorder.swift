@@ -53,8 +53,10 @@ public final class WaterfallRecorder: Accessory {
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
+            var secrets = LogSecrets()
+            let label = redaction.url(activity.label, &secrets)
             let row = WaterfallRow(
-                id: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,
+                id: activity.id, parent: activity.parent, kind: activity.kind, label: label,
                 start: activity.start)
             state.withLock { $0.running[activity.id] = row }
         case .sending(let request, let attempt, let hop):
