@@ -42,6 +42,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
+    plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     plugin("URLSessionTransport"),
@@ -93,6 +94,8 @@ let suites: [Target] = [
     suite(
         "LoadingIndicatorLogTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
+    suite(
+        "ResumableDownloadTests", needs: ["ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),

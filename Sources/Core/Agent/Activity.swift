@@ -118,10 +118,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     /// The evidence for an error: filters and redirects may have changed what was built.
-    var lastSent: HTTPRequest? {
-        get { state.withLock { $0.lastSent } }
-        set { state.withLock { $0.lastSent = newValue } }
-    }
+    var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
+    func willSend(_ request: HTTPRequest) { state.withLock { $0.lastSent = request } }
 
     func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
 

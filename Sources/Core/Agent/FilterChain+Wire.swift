@@ -17,8 +17,8 @@ extension FilterChain {
         var options = TransportOptions(
             timeout: exchange.timeout, delivery: delivery, bodyLimit: limit, priority: exchange.priority,
             tags: exchange.tags, time: exchange.time)
-        options.activity = activity
-        activity.lastSent = request
+        (options.activity, options.reportsProgress) = (activity, exchange.reportsProgress)
+        activity.willSend(request)
         var response = try await transport.send(request, options: options)
         response.body = try framed(response, request.method)
         activity.tell(.received(response.forOnlookers, attempt: exchange.attempt, hop: exchange.hop))

@@ -42,9 +42,7 @@ public final class NetworkAgent: Agent {
             time: time)
     }
 
-    public init(
-        configuration: Configuration, transport: any Transport, time: some TimeSource = SystemTimeSource()
-    ) {
+    public init(configuration: Configuration, transport: any Transport, time: some TimeSource = SystemTimeSource()) {
         registry = ActivityRegistry(time: time)
         self.transport = transport
         settings = Mutex(AgentSettings(configuration, transport: transport))

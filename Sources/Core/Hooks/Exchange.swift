@@ -19,6 +19,7 @@ public struct Exchange: Sendable {
         var stage = FilterStages.call
         var attempt = 1
         var hop = 1
+        var reportsProgress = true
     }
 
     init(_ fields: Fields) { self.fields = [fields] }
@@ -53,6 +54,11 @@ public struct Exchange: Sendable {
     public var tags: Tags {
         get { fields[0].tags }
         set { fields[0].tags = newValue }
+    }
+    /// Whether the transport tells the progress; a filter that reports that of several requests itself says no.
+    public var reportsProgress: Bool {
+        get { fields[0].reportsProgress }
+        set { fields[0].reportsProgress = newValue }
     }
     public var activity: Activity { fields[0].activity }
     /// The stage in which the filter stands that sees this.
@@ -99,7 +105,7 @@ public struct Exchange: Sendable {
     /// Judges an answer as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
     /// has to know before, such as one that retries.
     public func judge(_ response: HTTPResponse) async throws {
-        try await settings.judge(response, request, checks: activity.checks)
+        try await settings.judge(response, request, checks: request.checks + activity.checks)
     }
 }
 

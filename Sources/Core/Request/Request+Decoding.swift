@@ -26,7 +26,7 @@ extension Request where Output == URL {
     /// The file that the body was delivered into; see ``BodyDelivery/file(_:)``.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         guard let file = response.body.file else {
-            throw ErrandError(.decoding, "the body was not delivered into a file", response: response)
+            throw ErrandError(.decoding, "not in a file: .file delivery, or .downloads, is missing", response: response)
         }
         return file
     }

@@ -78,10 +78,10 @@ public struct RequestBody: Sendable {
 
     /// A stream that can be sent once.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
-        let once = Once()
+        let wasSent = Atomic(false)
         var result = RequestBody(
             .stream {
-                guard once.claim() else {
+                if wasSent.exchange(true, ordering: .acquiringAndReleasing) {
                     throw ErrandError(.bodyNotReplayable, "this stream was sent before and can be read only once")
                 }
                 return body
@@ -128,10 +128,4 @@ public struct RequestBody: Sendable {
             return result
         }
     }
-}
-
-/// Says yes once.
-private final class Once: Sendable {
-    private let taken = Atomic(false)
-    func claim() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -25,9 +25,7 @@ public struct ErrandError: Error, Sendable {
     /// The failure below this one.
     public var underlying: (any Error)?
 
-    public init(
-        _ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil
-    ) {
+    public init(_ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.response = response

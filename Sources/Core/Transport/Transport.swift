@@ -35,6 +35,7 @@ public struct TransportOptions: Sendable {
     /// The clock for the timeout.
     public var time: any TimeSource
     var activity: Activity?
+    var reportsProgress = true
 
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, bodyLimit: Int = 64 << 20,
@@ -49,7 +50,10 @@ public struct TransportOptions: Sendable {
     }
 
     /// Tells accessories and the handle what happens on the wire; from any thread, cheap when nobody listens.
-    public func report(_ event: TransportEvent) { activity?.report(event) }
+    public func report(_ event: TransportEvent) {
+        if case .progress = event, !reportsProgress { return }
+        activity?.report(event)
+    }
 }
 
 /// What a transport can tell while it works.

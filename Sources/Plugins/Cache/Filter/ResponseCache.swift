@@ -64,6 +64,7 @@ public final class ResponseCache: Filter {
         // A download has a cache of its own: the file (Y64).
         var isFile = false
         if case .file = exchange.delivery { isFile = true }
+        if !policy.isOff, exchange.request.isForFile { isFile = true }
         if isCall, policy.isOff || isFile {
             switch mode {
             case .only, .onlyEvenStale, .take, .put: throw CacheMiss(.off)
@@ -90,6 +91,11 @@ public final class ResponseCache: Filter {
 
     /// The short version of the main bundle on Apple's platforms; nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
+}
+
+extension Request {
+    /// Whether the output is the place of a file, whoever writes it.
+    fileprivate var isForFile: Bool { Output.self == URL.self }
 }
 
 extension Filter where Self == ResponseCache {

@@ -1,0 +1,20 @@
+import ErrandSupport
+
+/// A SHA-256 that is fed piece by piece, by whoever computes it fastest here.
+protocol RunningSHA256: Sendable {
+    mutating func update(_ bytes: UnsafeRawBufferPointer)
+    /// The digest; nothing may follow.
+    func finalized() -> [UInt8]
+}
+
+enum PlatformSHA256 {
+    /// The platform's own where there is one, otherwise the portable one.
+    static func make() -> any RunningSHA256 { platform() ?? PortableSHA256() }
+}
+
+struct PortableSHA256: RunningSHA256 {
+    private var digest = SHA256Digest()
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bytes) }
+    func finalized() -> [UInt8] { digest.finalized() }
+}

@@ -1,0 +1,127 @@
+public import Errand
+import Synchronization
+
+/// Pauses a download and lets it go on, from any thread.
+///
+/// ```swift
+/// let control = DownloadControl()
+/// let task = Task { try await agent.send(request, options: .download(control)) }
+/// control.pause()      // the connection is let go, what came is kept
+/// control.resume()     // goes on where it was, by Range
+/// ```
+///
+/// A download that cannot be resumed keeps its connection and stops reading. While it is paused no time counts but the
+/// request's deadline. One control may steer several downloads.
+public final class DownloadControl: Sendable {
+    private struct State {
+        var isPaused = false
+        var lastID = 0
+        var interrupts: [Int: @Sendable () -> Bool] = [:]
+        var interrupted: Set<Int> = []
+        var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    public func pause() {
+        let interrupts = state.withLock { state in
+            state.isPaused = true
+            return state.interrupts
+        }
+        for (id, interrupt) in interrupts { run(interrupt, id) }
+    }
+
+    public func resume() {
+        let waiters = state.withLock { state in
+            state.isPaused = false
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    /// Returns once it is not paused. Throws when the task is cancelled.
+    func waitUntilResumed() async throws {
+        guard isPaused else { return }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Void, any Error>) in
+                let (isOver, isCancelled) = state.withLock { state in
+                    let isCancelled = Task.isCancelled
+                    if state.isPaused && !isCancelled { state.waiters[id] = waiter }
+                    return (!state.isPaused, isCancelled)
+                }
+                if isCancelled { waiter.resume(throwing: CancellationError()) } else if isOver { waiter.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Notes first, so that whoever is interrupted knows why.
+    private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
+        state.withLock { _ = $0.interrupted.insert(id) }
+        if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
+    }
+
+    /// Runs a body that `pause()` interrupts, at once if it is paused already: it throws ``DownloadPause`` then. `interrupt`
+    /// says whether it did anything.
+    func interruptible<Value>(
+        _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let (id, isPaused) = state.withLock { state in
+            state.lastID += 1
+            state.interrupts[state.lastID] = interrupt
+            return (state.lastID, state.isPaused)
+        }
+        defer {
+            state.withLock { state in
+                state.interrupts[id] = nil
+                state.interrupted.remove(id)
+            }
+        }
+        if isPaused { run(interrupt, id) }
+        do { return try await body() } catch {
+            throw state.withLock({ $0.interrupted.contains(id) }) && !Task.isCancelled ? DownloadPause() : error
+        }
+    }
+}
+
+/// A transfer was given up because somebody paused it; never leaves a download.
+struct DownloadPause: Error {}
+
+/// What a call says to its download.
+struct DownloadCall: Sendable {
+    var control: DownloadControl?
+    var listeners: [@Sendable (DownloadProgress) -> Void] = []
+
+    enum Key: TagKey {
+        static var defaultValue: DownloadCall { DownloadCall() }
+    }
+}
+
+extension CallOptions {
+    /// Steers and watches a download: `agent.send(request, options: .download { print($0.received) })`. The closure is
+    /// called on whatever thread, one report at a time.
+    public static func download(
+        _ control: DownloadControl? = nil, progress: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) -> CallOptions {
+        var options = CallOptions()
+        options.addDownload(control, progress)
+        return options
+    }
+
+    mutating func addDownload(_ control: DownloadControl?, _ progress: (@Sendable (DownloadProgress) -> Void)?) {
+        var call = tags[DownloadCall.Key.self]
+        call.control = control ?? call.control
+        if let progress { call.listeners.append(progress) }
+        tags[DownloadCall.Key.self] = call
+    }
+}

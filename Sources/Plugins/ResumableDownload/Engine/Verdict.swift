@@ -1,0 +1,97 @@
+import Errand
+import ErrandSupport
+
+/// What was asked of the server.
+struct Inquiry: Sendable {
+    /// Nil asks for the whole.
+    var range: Range?
+    /// What is known of the version that the bytes on disk are of; nil if there are none.
+    var known: Representation?
+
+    struct Range: Sendable, Equatable {
+        var first: Int64
+        /// Inclusive; nil up to the end.
+        var last: Int64?
+        var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
+    }
+}
+
+/// What an answer is good for, judged by its head alone.
+enum Verdict: Equatable {
+    /// The bytes asked for, up to `end`, of the same version as those on disk.
+    case part(end: Int64, Representation)
+    /// The whole file. `isSame`: of the version that is on disk in part.
+    case whole(Representation, isSame: Bool)
+    /// What is on disk is all there is.
+    case complete
+    /// Cannot be joined with what is on disk; `ranges` says whether it may be tried with ranges again.
+    case startOver(String, ranges: Bool)
+    /// For Core to judge: a status that was not asked for.
+    case refused
+    /// Nothing that a file can be made of.
+    case unusable(String)
+
+    init(_ response: HTTPResponse, to inquiry: Inquiry) {
+        switch response.status {
+        case 200, 203: self = Self.whole(response, inquiry)
+        case 206: self = Self.part(response, inquiry)
+        case 416: self = inquiry.range.map { Self.unsatisfied(response, inquiry, $0) } ?? .refused
+        case 412 where inquiry.range != nil && inquiry.known != nil:
+            self = .startOver("the server refused the condition (412)", ranges: false)
+        case 201...299:
+            self = .unusable("status \(response.status) brings no file")
+        default: self = .refused
+        }
+    }
+
+    private static func whole(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
+        let total = ContentLength.parse(response.headers.values(of: .contentLength))
+        let isSame = inquiry.known.map { $0.objection(to: response, total: total) == nil && $0.total == total } ?? false
+        return .whole(Representation(response, total: total), isSame: isSame)
+    }
+
+    private static func part(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
+        guard let asked = inquiry.range else {
+            return .unusable("a part was sent (206) though the whole was asked for")
+        }
+        if response.mediaType == "multipart/byteranges" {
+            return .startOver("the server sends one range as several parts", ranges: false)
+        }
+        guard case .part(let first, let last, let total)? = ContentRange(response.headers) else {
+            return .startOver("the part has no valid Content-Range", ranges: false)
+        }
+        guard first == asked.first, asked.last.map({ last <= $0 }) ?? true else {
+            return .startOver("bytes \(first) to \(last) came, \(asked.field) was asked for", ranges: false)
+        }
+        let lengths = response.headers.values(of: .contentLength)
+        if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
+            return .startOver("Content-Length and Content-Range disagree", ranges: false)
+        }
+        if let known = inquiry.known {
+            if let objection = known.objection(to: response, total: total) {
+                return .startOver(objection, ranges: true)
+            }
+            if let all = known.total, last >= all {
+                return .startOver("the part ends behind the end of the file", ranges: false)
+            }
+            var known = known
+            known.total = known.total ?? total
+            return .part(end: last + 1, known)
+        }
+        let representation = Representation(response, total: total)
+        if representation.validator == nil || total == nil {
+            return .startOver("nothing says which version the part is of", ranges: false)
+        }
+        return .part(end: last + 1, representation)
+    }
+
+    private static func unsatisfied(_ response: HTTPResponse, _ inquiry: Inquiry, _ asked: Inquiry.Range) -> Verdict {
+        if case .unsatisfied(let total)? = ContentRange(response.headers), total == asked.first,
+            let known = inquiry.known,
+            known.total == nil || known.total == total, known.validator?.matches(response.headers) == true
+        {
+            return .complete
+        }
+        return .startOver("the server has no such range (416)", ranges: false)
+    }
+}

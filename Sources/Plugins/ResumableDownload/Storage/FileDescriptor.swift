@@ -1,0 +1,103 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reading and writing at a place, whole or not at all. Everything blocks.
+enum FileDescriptor {
+    static func write(_ file: Int32, _ bytes: some ContiguousBytes, at offset: Int64) throws(DownloadError) {
+        let failure: Int32 = bytes.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = pwrite(
+                    file, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset) + off_t(written))
+                if count < 0 && errno == EINTR { continue }
+                if count <= 0 { return count < 0 ? errno : EIO }
+                written += count
+            }
+            return 0
+        }
+        if failure != 0 { throw DownloadError(system: failure, "the partial file cannot be written") }
+    }
+
+    /// At most `count` bytes; fewer at the end.
+    static func read(_ file: Int32, at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
+        var data = Data(count: count)
+        var received = 0
+        while received < count {
+            let done = received
+            let result = data.withUnsafeMutableBytes {
+                pread(file, $0.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
+            }
+            if result < 0 && errno == EINTR { continue }
+            if result < 0 { throw DownloadError(system: errno, "the partial file cannot be read") }
+            if result == 0 { break }
+            received += result
+        }
+        return received == count ? data : Data(data.prefix(received))
+    }
+
+    /// Everything from the start on; nothing if that is more than `limit` or cannot be read.
+    static func readAll(_ file: Int32, limit: Int) -> [UInt8] {
+        guard let data = try? read(file, at: 0, limit + 1), data.count <= limit else { return [] }
+        return Array(data)
+    }
+
+    static func flush(_ file: Int32) throws(DownloadError) {
+        #if os(Linux)
+        let result = fdatasync(file)
+        #else
+        let result = fsync(file)
+        #endif
+        // A file system that cannot is no reason to fail.
+        if result != 0, errno != EINVAL, errno != ENOTSUP {
+            throw DownloadError(system: errno, "the file cannot be flushed to disk")
+        }
+    }
+
+    static func beginFlush(_ file: Int32) {
+        #if os(Linux)
+        _ = syncFileRange?(file, 0, 0, 2)
+        #endif
+    }
+
+    #if os(Linux)
+    /// sync_file_range(2) with SYNC_FILE_RANGE_WRITE; the header that Swift sees does not have it.
+    private static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? =
+        dlsym(nil, "sync_file_range").map {
+            unsafeBitCast($0, to: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
+        }
+    #endif
+
+    static func modified(_ info: stat) -> Date {
+        #if canImport(Darwin)
+        let time = info.st_mtimespec
+        #else
+        let time = info.st_mtim
+        #endif
+        return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+    }
+
+    /// So that the new name survives a crash as well.
+    static func flushDirectory(of path: String) {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        let directory = end == path.startIndex ? "/" : String(path[..<end])
+        let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
+        if descriptor >= 0 {
+            fsync(descriptor)
+            close(descriptor)
+        }
+    }
+}
+
+func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }

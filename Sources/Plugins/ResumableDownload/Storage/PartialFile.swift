@@ -1,0 +1,189 @@
+import ErrandSupport
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file that is on its way, with the sidecar that says what of it is here. Held by one download at a time: the sidecar
+/// is locked, against other processes too.
+///
+/// Bytes are written first and counted afterwards, so a count is never more than what is there. A kill at any moment loses
+/// what was not counted yet: a chunk for each part. A crash of the machine loses what was not flushed.
+final class PartialFile: Sendable {
+    let path: String
+    private let sidecarPath: String
+    private let sidecar: Int32
+    private let file: Int32
+    private let state: Mutex<State>
+    static let session = SystemSession.identifier
+
+    private struct State {
+        var record: PartialRecord
+        var plan: RangePlan
+        var sequence: UInt64
+        var isRemoved = false
+    }
+
+    /// Opens what is left of an earlier try, or begins anew. Throws `busy` while somebody else holds it. Blocks.
+    init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
+        let key = destination.key(request: request)
+        path = destination.path(of: Self.prefix + key + Self.dataEnding)
+        sidecarPath = destination.path(of: Self.prefix + key + Self.sidecarEnding)
+        sidecar = try Self.locked(sidecarPath)
+        var info = stat()
+        do { file = try Self.opened(path, &info) } catch {
+            // Nothing of ours is in it.
+            unlink(sidecarPath)
+            close(sidecar)
+            throw error
+        }
+        let found = SidecarFormat.read(FileDescriptor.readAll(sidecar, limit: 64 << 10), session: Self.session)
+        if let found, found.record.request == request, found.plan.extent <= Int64(info.st_size) {
+            var state = State(record: found.record, plan: found.plan, sequence: found.sequence)
+            let isOfThisSession = state.record.session == Self.session
+            (state.record.session, state.record.url) = (Self.session, url)
+            self.state = Mutex(state)
+            if !isOfThisSession { try change { _, _ in } }
+        } else {
+            let record = PartialRecord(
+                request: request, url: url, name: destination.name, session: Self.session, plan: 0,
+                flushed: RangePlan(total: nil))
+            state = Mutex(State(record: record, plan: RangePlan(total: nil), sequence: found?.sequence ?? 0))
+            try startOver(nil)
+        }
+    }
+
+    deinit {
+        close(file)
+        close(sidecar)
+    }
+
+    var representation: Representation? { state.withLock { $0.record.representation } }
+    var plan: RangePlan { state.withLock { $0.plan } }
+    /// The name that the server gave.
+    var suggestedName: String? { state.withLock { $0.record.name } }
+
+    /// Forgets what is here, for a file of another version, or one that nothing is known of.
+    func startOver(_ representation: Representation?) throws(DownloadError) {
+        guard ftruncate(file, 0) == 0 else { throw DownloadError(system: errno, "the partial file cannot be emptied") }
+        try change { record, plan in
+            record.representation = representation
+            plan = RangePlan(total: representation?.total)
+        }
+    }
+
+    /// Changes what is said of the file, or how it is divided. What is in the file stays.
+    func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(DownloadError) {
+        // The record will say that this is on the disk for sure.
+        let flushed = plan
+        if flushed.received > 0 { try FileDescriptor.flush(file) }
+        let failure = state.withLock { state -> DownloadError? in
+            let before = state.plan
+            body(&state.record, &state.plan)
+            // Counters of the old plan must not be read for the new one.
+            state.record.plan &+= 1
+            state.record.flushed = state.plan == before ? flushed : state.plan
+            return write(&state)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Puts bytes of a part where they belong.
+    func write(_ data: Data, part index: Int) throws(DownloadError) {
+        let (offset, count) = state.withLock { ($0.plan.parts[index].next, Int64(data.count)) }
+        try FileDescriptor.write(file, data, at: offset)
+        let (done, plan) = state.withLock { state in
+            state.plan.advance(index, by: count)
+            return (state.plan.parts[index].done, state.record.plan)
+        }
+        let place = Int64(SidecarFormat.counters + index * SidecarFormat.counterSize)
+        try FileDescriptor.write(sidecar, SidecarFormat.counter(done, plan: plan), at: place)
+    }
+
+    /// Says where the file ends, now that its body has.
+    func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
+
+    /// Bytes that are here, for a digest.
+    func read(at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
+        try FileDescriptor.read(file, at: offset, count)
+    }
+
+    /// Makes sure that what is here survives a crash of the machine.
+    func flush() throws(DownloadError) {
+        let (plan, number) = state.withLock { ($0.plan, $0.record.plan) }
+        try FileDescriptor.flush(file)
+        let failure = state.withLock { state -> DownloadError? in
+            if state.record.plan != number { return nil }
+            state.record.flushed = plan
+            return write(&state)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Asks the system to begin writing, without waiting for it.
+    func beginFlush() { FileDescriptor.beginFlush(file) }
+
+    /// The file takes its place, in one step, and the sidecar goes. `name` is asked for until a place is free.
+    func finish(replacing path: String) throws(DownloadError) {
+        let mode = try Destination.replaceable(path)
+        if let mode { fchmod(file, mode) }
+        if systemRename(self.path, path) != 0 { throw DownloadError(system: errno, "the file cannot be put in place") }
+        unlink(sidecarPath)
+        FileDescriptor.flushDirectory(of: path)
+    }
+
+    /// The same, unless something is there already: false then.
+    func finish(ifFree path: String) throws(DownloadError) -> Bool {
+        if link(self.path, path) == 0 {
+            unlink(self.path)
+        } else {
+            if errno == EEXIST { return false }
+            // Not every file system has links: an empty file holds the place for a moment.
+            let place = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            if place < 0 && errno == EEXIST { return false }
+            if place < 0 { throw DownloadError(system: errno, "the file cannot be put in place") }
+            close(place)
+            if systemRename(self.path, path) != 0 {
+                let error = DownloadError(system: errno, "the file cannot be put in place")
+                unlink(path)
+                throw error
+            }
+        }
+        unlink(sidecarPath)
+        FileDescriptor.flushDirectory(of: path)
+        return true
+    }
+
+    /// What is here can no longer serve.
+    func remove() {
+        // Once: afterwards the names may be another's.
+        if state.withLock({ state in
+            defer { state.isRemoved = true }
+            return state.isRemoved
+        }) {
+            return
+        }
+        unlink(path)
+        unlink(sidecarPath)
+    }
+
+    private func write(_ state: inout State) -> DownloadError? {
+        state.sequence += 1
+        guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
+            return DownloadError(.file, "the sidecar does not hold what there is to say")
+        }
+        let place = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
+        do { try FileDescriptor.write(sidecar, slot, at: place) } catch { return error }
+        return nil
+    }
+}

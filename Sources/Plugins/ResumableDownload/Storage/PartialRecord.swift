@@ -1,0 +1,107 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a sidecar says of its partial file.
+struct PartialRecord: Codable, Sendable, Equatable {
+    /// Of this form; another is not read.
+    var format = Self.format
+    /// A digest of method and key, so that nothing of a URL that may be secret stands on the disk.
+    var request: String
+    /// The URL for people to read, its query masked.
+    var url: String
+    /// The destination's name, or the one that the server gave; nil while nobody did.
+    var name: String?
+    /// Nil until an answer came.
+    var representation: Representation?
+    /// The running system: what was written by one that has gone is only sure where it was flushed.
+    var session: String
+    /// Which counters belong to this record.
+    var plan: UInt32
+    /// What is on the disk for sure.
+    var flushed: RangePlan
+
+    static let format = 1
+}
+
+/// How records lie in the sidecar: two slots that are written in turn, so that one is whole at every moment, and behind
+/// them a counter for each part, which changes with every chunk.
+enum SidecarFormat {
+    static let slotSize = 16 << 10
+    static let counters = 2 * slotSize
+    static let counterSize = 16
+
+    private static let magic = Array("ErrandP1".utf8)
+    private static let headSize = 8 + 8 + 4 + 32
+
+    /// Nil if the record is too long for a slot.
+    static func slot(_ record: PartialRecord, sequence: UInt64) -> [UInt8]? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let payload = try? encoder.encode(record), payload.count <= slotSize - headSize else { return nil }
+        var bytes = magic
+        withUnsafeBytes(of: sequence.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt32(payload.count).littleEndian) { bytes.append(contentsOf: $0) }
+        bytes += SHA256Digest.digest(of: bytes + payload)
+        return bytes + payload
+    }
+
+    /// Nil for anything that is not whole.
+    static func record(_ slot: ArraySlice<UInt8>) -> (record: PartialRecord, sequence: UInt64)? {
+        let bytes = Array(slot)
+        guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
+        let count = Int(number(bytes[16..<20]))
+        guard count <= bytes.count - headSize else { return nil }
+        let payload = bytes[headSize..<(headSize + count)]
+        guard SHA256Digest.digest(of: bytes[..<20] + payload) == Array(bytes[20..<headSize]),
+            let record = try? JSONDecoder().decode(PartialRecord.self, from: Data(payload)),
+            record.format == PartialRecord.format
+        else { return nil }
+        return (record, number(bytes[8..<16]))
+    }
+
+    static func counter(_ done: Int64, plan: UInt32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: UInt64(plan).littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: done.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// The counters of a plan, as far as they are of that plan.
+    static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
+        (0..<count).map { index in
+            let start = bytes.startIndex + index * counterSize
+            guard start + counterSize <= bytes.endIndex, number(bytes[start..<(start + 8)]) == UInt64(plan) else {
+                return nil
+            }
+            return Int64(bitPattern: number(bytes[(start + 8)..<(start + counterSize)]))
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The newest record of a whole sidecar with what its counters add, if they may be trusted.
+    static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
+        let slots = [0, slotSize].compactMap { start in
+            start < bytes.count ? record(bytes[start..<min(start + slotSize, bytes.count)]) : nil
+        }
+        guard let newest = slots.max(by: { $0.sequence < $1.sequence }) else { return nil }
+        let total = newest.record.representation?.total
+        var parts = newest.record.flushed.parts
+        if newest.record.session == session, !session.isEmpty, bytes.count > counters {
+            let done = counters(bytes[counters...], plan: newest.record.plan, count: min(parts.count, RangePlan.limit))
+            for (index, count) in done.enumerated() {
+                if let count, count > parts[index].done { parts[index].done = count }
+            }
+        }
+        guard let plan = RangePlan(checking: parts, total: total) else { return nil }
+        return (newest.record, plan, newest.sequence)
+    }
+
+}

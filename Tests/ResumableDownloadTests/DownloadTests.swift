@@ -1,0 +1,135 @@
+import Errand
+import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("A download, on both transports") struct DownloadTests {
+    private let server: TestServer
+    private let folder: Folder
+    private let film = bytes(700_000)
+
+    init() throws {
+        server = try TestServer()
+        folder = try Folder()
+    }
+
+    @Test("the file arrives at its place, and nothing else is left (Y57, Y60)", arguments: Wire.allCases)
+    func arrives(wire: Wire) async throws {
+        server.on("/film.mp4", .ranges(film, etag: "\"1\""))
+        let response = try await agent(server, wire).send(Get(folder.file("a.mp4")))
+        #expect(response.value == folder.file("a.mp4") && response.http.body.file == folder.file("a.mp4"))
+        #expect(response.http.data.isEmpty)
+        #expect(try folder.data("a.mp4") == film)
+        #expect(folder.names == ["a.mp4"])
+        let sent = try #require(server.received.first)
+        #expect(sent.headers["Accept-Encoding"] == "identity" && sent.range == nil)
+    }
+
+    @Test("a method other than GET is one download without ranges (Y57, B47)", arguments: Wire.allCases)
+    func post(wire: Wire) async throws {
+        server.on("/film.mp4", .ranges(film, etag: "\"1\"").truncated(to: 100_000))
+        let request = Get(folder.file("a.mp4")).with { $0.method = .post }
+        let error = await failure { try await agent(server, wire).send(request) } as? ErrandError
+        #expect(error?.code == (wire == .curl ? .truncated : .transportFailed))
+        #expect(server.requestCount == 1 && folder.names.isEmpty)
+        server.on("/film.mp4", .ranges(film, etag: "\"1\""))
+        try await agent(server, wire).send(request)
+        #expect(try folder.data("a.mp4") == film)
+        let refused = await failure { try await agent(server, wire).send(request.with { $0.method = .head }) }
+        #expect((refused as? DownloadError)?.code == .invalidRequest)
+    }
+
+    @Test("a directory gets the name that the server gives, or that of the final URL (Y58, D15)", arguments: Wire.allCases)
+    func directory(wire: Wire) async throws {
+        server.on("/start", .redirect(to: "/videos/the%20film.mp4?token=1"))
+        server.on("/videos/*", .data(film))
+        server.on("/named", .data(film).header("Content-Disposition", "attachment; filename=\"../../etc/passwd\""))
+        let agent = agent(server, wire)
+        let first = try await agent.send(Get(folder.url, path: "start")).value
+        let second = try await agent.send(Get(folder.url, path: "start")).value
+        let third = try await agent.send(Get(folder.url, path: "named")).value
+        #expect([first, second, third].map(\.lastPathComponent) == ["the film.mp4", "the film (2).mp4", "passwd"])
+        #expect(folder.names == ["passwd", "the film (2).mp4", "the film.mp4"])
+        let options = quick(clash: .replace)
+        try await agent.send(Get(folder.url, path: "named").with { $0.downloadOptions = options })
+        #expect(folder.names.count == 3)
+    }
+
+    @Test("a URL without a last component never touches the directory (B45)")
+    func noLastComponent() async throws {
+        server.on("/", .data(film))
+        let file = try await agent(server).send(Get(folder.url, path: "/")).value
+        #expect(file.lastPathComponent == "download" && folder.names == ["download"])
+    }
+
+    @Test("the old file stays until the new one is whole (Y59, D1, B44, T25)", arguments: Wire.allCases)
+    func replaces(wire: Wire) async throws {
+        let (old, new) = (Data("old".utf8), film)
+        try old.write(to: folder.file("a.mp4"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file("a.mp4").path)
+        server.on("/film.mp4", .ranges(new, etag: "\"1\"").truncated(to: 300_000))
+        let request = Get(folder.file("a.mp4")).with { $0.downloadOptions = quick(tries: 1) }
+        #expect(await failure { try await agent(server, wire).send(request) } != nil)
+        #expect(try folder.data("a.mp4") == old)
+        server.on("/film.mp4", .ranges(new, etag: "\"1\""))
+        try await agent(server, wire).send(request)
+        #expect(try folder.data("a.mp4") == new && folder.names == ["a.mp4"])
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("a.mp4").path)[.posixPermissions]
+        #expect(mode as? Int == 0o640)
+    }
+
+    @Test("a refused status is told with its body, and touches no file (Y61, T25, B49)", arguments: Wire.allCases)
+    func refused(wire: Wire) async throws {
+        try Data("old".utf8).write(to: folder.file("a.mp4"))
+        server.on("/film.mp4", .repeating(Data("no such film ".utf8), count: 10_000_000).status(404))
+        let error = await failure { try await agent(server, wire).send(Get(folder.file("a.mp4"))) } as? ErrandError
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == 404)
+        #expect(error?.response?.data.count == 64 << 10)
+        #expect(error?.response?.data.starts(with: Data("no such film ".utf8)) == true)
+        #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
+    }
+
+    @Test("an empty file, a file without a length, a chunked one", arguments: Wire.allCases)
+    func lengths(wire: Wire) async throws {
+        server.on("/empty", .ranges(Data(), etag: "\"1\""))
+        server.on("/close", .data(film).untilClose())
+        server.on("/chunked", .data(film).chunked(sizes: [1, 100_000, 7]))
+        for segments in [1, 4] {
+            let agent = agent(server, wire, quick(segments: segments))
+            for path in ["empty", "close", "chunked"] {
+                try await agent.send(Get(folder.file(path), path: path))
+                #expect(try folder.data(path) == (path == "empty" ? Data() : film), "\(path), \(segments)")
+            }
+        }
+        #expect(folder.names == ["chunked", "close", "empty"])
+    }
+
+    @Test("checks and content types judge before the old file goes")
+    func judged() async throws {
+        struct Wrong: Error {}
+        try Data("old".utf8).write(to: folder.file("a.mp4"))
+        server.on("/film.mp4", .ranges(film, etag: "\"1\"", contentType: "text/html"))
+        let typed = Get(folder.file("a.mp4")).with { $0.acceptableContentTypes = ["video/*"] }
+        let error = await failure { try await agent(server).send(typed) } as? ErrandError
+        #expect(error?.code == .unacceptableContentType)
+        let checked = Get(folder.file("a.mp4")).with { request in
+            request.checks = [
+                ResponseCheck("size") { response in
+                    let data = try await response.body.collect(upTo: 1 << 20)
+                    if data.count == 700_000 { throw Wrong() }
+                }
+            ]
+        }
+        #expect(await failure { try await agent(server).send(checked) } is Wrong)
+        #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
+    }
+
+    @Test("a download without its filter says what is missing")
+    func noFilter() async throws {
+        server.on("/film.mp4", .data(film))
+        let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
+        let error = await failure { try await bare.send(Get(folder.file("a.mp4"))) } as? ErrandError
+        #expect(error?.code == .decoding && error?.message.contains(".downloads") == true)
+    }
+}

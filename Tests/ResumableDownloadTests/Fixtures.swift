@@ -1,0 +1,98 @@
+import Errand
+import ErrandCurlTransport
+import ErrandResumableDownload
+import ErrandTesting
+import ErrandURLSessionTransport
+import Foundation
+import Synchronization
+import Testing
+
+/// A directory of a test's own, which goes away with it.
+final class Folder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-download-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+    func data(_ name: String) throws -> Data { try Data(contentsOf: file(name)) }
+
+    /// The names of everything in it, in order.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+}
+
+/// A download as a test describes it.
+struct Get: DownloadRequest {
+    var path = "film.mp4"
+    var destination: URL
+    var method: HTTPMethod = .get
+    var headers: HTTPHeaders = [:]
+    var checksum: Checksum?
+    var downloadKey: String?
+    var downloadOptions: DownloadOptions?
+    var checks: [ResponseCheck] = []
+    var acceptableContentTypes: ContentTypes = .any
+    var timeout: Duration?
+
+    init(_ destination: URL, path: String = "film.mp4") { (self.destination, self.path) = (destination, path) }
+
+    func with(_ change: (inout Get) -> Void) -> Get {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+/// The transports that everything is tried on.
+enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case curl, urlSession
+
+    var transport: any Transport {
+        switch self {
+        case .curl: .curl
+        case .urlSession: .urlSession
+        }
+    }
+
+    var testDescription: String { rawValue }
+}
+
+/// Bytes that differ from place to place, and from seed to seed.
+func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    var data = Data(capacity: count + 8)
+    while data.count < count {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        withUnsafeBytes(of: state) { data.append(contentsOf: $0) }
+    }
+    return data.prefix(count)
+}
+
+/// Options of a test that waits for nothing.
+func quick(segments: Int = 1, tries: Int = 5, clash: NameClash = .number) -> DownloadOptions {
+    DownloadOptions(
+        segments: segments, minimumSegment: 64 << 10, nameClash: clash,
+        retries: DownloadRetries(inARow: tries, inAll: 50, backoff: .zero), progressInterval: .zero)
+}
+
+func agent(_ server: TestServer, _ wire: Wire = .curl, _ options: DownloadOptions = quick()) -> NetworkAgent {
+    NetworkAgent(baseURL: server.url, transport: wire.transport, filters: [.downloads(options)])
+}
+
+/// The error of a body that has to fail.
+func failure(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch { return error }
+}
+
+extension RecordedRequest {
+    var range: String? { headers["Range"] }
+}
