@@ -1,0 +1,199 @@
+import Errand
+import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// A file on a server that behaves as a test says, and counts what it sends.
+final class Origin: Sendable {
+    struct Answer: Sendable {
+        var data: Data
+        var etag: String? = "\"1\""
+        /// Changes the answer for the request of a number, counted from 1.
+        var twist: @Sendable (Int, RecordedRequest, TestResponse) -> TestResponse = { _, _, answer in answer }
+    }
+
+    let server: TestServer
+    private let state: Mutex<(answer: Answer, count: Int)>
+
+    init(_ data: Data, path: String = "/film.mp4") throws {
+        server = try TestServer()
+        state = Mutex((Answer(data: data), 0))
+        server.on(path) { [weak self] request in
+            guard let self else { return .status(500) }
+            let (answer, count) = state.withLock { state in
+                state.count += 1
+                return (state.answer, state.count)
+            }
+            let whole = TestResponse.ranges(answer.data, etag: answer.etag)
+            return answer.twist(count, request, whole)
+        }
+    }
+
+    /// From the next request on, which is number 1 again.
+    func set(_ change: (inout Answer) -> Void) {
+        state.withLock { state in
+            change(&state.answer)
+            state.count = 0
+        }
+    }
+
+    /// Ends the first answer after so many bytes of its body.
+    func breakFirst(after count: Int) {
+        set { $0.twist = { number, _, answer in number == 1 ? answer.truncated(to: count) : answer } }
+    }
+
+    var ranges: [String?] { server.received.map(\.range) }
+}
+
+
+@Suite("Going on where it was") struct ResumeTests {
+    private let folder: Folder
+    private let film = bytes(900_000)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    @Test("within one call, after each break (T23)", arguments: Wire.allCases)
+    func withinOneCall(wire: Wire) async throws {
+        origin.set { $0.twist = { number, _, answer in number < 4 ? answer.truncated(to: 200_000) : answer } }
+        try await agent(origin.server, wire).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(origin.ranges.count == 4 && origin.ranges[0] == nil)
+        #expect(origin.server.received.dropFirst().allSatisfy { $0.headers["If-Range"] == "\"1\"" })
+        let firsts = origin.ranges.compactMap { $0.flatMap { Int($0.dropFirst(6).prefix { $0 != "-" }) } }
+        #expect(firsts == firsts.sorted() && Set(firsts).count == 3)
+    }
+
+    @Test("in a later start, into a file and into a directory (T23, T24, Y62, Y63, B39)", arguments: Wire.allCases)
+    func inALaterStart(wire: Wire) async throws {
+        for destination in [folder.file("a"), folder.url] {
+            origin.breakFirst(after: 400_000)
+            let request = Get(destination).with { $0.downloadOptions = quick(tries: 1) }
+            #expect(await failure { try await agent(origin.server, wire).send(request) } != nil)
+            #expect(folder.names.filter { $0.hasPrefix("errand-") }.count == 2)
+            origin.set { $0.twist = { _, _, answer in answer } }
+            let file = try await agent(origin.server, wire).send(request).value
+            #expect(try Data(contentsOf: file) == film)
+            let range = origin.ranges.last.flatMap { $0 } ?? ""
+            #expect(range.hasPrefix("bytes=") && range != "bytes=0-")
+        }
+        #expect(folder.names == ["a", "film.mp4"])
+    }
+
+    @Test("the later start brings its own headers and URL, only the version has to be the same (B40, B41)")
+    func ownHeaders() async throws {
+        let other = try Folder()
+        let signed = try Origin(film, path: "/signed")
+        signed.breakFirst(after: 300_000)
+        var request = Get(folder.file("a"), path: "signed?token=1").with { $0.downloadKey = "film 7" }
+        request.headers = ["X-Token": "old"]
+        request.downloadOptions = quick(tries: 1)
+        #expect(await failure { try await agent(signed.server).send(request) } != nil)
+        // The app's directory has moved.
+        for name in folder.names {
+            try FileManager.default.moveItem(at: folder.file(name), to: other.file(name))
+        }
+        (request.path, request.destination) = ("signed?token=2", other.file("a"))
+        request.headers = ["X-Token": "new"]
+        try await agent(signed.server).send(request)
+        let last = try #require(signed.server.received.last)
+        #expect(last.headers["X-Token"] == "new" && last.target.hasSuffix("token=2") && last.range != nil)
+        #expect(try other.data("a") == film && other.names == ["a"])
+    }
+
+    @Test("two URLs in one directory do not share what they left (B40)")
+    func twoURLs() async throws {
+        let second = bytes(500_000, seed: 2)
+        origin.breakFirst(after: 300_000)
+        origin.server.on("/other.bin", .ranges(second, etag: "\"1\""))
+        let request = Get(folder.url).with { $0.downloadOptions = quick(tries: 1) }
+        #expect(await failure { try await agent(origin.server).send(request) } != nil)
+        try await agent(origin.server).send(Get(folder.url, path: "other.bin"))
+        #expect(try folder.data("other.bin") == second)
+        #expect(origin.ranges.last == .some(nil))
+        try await agent(origin.server).send(request)
+        #expect(try folder.data("film.mp4") == film && origin.ranges.last != .some(nil))
+    }
+
+    @Test("a stop and a start right after it (B43)", arguments: Wire.allCases)
+    func stopAndStart(wire: Wire) async throws {
+        let gate = Gate()
+        origin.set { $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer } }
+        let agent = agent(origin.server, wire)
+        let handle = agent.start(Get(folder.file("a")), options: .download())
+        try await until { handle.progress.received > 0 }
+        handle.cancel()
+        #expect((await handle.result).isFailure)
+        gate.open()
+        try await agent.send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.ranges.last != .some(nil))
+    }
+
+    @Test("what was left of another version is never joined", arguments: Wire.allCases, [1, 2, 8])
+    func changed(wire: Wire, segments: Int) async throws {
+        let new = bytes(910_000, seed: 3)
+        for hasConditions in [true, false] {
+            origin.set { ($0.data, $0.etag) = (film, "\"1\"") }
+            origin.breakFirst(after: 400_000)
+            let request = Get(folder.file("a")).with { $0.downloadOptions = quick(segments: segments, tries: 1) }
+            _ = await failure { try await agent(origin.server, wire).send(request) }
+            origin.set { answer in
+                (answer.data, answer.etag) = (new, "\"2\"")
+                // A server that knows no If-Range sends the part all the same.
+                if !hasConditions { answer.twist = { _, request, _ in ranges(new, "\"2\"", request) } }
+            }
+            try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
+            #expect(try folder.data("a") == new, "\(hasConditions)")
+        }
+        #expect(folder.names == ["a"])
+    }
+
+    @Test("a file that changes between two segments or tries", arguments: Wire.allCases, [1, 2, 8])
+    func changesMeanwhile(wire: Wire, segments: Int) async throws {
+        let new = bytes(1_200_000, seed: 4)
+        origin.set { answer in
+            answer.twist = { number, request, answer in
+                if number == 1 { return segments == 1 ? answer.truncated(to: 300_000) : answer }
+                return TestResponse.ranges(new, etag: "\"2\"")
+            }
+        }
+        try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == new && folder.names == ["a"])
+    }
+
+    /// Answers without If-Range.
+    private func ranges(_ data: Data, _ etag: String, _ request: RecordedRequest) -> TestResponse {
+        Self.part(data, etag, request)
+    }
+
+    static func part(_ data: Data, _ etag: String?, _ request: RecordedRequest) -> TestResponse {
+        guard let text = request.range, let first = Int(text.dropFirst(6).prefix { $0 != "-" }), first < data.count else {
+            return TestResponse.ranges(data, etag: etag)
+        }
+        let last = min(data.count - 1, text.split(separator: "-").dropFirst().first.flatMap { Int($0) } ?? .max)
+        var answer = TestResponse(status: 206, body: data[first...last])
+        answer.headers.add("Content-Range", "bytes \(first)-\(last)/\(data.count)")
+        if let etag { answer.headers.add("ETag", etag) }
+        return answer
+    }
+}
+
+extension Result {
+    var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+struct NeverSo: Error {}
+
+/// Returns when something is so; for what nobody tells of.
+func until(_ isSo: () async throws -> Bool) async throws {
+    let limit = ContinuousClock.now + .seconds(60)
+    while try await !isSo() {
+        if ContinuousClock.now > limit { throw NeverSo() }
+        await Task.yield()
+    }
+}
