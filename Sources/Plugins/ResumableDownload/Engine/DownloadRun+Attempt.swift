@@ -123,7 +123,15 @@ extension DownloadRun {
             case .part(let end, let representation):
                 if isUnwanted(response) { return .refused(response) }
                 try accept(response, representation, isNew: inquiry.known == nil)
-                try await receive(response, part: index, skipping: 0, upTo: end)
+                let before = file.plan.parts[index].done
+                do { try await receive(response, part: index, skipping: 0, upTo: end) } catch let error as ErrandError
+                    where error.code == .invalidResponse
+                    || error.code == .transportFailed && file.plan.parts[index].done == before
+                {
+                    // A body that is not what its head says: nothing of it is trusted.
+                    response.body.cancel()
+                    return .startOver("the part is not what it says: \(error.message)", ranges: false)
+                }
             case .whole(let representation, let isSame):
                 if isUnwanted(response) { return .refused(response) }
                 if plan.segments > 1, file.plan.parts.count > 1 {
