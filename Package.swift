@@ -95,7 +95,8 @@ let suites: [Target] = [
         "LoadingIndicatorLogTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
     suite(
-        "ResumableDownloadTests", needs: ["ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport"]),
+        "ResumableDownloadTests",
+        needs: ["ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),

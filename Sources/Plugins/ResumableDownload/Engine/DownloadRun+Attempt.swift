@@ -159,7 +159,7 @@ extension DownloadRun {
     /// The next answer's head; a pause interrupts the wait for it.
     private func send(_ exchange: Exchange) async throws -> HTTPResponse {
         let sending = Task { try await next(exchange) }
-        return try await withTaskCancellationHandler {
+        let response = try await withTaskCancellationHandler {
             try await control.interruptible {
                 if isRepeatable { sending.cancel() }
                 return isRepeatable
@@ -169,5 +169,10 @@ extension DownloadRun {
         } onCancel: {
             sending.cancel()
         }
+        if !sending.isCancelled { return response }
+        // The pause came between the head and its arrival here: the body was given up with its task.
+        response.body.cancel()
+        try Task.checkCancellation()
+        throw DownloadPause()
     }
 }

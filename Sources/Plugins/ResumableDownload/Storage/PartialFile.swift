@@ -107,7 +107,7 @@ final class PartialFile: Sendable {
             return (state.plan.parts[index].done, state.record.plan)
         }
         let place = Int64(SidecarFormat.counters + index * SidecarFormat.counterSize)
-        try FileDescriptor.write(sidecar, SidecarFormat.counter(done, plan: plan), at: place)
+        try FileDescriptor.write(sidecar, SidecarFormat.counter(done, part: index, plan: plan), at: place)
     }
 
     /// Says where the file ends, now that its body has.

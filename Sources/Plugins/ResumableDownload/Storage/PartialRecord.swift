@@ -64,21 +64,31 @@ enum SidecarFormat {
         return (record, number(bytes[8..<16]))
     }
 
-    static func counter(_ done: Int64, plan: UInt32) -> [UInt8] {
+    /// Sixteen bytes: the plan, a check, and the count.
+    static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
-        withUnsafeBytes(of: UInt64(plan).littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: (UInt64(plan) | UInt64(check(done, index, plan)) << 32).littleEndian) {
+            bytes.append(contentsOf: $0)
+        }
         withUnsafeBytes(of: done.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes
+    }
+
+    /// Tells a counter from bytes that are none; it is not there to stand up to malice.
+    private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
+        var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
+        mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
+        return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
     /// The counters of a plan, as far as they are of that plan.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
-            guard start + counterSize <= bytes.endIndex, number(bytes[start..<(start + 8)]) == UInt64(plan) else {
-                return nil
-            }
-            return Int64(bitPattern: number(bytes[(start + 8)..<(start + counterSize)]))
+            guard start + counterSize <= bytes.endIndex else { return nil }
+            let done = Int64(bitPattern: number(bytes[(start + 8)..<(start + counterSize)]))
+            let isRight = Array(bytes[start..<(start + counterSize)]) == counter(done, part: index, plan: plan)
+            return isRight ? done : nil
         }
     }
 

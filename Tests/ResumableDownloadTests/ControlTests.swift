@@ -1,0 +1,269 @@
+import Errand
+import ErrandCache
+import ErrandCurlTransport
+@testable import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Progress, pause and cancellation") struct ControlTests {
+    private let folder: Folder
+    private let film = bytes(800_000)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    @Test("progress comes first and the file last, never backwards, up to the total", arguments: Wire.allCases, [1, 4])
+    func events(wire: Wire, segments: Int) async throws {
+        origin.set { $0.twist = { number, _, answer in number == 2 ? answer.truncated(to: 70_000) : answer } }
+        let heard = Mutex<[Int64]>([])
+        let options = CallOptions(progress: { progress in heard.withLock { $0.append(progress.received) } })
+        var received: [Int64] = []
+        var file: URL?
+        for try await event in agent(origin.server, wire, quick(segments: segments)).download(
+            Get(folder.file("a")), options: options)
+        {
+            switch event {
+            case .progress(let progress):
+                #expect(file == nil)
+                received.append(progress.received)
+                if progress.received == progress.total { #expect(progress.fraction == 1 && progress.timeLeft == .zero) }
+            case .finished(let url): file = url
+            }
+        }
+        #expect(file == folder.file("a") && received == received.sorted() && received.last == 800_000)
+        let all = heard.withLock { $0 }
+        #expect(all == all.sorted() && all.last == 800_000)
+    }
+
+    @Test("a later start begins its progress where the first one ended")
+    func progressOfTheRest() async throws {
+        origin.breakFirst(after: 500_000)
+        _ = await failure { try await agent(origin.server).send(Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) }) }
+        let first = Mutex<DownloadProgress?>(nil)
+        let options = CallOptions.download { progress in first.withLock { $0 = $0 ?? progress } }
+        try await agent(origin.server).send(Get(folder.file("a")), options: options)
+        let progress = try #require(first.withLock { $0 })
+        #expect(progress.received > 0 && progress.total == 800_000)
+    }
+
+    @Test("reports are as rare as asked for, the rate follows the clock")
+    func meter() throws {
+        let time = ManualTimeSource()
+        let told = Mutex<[DownloadProgress]>([])
+        let meter = ProgressMeter(interval: .milliseconds(100), time: time) { progress in told.withLock { $0.append(progress) } }
+        meter.begin(at: 1000, total: 101_000)
+        for _ in 0..<1000 {
+            time.advance(by: .milliseconds(10))
+            meter.add(100)
+        }
+        meter.end(at: 101_000)
+        let all = told.withLock { $0 }
+        #expect(all.count >= 100 && all.count <= 103)
+        #expect(all.map(\.received) == all.map(\.received).sorted() && all.last?.received == 101_000)
+        let middle = all[50]
+        #expect(abs(middle.rate - 10_000) < 1000)
+        let left = try #require(middle.timeLeft)
+        #expect(abs(left.seconds - Double(101_000 - middle.received) / middle.rate) < 0.01)
+        // A new version that is shorter, or a wait, tells no nonsense.
+        meter.begin(at: 0, total: 50_000)
+        #expect(told.withLock { $0.last?.received } == 50_000)
+        #expect(RateWindow().value(.now) == 0)
+    }
+
+    @Test("a paused download lets the connection go and goes on by range", arguments: Wire.allCases, [1, 4])
+    func pause(wire: Wire, segments: Int) async throws {
+        let gate = Gate()
+        origin.set { $0.twist = { number, _, answer in number <= segments ? answer.waiting(for: gate, afterBodyBytes: 40_000) : answer } }
+        let download = agent(origin.server, wire, quick(segments: segments)).download(Get(folder.file("a")))
+        try await origin.server.wait(forRequests: 1)
+        download.pause()
+        #expect(download.isPaused)
+        gate.open()
+        let left = try ResumableDownloads.leftovers(in: folder.url)
+        #expect(left.count == 1 && left[0].isActive && download.activity.outcome == nil)
+        download.resume()
+        #expect(try await download.file == folder.file("a"))
+        #expect(try folder.data("a") == film && origin.server.requestCount > 1)
+    }
+
+    @Test("what cannot be resumed is held while it is paused, and fetched once")
+    func pauseWithoutRanges() async throws {
+        let gate = Gate()
+        origin.set { answer in
+            answer.etag = nil
+            answer.twist = { _, _, answer in answer.waiting(for: gate, afterBodyBytes: 300_000) }
+        }
+        let control = DownloadControl()
+        let agent = agent(origin.server)
+        let handle = agent.start(Get(folder.file("a")), options: .download(control))
+        try await until { handle.progress.received > 0 }
+        control.pause()
+        gate.open()
+        #expect(handle.isRunning)
+        control.resume()
+        _ = try await handle.value
+        #expect(try folder.data("a") == film && origin.server.requestCount == 1)
+    }
+
+    @Test("paused before the start, and cancelled while paused")
+    func pausedBefore() async throws {
+        let control = DownloadControl()
+        control.pause()
+        let agent = agent(origin.server)
+        let handle = agent.start(Get(folder.file("a")), options: .download(control))
+        try await until { try !ResumableDownloads.leftovers(in: folder.url).isEmpty }
+        handle.cancel()
+        #expect((await handle.result).isFailure && handle.isCancelled)
+        #expect(origin.server.requestCount == 0 && folder.names.isEmpty)
+        control.resume()
+        try await agent.send(Get(folder.file("a")), options: .download(control))
+    }
+
+    @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
+    func manyPauses(segments: Int) async throws {
+        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
+        let download = agent(origin.server, .curl, quick(segments: segments)).download(Get(folder.file("a")))
+        var random = Seeded(state: 5)
+        for _ in 0..<100 {
+            for _ in 0..<Int.random(in: 0..<200, using: &random) { await Task.yield() }
+            download.pause()
+            for _ in 0..<Int.random(in: 0..<20, using: &random) { await Task.yield() }
+            download.resume()
+        }
+        _ = try await download.file
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
+    @Test("leaving the loop cancels, and the next start goes on", arguments: Wire.allCases)
+    func leavingTheLoop(wire: Wire) async throws {
+        let gate = Gate()
+        origin.set { $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer } }
+        let agent = agent(origin.server, wire)
+        for try await event in agent.download(Get(folder.file("a"))) {
+            if case .progress(let progress) = event, progress.received > 0 { break }
+        }
+        try await until { agent.activities.isEmpty }
+        gate.open()
+        try await agent.send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.ranges.last != .some(nil))
+        let task = Task { [folder] in
+            for try await _ in agent.download(Get(folder.file("b"))) {}
+        }
+        task.cancel()
+        #expect((await task.result).isFailure)
+    }
+
+    @Test("cancelled at any moment, started again, and never anything but the file", arguments: [1, 4])
+    func cancelledAnywhere(segments: Int) async throws {
+        let agent = agent(origin.server, .curl, quick(segments: segments))
+        var random = Seeded(state: 7)
+        for round in 0..<100 {
+            let handle = agent.start(Get(folder.file("a")), options: .download())
+            for _ in 0..<Int.random(in: 0..<400, using: &random) { await Task.yield() }
+            handle.cancel()
+            _ = await handle.result
+            let extra = folder.names.filter { $0 != "a" && !$0.hasPrefix("errand-") }
+            #expect(extra.isEmpty, "round \(round)")
+            if let data = try? folder.data("a") {
+                #expect(data == film)
+                try FileManager.default.removeItem(at: folder.file("a"))
+            }
+        }
+        try await agent.send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
+    @Test("ended after every byte of head and body, closed and reset")
+    func everyByte() async throws {
+        let small = bytes(120)
+        let other = try Origin(small)
+        let agent = agent(other.server)
+        for count in 0..<300 {
+            other.set { answer in
+                answer.twist = { number, _, answer in
+                    if number > 1 { return answer }
+                    return count % 2 == 0 ? answer.closing(afterBytes: count) : answer.resetting(afterBytes: count)
+                }
+            }
+            try await agent.send(Get(folder.file("a")))
+            #expect(try folder.data("a") == small, "\(count)")
+        }
+        #expect(folder.names == ["a"])
+    }
+
+    @Test("waits between two tries by the agent's clock, as long as the server asks")
+    func retryAfter() async throws {
+        let time = ManualTimeSource()
+        origin.set { $0.twist = { number, _, answer in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : answer } }
+        var configuration = NetworkAgent.Configuration(baseURL: origin.server.url)
+        configuration.filters = [.downloads]
+        let agent = NetworkAgent(configuration: configuration, transport: .curl, time: time)
+        let task = Task { [folder] in try await agent.send(Get(folder.file("a"))).value }
+        try await origin.server.wait(forRequests: 1)
+        let start = time.now
+        try await until { time.nextWake == start + .seconds(30) }
+        time.advance(by: .seconds(30))
+        _ = try await task.value
+        #expect(try folder.data("a") == film)
+    }
+
+    @Test("a silent server is given up, and the next try goes on", arguments: [1, 4])
+    func silence(segments: Int) async throws {
+        let time = ManualTimeSource()
+        origin.set { $0.twist = { number, _, answer in number == 2 ? answer.stalled(afterBodyBytes: 30_000) : answer } }
+        if segments == 1 {
+            origin.set { $0.twist = { number, _, answer in number == 1 ? answer.stalled(afterBodyBytes: 300_000) : answer } }
+        }
+        let agent = NetworkAgent(
+            baseURL: origin.server.url, transport: .curl, filters: [.downloads(quick(segments: segments))], time: time)
+        let handle = agent.start(Get(folder.file("a")).with { $0.timeout = .seconds(15) })
+        let advancing = Task {
+            while !Task.isCancelled {
+                time.advance(by: .seconds(1))
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        _ = try await handle.value
+        advancing.cancel()
+        #expect(try folder.data("a") == film)
+    }
+
+    @Test("a download is neither read from nor kept in the response cache (Y64)", arguments: [true, false])
+    func cache(isFirst: Bool) async throws {
+        struct Plain: Request { var path: String { "film.mp4" } }
+        let store = MemoryStore()
+        let cache = ResponseCache(store, policy: .timed(.seconds(60)))
+        let agent = NetworkAgent(
+            baseURL: origin.server.url, transport: .curl,
+            filters: isFirst ? [cache, .downloads] : [.downloads, cache])
+        try await agent.send(Plain())
+        try await agent.send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.server.requestCount == 2)
+        try await agent.send(Plain())
+        #expect(origin.server.requestCount == 2)
+    }
+
+    @Test("five hundred at once")
+    func many() async throws {
+        let small = bytes(20_000)
+        origin.server.on("/many/*", .ranges(small, etag: "\"1\""))
+        let agent = agent(origin.server)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<500 {
+                group.addTask { try await agent.send(Get(folder.file("\(index)"), path: "many/\(index)")) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(folder.names.count == 500)
+        for index in 0..<500 { #expect(try folder.data("\(index)") == small) }
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

@@ -1,0 +1,167 @@
+import Errand
+@testable import ErrandResumableDownload
+import Foundation
+import Testing
+
+@Suite("What a download decides from heads and numbers alone") struct DecisionTests {
+    @Test("strong validators and others")
+    func validators() {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        func strong(_ headers: HTTPHeaders) -> String? { Validator(strongIn: headers)?.value }
+        #expect(strong(["ETag": "\"a\""]) == "\"a\"")
+        #expect(strong(["ETag": "\"\""]) == "\"\"")
+        for weak in ["W/\"a\"", "a", "\"a", "\"a\"b\"", "\"a b\"", "", "\"" + String(repeating: "a", count: 1100) + "\""] {
+            #expect(strong(["ETag": weak, "Last-Modified": date, "Date": "Mon, 07 Nov 1994 08:49:37 GMT"]) == nil)
+        }
+        #expect(strong(["ETag": "\"a\"", "etag": "\"b\""]) == nil)
+        #expect(strong(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:37 GMT"]) == date)
+        #expect(strong(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:36 GMT"]) == nil)
+        #expect(strong(["Last-Modified": date]) == nil && strong([:]) == nil)
+        #expect(Validator(strongIn: ["ETag": "\"a\""])?.matches(["ETag": "W/\"a\""]) == false)
+    }
+
+    @Test("Content-Range, right and wrong")
+    func contentRanges() {
+        func parsed(_ text: String) -> ContentRange? { ContentRange(["Content-Range": text]) }
+        #expect(parsed("bytes 0-0/1") == .part(first: 0, last: 0, total: 1))
+        #expect(parsed("Bytes 7-9/*") == .part(first: 7, last: 9, total: nil))
+        #expect(parsed("bytes */10") == .unsatisfied(total: 10))
+        for wrong in [
+            "", "bytes", "bytes 1-2", "bytes 2-1/10", "bytes 1-10/10", "bytes -1-2/10", "bytes 1-2/x", "bytes +1-2/10",
+            "bytes */*", "pages 1-2/10", "bytes 1-2/10/10", "bytes 0x1-2/10", "bytes 1-99999999999999999999/*",
+            "bytes 1-2/10, 3-4/10", "bytes 9223372036854775806-9223372036854775807/*",
+        ] {
+            #expect(parsed(wrong) == nil, "\(wrong)")
+        }
+        #expect(ContentRange(HTTPHeaders([.init("Content-Range", "bytes 0-0/1"), .init("Content-Range", "bytes 0-0/1")])) == nil)
+    }
+
+    @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
+    func plans(seed: Int) throws {
+        var random = Seeded(state: UInt64(seed) &* 77 + 1)
+        let total = Int64.random(in: 0...10_000, using: &random)
+        var plan = RangePlan(total: total)
+        for _ in 0..<20 {
+            let before = plan
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
+                plan.split(into: Int.random(in: 1...16, using: &random), minimum: Int64.random(in: 1...900, using: &random))
+                #expect(plan.received == before.received)
+            case 1: plan.reopen()
+            default:
+                let index = Int.random(in: 0..<plan.parts.count, using: &random)
+                let left = try #require(plan.parts[index].left)
+                plan.advance(index, by: Int64.random(in: 0...max(0, left), using: &random))
+            }
+            #expect(RangePlan(checking: plan.parts, total: total) == plan)
+            #expect(plan.frontier <= total && plan.extent >= plan.frontier || plan.received == 0)
+        }
+        var collapsed = plan
+        collapsed.collapse()
+        #expect(collapsed.received == plan.frontier && collapsed.parts.count == 1)
+    }
+
+    @Test("a plan from a disk that cannot be is none")
+    func impossiblePlans() {
+        typealias Part = RangePlan.Part
+        let wrong: [([Part], Int64?)] = [
+            ([], nil), ([Part(start: 1, end: 2)], 2), ([Part(start: 0, end: 5)], 6), ([Part(start: 0, end: 5)], nil),
+            ([Part(start: 0, end: 5, done: 6)], 5), ([Part(start: 0, end: 5, done: -1)], 5),
+            ([Part(start: 0, end: 5), Part(start: 6, end: 9)], 9), ([Part(start: 0, end: nil), Part(start: 5, end: 9)], 9),
+            ([Part(start: 0, end: -5)], -5), ([Part(start: 0, end: .max)], .max), ([Part(start: 0, end: nil, done: .max)], nil),
+            (Array(repeating: Part(start: 0, end: 0), count: 65), 0),
+        ]
+        for (parts, total) in wrong { #expect(RangePlan(checking: parts, total: total) == nil) }
+    }
+
+    @Test("names from servers are harmless")
+    func names() throws {
+        let names: [(String, String)] = [
+            ("attachment; filename=\"film.mp4\"", "film.mp4"), ("attachment; filename=film.mp4", "film.mp4"),
+            ("attachment; filename*=UTF-8''na%C3%AFve%20file.txt; filename=\"x\"", "naïve file.txt"),
+            ("attachment; filename=\"x\"; filename*=utf-8'en'%e2%82%ac.txt", "€.txt"),
+            ("attachment; filename*=ISO-8859-1''%A3.txt", "£.txt"), ("filename=bare.txt", "bare.txt"),
+            ("attachment; filename*=UTF-8''%FF; filename=plain", "plain"), ("attachment; FileName=\"a\\\"b\"", "ab"),
+            ("attachment; filename=\"../../etc/passwd\"", "passwd"), ("attachment; filename=\"..\\\\..\\\\boot.ini\"", "boot.ini"),
+            ("attachment; filename*=UTF-8''..%2F..%2F.bashrc", "bashrc"), ("attachment; filename=\".hidden\"", "hidden"),
+            ("attachment; filename=\"...\"", "last.bin"), ("attachment; filename=\"\"", "last.bin"), ("inline", "last.bin"),
+            ("attachment; filename=\"a\u{0}b\u{7}\r\nc.txt\"", "abc.txt"), ("attachment; filename=\"CON.txt\"", "_CON.txt"),
+            ("attachment; filename=\"lpt1\"", "_lpt1"), ("attachment; filename=\"exe.\u{202E}gpj\"", "exe.gpj"),
+            ("attachment; filename=\"trailing. . \"", "trailing"), ("attachment; filename=\"a;b.txt\"; x=y", "a;b.txt"),
+            ("attachment; filename=\"errand-0.part\"", "_errand-0.part"), ("attachment; filename=\"a:b|c?.txt\"", "abc.txt"),
+        ]
+        let url = try #require(URL(string: "https://example.com/a/last.bin?x=1"))
+        for (field, name) in names { #expect(SafeFileName.choose(disposition: field, url: url) == name, "\(field)") }
+        let long = SafeFileName.clean(String(repeating: "ä", count: 300) + ".mp4")
+        #expect(long?.utf8.count ?? 999 <= 200 && long?.hasSuffix("ä.mp4") == true)
+        for (text, name) in [
+            ("https://example.com/", "download"), ("https://example.com/..%2f..%2fetc/", "etc"),
+            ("https://example.com/a%2Fb.txt", "b.txt"), ("https://example.com/%2e%2e", "download"),
+        ] {
+            #expect(SafeFileName.choose(disposition: nil, url: try #require(URL(string: text))) == name, "\(text)")
+        }
+        #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
+    }
+
+    @Test("tries end in a row, in all, and where the server asks for too long a wait")
+    func retries() {
+        var rules = DownloadRetries(inARow: 3, inAll: 6, backoff: .seconds(1), longestWait: .seconds(10))
+        var state = RetryState(rules)
+        #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
+        #expect(state.wait(madeProgress: true) != nil)
+        #expect(state.wait(madeProgress: true) != nil)
+        #expect(state.wait(madeProgress: true) != nil)
+        #expect(state.wait(madeProgress: true) == nil, "the sixth try was the last")
+        state = RetryState(rules)
+        func answer(_ status: Int, _ after: String?) -> HTTPResponse {
+            var headers = HTTPHeaders()
+            if let after { headers.add("Retry-After", after) }
+            return HTTPResponse(url: URL(filePath: "/"), status: status, headers: headers)
+        }
+        let now = Date(timeIntervalSince1970: 784_111_777)
+        #expect(state.wait(after: answer(503, "7"), madeProgress: false, now: now) == .seconds(7))
+        #expect(state.wait(after: answer(503, "11"), madeProgress: true, now: now) == nil)
+        let date = "Sun, 06 Nov 1994 08:49:42 GMT"
+        #expect(state.wait(after: answer(429, date), madeProgress: true, now: now) == .seconds(5))
+        #expect(state.wait(after: answer(404, nil), madeProgress: true, now: now) == nil)
+        rules = .none
+        state = RetryState(rules)
+        #expect(state.wait(madeProgress: true) == nil)
+    }
+
+    @Test("checksums and digests in any form, and nothing else")
+    func checksums() {
+        let hex = String(repeating: "0aF", count: 21) + "9"
+        #expect(Checksum.sha256(hex).bytes?.count == 32 && Checksum.sha256([UInt8](repeating: 7, count: 32)).bytes?[31] == 7)
+        for wrong in ["", "abc", hex + "0", hex.replacingOccurrences(of: "0", with: "g")] {
+            #expect(Checksum.sha256(wrong).bytes == nil)
+        }
+        let base64 = Data(repeating: 1, count: 32).base64EncodedString()
+        #expect(ReprDigest.sha256("sha-256=:\(base64):") == Array(repeating: 1, count: 32))
+        #expect(ReprDigest.sha256("md5=:AAAA:, sha-256=:\(base64):") != nil)
+        for wrong in [nil, "", "sha-256=\(base64)", "sha-256=:AAAA:", "sha-512=:\(base64):", "sha-256=:\(base64)x:"] {
+            #expect(ReprDigest.sha256(wrong) == nil)
+        }
+    }
+
+    @Test("the platform's SHA-256 is the portable one's", arguments: [0, 1, 63, 64, 65, 1000, 100_000])
+    func digests(count: Int) {
+        let data = bytes(count)
+        var (mine, platform) = (PortableSHA256(), PlatformSHA256.make())
+        for start in stride(from: 0, to: count, by: 777) {
+            let piece = data[start..<min(start + 777, count)]
+            piece.withUnsafeBytes { mine.update($0) }
+            piece.withUnsafeBytes { platform.update($0) }
+        }
+        #expect(mine.finalized() == platform.finalized())
+    }
+}
+
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ state >> 29
+    }
+}

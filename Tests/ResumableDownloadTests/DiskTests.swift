@@ -1,0 +1,229 @@
+import Errand
+@testable import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("What lies on the disk") struct DiskTests {
+    private let folder: Folder
+    private let film = bytes(500_000)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    /// Breaks a download off, and returns the names of the partial file and its sidecar.
+    private func leave(_ count: Int = 300_000, segments: Int = 1) async throws -> (data: String, sidecar: String) {
+        origin.breakFirst(after: count)
+        let request = Get(folder.file("a")).with { $0.downloadOptions = quick(segments: segments, tries: 1) }
+        _ = await failure { try await agent(origin.server).send(request) }
+        origin.set { $0.twist = { _, _, answer in answer } }
+        let names = folder.names
+        return (
+            try #require(names.first { $0.hasSuffix(".part") }), try #require(names.first { $0.hasSuffix(".part-info") })
+        )
+    }
+
+    @Test("a sidecar damaged at any place is never believed", arguments: 0..<60)
+    func damagedSidecar(seed: Int) async throws {
+        var random = Seeded(state: UInt64(seed) + 1)
+        let names = try await leave()
+        var sidecar = try folder.data(names.sidecar)
+        switch seed % 4 {
+        case 0: sidecar = sidecar.prefix(Int.random(in: 0..<sidecar.count, using: &random))
+        case 1: sidecar = Data((0..<Int.random(in: 0...70_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
+        default:
+            for _ in 0..<(seed % 4 == 2 ? 1 : 300) {
+                sidecar[Int.random(in: 0..<sidecar.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+            }
+        }
+        try sidecar.write(to: folder.file(names.sidecar))
+        // A counter is a claim that the file can refute, but not every time: the checksum has the last word.
+        let digest = Checksum.sha256(sha256(film))
+        try await agent(origin.server).send(Get(folder.file("a")).with { $0.checksum = digest })
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
+    @Test("a partial file that was cut, emptied, replaced by a link or a directory")
+    func damagedData() async throws {
+        for damage in 0..<5 {
+            let names = try await leave()
+            let data = folder.file(names.data)
+            let precious = folder.file("precious")
+            try Data("precious".utf8).write(to: precious)
+            switch damage {
+            case 0: try folder.data(names.data).prefix(1000).write(to: data)
+            case 1: try Data().write(to: data)
+            case 2: try FileManager.default.removeItem(at: data)
+            case 3:
+                try FileManager.default.removeItem(at: data)
+                try FileManager.default.linkItem(at: precious, to: data)
+            default:
+                try FileManager.default.removeItem(at: data)
+                try FileManager.default.createSymbolicLink(at: data, withDestinationURL: precious)
+            }
+            let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
+            #expect(try folder.data("precious") == Data("precious".utf8))
+            if damage == 4 {
+                #expect((error as? DownloadError)?.code == .notAFile)
+                try FileManager.default.removeItem(at: data)
+            } else {
+                #expect(error == nil)
+                #expect(try folder.data("a") == film)
+            }
+        }
+    }
+
+    @Test("what was whole before a kill is finished with one byte more")
+    func wholeBefore() async throws {
+        let names = try await leave(499_999)
+        // As if the last byte had come and the process had died before the rename.
+        try film.write(to: folder.file(names.data))
+        var sidecar = try folder.data(names.sidecar)
+        let (record, _, _) = try #require(SidecarFormat.read(Array(sidecar), session: PartialFile.session))
+        let counter = SidecarFormat.counter(500_000, part: 0, plan: record.plan)
+        sidecar.replaceSubrange(SidecarFormat.counters..<(SidecarFormat.counters + counter.count), with: counter)
+        try sidecar.write(to: folder.file(names.sidecar))
+        try await agent(origin.server).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
+    }
+
+    @Test("after a crash of the machine only what was flushed counts")
+    func crash() async throws {
+        let names = try await leave()
+        var sidecar = try folder.data(names.sidecar)
+        let (record, _, sequence) = try #require(SidecarFormat.read(Array(sidecar), session: PartialFile.session))
+        var old = record
+        old.session = "another"
+        let slot = try #require(SidecarFormat.slot(old, sequence: sequence + 1))
+        let place = Int((sequence + 1) % 2) * SidecarFormat.slotSize
+        sidecar.replaceSubrange(place..<(place + slot.count), with: slot)
+        try sidecar.write(to: folder.file(names.sidecar))
+        try await agent(origin.server).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.ranges.last == .some(nil))
+    }
+
+    @Test("places where no file can be made (B46)")
+    func places() async throws {
+        let agent = agent(origin.server)
+        func code(_ url: URL) async -> DownloadError.Code? {
+            (await failure { try await agent.send(Get(url)) } as? DownloadError)?.code
+        }
+        try FileManager.default.createDirectory(at: folder.file("dir/film.mp4"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file("nowhere"))
+        #expect(await code(folder.file("missing/a")) == .noDirectory)
+        #expect(await code(folder.file("missing/")) == .noDirectory)
+        #expect(await code(folder.file("link")) == .notAFile)
+        #expect(await code(URL(filePath: "/dev/null")) == .notAFile)
+        #expect(await code(try #require(URL(string: "https://example.com/a"))) == .invalidRequest)
+        #expect(await code(folder.file(String(repeating: "a", count: 300))) != nil)
+        #expect(origin.server.requestCount == 0)
+        // A directory in the way of a name in a directory gets a number, or is told.
+        let file = try await agent.send(Get(folder.file("dir"))).value
+        #expect(file.lastPathComponent == "film (2).mp4")
+        let options = quick(clash: .replace)
+        let error = await failure { try await agent.send(Get(folder.file("dir")).with { $0.downloadOptions = options }) }
+        #expect((error as? DownloadError)?.code == .notAFile)
+    }
+
+    @Test("a file that cannot fit is refused before it is fetched, the old one stays")
+    func noSpace() async throws {
+        try Data("old".utf8).write(to: folder.file("a"))
+        origin.set { $0.twist = { _, _, answer in answer.contentLength(1 << 58) } }
+        let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
+        #expect((error as? DownloadError)?.code == .noSpace)
+        #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
+    }
+
+    @Test("two at a time for one destination: the second is told (D15)")
+    func busy() async throws {
+        let gate = Gate()
+        origin.set { $0.twist = { _, _, answer in answer.waiting(for: gate, afterBodyBytes: 1000) } }
+        let agent = agent(origin.server)
+        let first = agent.start(Get(folder.file("a")))
+        _ = try await origin.server.nextRequest()
+        for path in ["film.mp4", "other"] {
+            let error = await failure { try await agent.send(Get(folder.file("a"), path: path)) }
+            #expect((error as? DownloadError)?.code == .busy && (error as? DownloadError)?.isRetryable == true)
+        }
+        let leftovers = try ResumableDownloads.leftovers(in: folder.url)
+        #expect(leftovers.count == 1 && leftovers[0].isActive)
+        #expect(try ResumableDownloads.clear(in: folder.url) == 0)
+        gate.open()
+        _ = try await first.value
+        #expect(try folder.data("a") == film)
+    }
+
+    @Test("what is left over can be listed, continued and cleared (B42)")
+    func leftovers() async throws {
+        #expect(try ResumableDownloads.leftovers(in: folder.url).isEmpty)
+        _ = try await leave()
+        let left = try #require(try ResumableDownloads.leftovers(in: folder.url).first)
+        #expect(left.received > 0 && left.total == 500_000 && left.canContinue && !left.isActive && left.name == "a")
+        #expect(left.url == origin.server.url("film.mp4"))
+        #expect(try ResumableDownloads.clear(in: folder.url, olderThan: .seconds(3600)) == 0)
+        try left.remove()
+        #expect(folder.names.isEmpty)
+        _ = try await leave()
+        #expect(try ResumableDownloads.clear(in: folder.url) == 1 && folder.names.isEmpty)
+        // A file that is gone on the server leaves nothing either.
+        _ = try await leave()
+        origin.set { $0.twist = { _, _, _ in .status(410) } }
+        _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
+        #expect(folder.names.isEmpty)
+        #expect(throws: DownloadError.self) { try ResumableDownloads.leftovers(in: folder.file("missing")) }
+    }
+
+    @Test("nothing secret lies beside the file")
+    func secrets() async throws {
+        origin.breakFirst(after: 300_000)
+        let request = Get(folder.file("a"), path: "film.mp4?token=canary-1").with {
+            $0.headers = ["Authorization": "Bearer canary-2", "X-Key": "canary-3"]
+            $0.downloadOptions = quick(tries: 1)
+        }
+        _ = await failure { try await agent(origin.server).send(request) }
+        let sidecar = try #require(folder.names.first { $0.hasSuffix(".part-info") })
+        #expect(try folder.data(sidecar).range(of: Data("canary".utf8)) == nil)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file(sidecar).path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test("the digest that was asked for, and the server's own", arguments: [1, 4])
+    func digests(segments: Int) async throws {
+        let right = sha256(film)
+        let agent = agent(origin.server, .curl, quick(segments: segments))
+        origin.breakFirst(after: 100_000)
+        try await agent.send(Get(folder.file("a")).with { $0.checksum = .sha256(right) })
+        #expect(try folder.data("a") == film)
+        try Data("old".utf8).write(to: folder.file("a"))
+        for wrong in [Checksum.sha256([UInt8](repeating: 0, count: 32)), .sha256("xyz")] {
+            let error = await failure { try await agent.send(Get(folder.file("a")).with { $0.checksum = wrong }) }
+            #expect([.checksumMismatch, .invalidRequest].contains((error as? DownloadError)?.code))
+        }
+        #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
+        let field = "sha-256=:\(Data(right).base64EncodedString()):"
+        for (name, value, isRight) in [
+            ("Repr-Digest", field, true), ("Repr-Digest", "sha-256=:\(Data(count: 32).base64EncodedString()):", false),
+            ("Content-Digest", "sha-256=:\(Data(count: 32).base64EncodedString()):", false),
+            ("Repr-Digest", "sha-512=:AAAA:", true),
+        ] {
+            origin.set { $0.twist = { _, _, answer in answer.header(HTTPHeaderName(name), value) } }
+            let error = await failure { try await agent.send(Get(folder.file("b"))) }
+            #expect((error == nil) == isRight, "\(name)")
+            if !isRight {
+                #expect([.digestMismatch, .unusableAnswer].contains((error as? DownloadError)?.code))
+                #expect(!FileManager.default.fileExists(atPath: folder.file("b").path))
+            }
+            try? FileManager.default.removeItem(at: folder.file("b"))
+        }
+        #expect(folder.names == ["a"])
+    }
+}
+
+func sha256(_ data: Data) -> [UInt8] {
+    var digest = PlatformSHA256.make()
+    data.withUnsafeBytes { digest.update($0) }
+    return digest.finalized()
+}
