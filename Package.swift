@@ -67,6 +67,8 @@ let programs: [Target] = [
         "errand-bench", in: "Tests/Benchmarks", needs: everything + ["CErrandBareCurl"], excluding: ["BareCurl"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
+    program(
+        "errand-download", in: "Examples/Download", needs: ["ErrandCurlTransport", "ErrandResumableDownload"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
@@ -96,7 +98,10 @@ let suites: [Target] = [
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
     suite(
         "ResumableDownloadTests",
-        needs: ["ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport"]),
+        needs: [
+            "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandSupport", "ErrandURLSessionTransport",
+            "errand-download",
+        ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
