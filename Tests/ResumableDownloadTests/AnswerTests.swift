@@ -62,7 +62,8 @@ import Testing
         case .wrongTotal: return partial("bytes \(first)-\(last)/\(film.count + 1)", wrong)
         case .wrongUnit: return partial("pages \(first)-\(last)/\(film.count)", wrong)
         case .multipart:
-            var answer = partial(nil, Data("--x\r\nContent-Range: \(right)\r\n\r\n".utf8) + part + Data("\r\n--x--".utf8))
+            var answer = partial(
+                nil, Data("--x\r\nContent-Range: \(right)\r\n\r\n".utf8) + part + Data("\r\n--x--".utf8))
             answer.headers.add("Content-Type", "multipart/byteranges; boundary=x")
             return answer
         case .lyingLength: return partial(right, wrong + Data("more".utf8))
@@ -141,7 +142,8 @@ import Testing
             let server = try TestServer()
             server.on("/film.mp4") { [film] request in
                 let isFirst = request.index == 1 && request.connection == 1
-                let whole = TestResponse.ranges(film, lastModified: date).header("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+                let whole = TestResponse.ranges(film, lastModified: date).header(
+                    "Date", "Sun, 06 Nov 1994 08:49:37 GMT")
                 return isFirst ? whole.truncated(to: 300_000) : whole
             }
             try await agent(server).send(Get(folder.file("a")))

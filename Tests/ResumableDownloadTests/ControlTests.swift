@@ -43,7 +43,9 @@ import Testing
     @Test("a later start begins its progress where the first one ended")
     func progressOfTheRest() async throws {
         origin.breakFirst(after: 500_000)
-        _ = await failure { try await agent(origin.server).send(Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) }) }
+        _ = await failure {
+            try await agent(origin.server).send(Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) })
+        }
         let first = Mutex<DownloadProgress?>(nil)
         let options = CallOptions.download { progress in first.withLock { $0 = $0 ?? progress } }
         try await agent(origin.server).send(Get(folder.file("a")), options: options)
@@ -55,7 +57,9 @@ import Testing
     func meter() throws {
         let time = ManualTimeSource()
         let told = Mutex<[DownloadProgress]>([])
-        let meter = ProgressMeter(interval: .milliseconds(100), time: time) { progress in told.withLock { $0.append(progress) } }
+        let meter = ProgressMeter(interval: .milliseconds(100), time: time) { progress in
+            told.withLock { $0.append(progress) }
+        }
         meter.begin(at: 1000, total: 101_000)
         for _ in 0..<1000 {
             time.advance(by: .milliseconds(10))
@@ -78,7 +82,11 @@ import Testing
     @Test("a paused download lets the connection go and goes on by range", arguments: Wire.allCases, [1, 4])
     func pause(wire: Wire, segments: Int) async throws {
         let gate = Gate()
-        origin.set { $0.twist = { number, _, answer in number <= segments ? answer.waiting(for: gate, afterBodyBytes: 40_000) : answer } }
+        origin.set {
+            $0.twist = { number, _, answer in
+                number <= segments ? answer.waiting(for: gate, afterBodyBytes: 40_000) : answer
+            }
+        }
         let download = agent(origin.server, wire, quick(segments: segments)).download(Get(folder.file("a")))
         try await origin.server.wait(forRequests: 1)
         download.pause()
@@ -142,7 +150,10 @@ import Testing
     @Test("leaving the loop cancels, and the next start goes on", arguments: Wire.allCases)
     func leavingTheLoop(wire: Wire) async throws {
         let gate = Gate()
-        origin.set { $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer } }
+        origin.set {
+            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer
+            }
+        }
         let agent = agent(origin.server, wire)
         for try await event in agent.download(Get(folder.file("a"))) {
             if case .progress(let progress) = event, progress.received > 0 { break }
@@ -199,7 +210,9 @@ import Testing
     @Test("waits between two tries by the agent's clock, as long as the server asks")
     func retryAfter() async throws {
         let time = ManualTimeSource()
-        origin.set { $0.twist = { number, _, answer in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : answer } }
+        origin.set {
+            $0.twist = { number, _, answer in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : answer }
+        }
         var configuration = NetworkAgent.Configuration(baseURL: origin.server.url)
         configuration.filters = [.downloads]
         let agent = NetworkAgent(configuration: configuration, transport: .curl, time: time)
@@ -217,7 +230,9 @@ import Testing
         let time = ManualTimeSource()
         origin.set { $0.twist = { number, _, answer in number == 2 ? answer.stalled(afterBodyBytes: 30_000) : answer } }
         if segments == 1 {
-            origin.set { $0.twist = { number, _, answer in number == 1 ? answer.stalled(afterBodyBytes: 300_000) : answer } }
+            origin.set {
+                $0.twist = { number, _, answer in number == 1 ? answer.stalled(afterBodyBytes: 300_000) : answer }
+            }
         }
         let agent = NetworkAgent(
             baseURL: origin.server.url, transport: .curl, filters: [.downloads(quick(segments: segments))], time: time)

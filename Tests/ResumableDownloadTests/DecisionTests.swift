@@ -10,7 +10,9 @@ import Testing
         func strong(_ headers: HTTPHeaders) -> String? { Validator(strongIn: headers)?.value }
         #expect(strong(["ETag": "\"a\""]) == "\"a\"")
         #expect(strong(["ETag": "\"\""]) == "\"\"")
-        for weak in ["W/\"a\"", "a", "\"a", "\"a\"b\"", "\"a b\"", "", "\"" + String(repeating: "a", count: 1100) + "\""] {
+        for weak in [
+            "W/\"a\"", "a", "\"a", "\"a\"b\"", "\"a b\"", "", "\"" + String(repeating: "a", count: 1100) + "\"",
+        ] {
             #expect(strong(["ETag": weak, "Last-Modified": date, "Date": "Mon, 07 Nov 1994 08:49:37 GMT"]) == nil)
         }
         #expect(strong(["ETag": "\"a\"", "etag": "\"b\""]) == nil)
@@ -33,7 +35,9 @@ import Testing
         ] {
             #expect(parsed(wrong) == nil, "\(wrong)")
         }
-        #expect(ContentRange(HTTPHeaders([.init("Content-Range", "bytes 0-0/1"), .init("Content-Range", "bytes 0-0/1")])) == nil)
+        #expect(
+            ContentRange(HTTPHeaders([.init("Content-Range", "bytes 0-0/1"), .init("Content-Range", "bytes 0-0/1")]))
+                == nil)
     }
 
     @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
@@ -45,7 +49,8 @@ import Testing
             let before = plan
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
-                plan.split(into: Int.random(in: 1...16, using: &random), minimum: Int64.random(in: 1...900, using: &random))
+                plan.split(
+                    into: Int.random(in: 1...16, using: &random), minimum: Int64.random(in: 1...900, using: &random))
                 #expect(plan.received == before.received)
             case 1: plan.reopen()
             default:
@@ -67,8 +72,10 @@ import Testing
         let wrong: [([Part], Int64?)] = [
             ([], nil), ([Part(start: 1, end: 2)], 2), ([Part(start: 0, end: 5)], 6), ([Part(start: 0, end: 5)], nil),
             ([Part(start: 0, end: 5, done: 6)], 5), ([Part(start: 0, end: 5, done: -1)], 5),
-            ([Part(start: 0, end: 5), Part(start: 6, end: 9)], 9), ([Part(start: 0, end: nil), Part(start: 5, end: 9)], 9),
-            ([Part(start: 0, end: -5)], -5), ([Part(start: 0, end: .max)], .max), ([Part(start: 0, end: nil, done: .max)], nil),
+            ([Part(start: 0, end: 5), Part(start: 6, end: 9)], 9),
+            ([Part(start: 0, end: nil), Part(start: 5, end: 9)], 9),
+            ([Part(start: 0, end: -5)], -5), ([Part(start: 0, end: .max)], .max),
+            ([Part(start: 0, end: nil, done: .max)], nil),
             (Array(repeating: Part(start: 0, end: 0), count: 65), 0),
         ]
         for (parts, total) in wrong { #expect(RangePlan(checking: parts, total: total) == nil) }
@@ -82,13 +89,18 @@ import Testing
             ("attachment; filename=\"x\"; filename*=utf-8'en'%e2%82%ac.txt", "€.txt"),
             ("attachment; filename*=ISO-8859-1''%A3.txt", "£.txt"), ("filename=bare.txt", "bare.txt"),
             ("attachment; filename*=UTF-8''%FF; filename=plain", "plain"), ("attachment; FileName=\"a\\\"b\"", "ab"),
-            ("attachment; filename=\"../../etc/passwd\"", "passwd"), ("attachment; filename=\"..\\\\..\\\\boot.ini\"", "boot.ini"),
-            ("attachment; filename*=UTF-8''..%2F..%2F.bashrc", "bashrc"), ("attachment; filename=\".hidden\"", "hidden"),
-            ("attachment; filename=\"...\"", "last.bin"), ("attachment; filename=\"\"", "last.bin"), ("inline", "last.bin"),
-            ("attachment; filename=\"a\u{0}b\u{7}\r\nc.txt\"", "abc.txt"), ("attachment; filename=\"CON.txt\"", "_CON.txt"),
+            ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+            ("attachment; filename=\"..\\\\..\\\\boot.ini\"", "boot.ini"),
+            ("attachment; filename*=UTF-8''..%2F..%2F.bashrc", "bashrc"),
+            ("attachment; filename=\".hidden\"", "hidden"),
+            ("attachment; filename=\"...\"", "last.bin"), ("attachment; filename=\"\"", "last.bin"),
+            ("inline", "last.bin"),
+            ("attachment; filename=\"a\u{0}b\u{7}\r\nc.txt\"", "abc.txt"),
+            ("attachment; filename=\"CON.txt\"", "_CON.txt"),
             ("attachment; filename=\"lpt1\"", "_lpt1"), ("attachment; filename=\"exe.\u{202E}gpj\"", "exe.gpj"),
             ("attachment; filename=\"trailing. . \"", "trailing"), ("attachment; filename=\"a;b.txt\"; x=y", "a;b.txt"),
-            ("attachment; filename=\"errand-0.part\"", "_errand-0.part"), ("attachment; filename=\"a:b|c?.txt\"", "abc.txt"),
+            ("attachment; filename=\"errand-0.part\"", "_errand-0.part"),
+            ("attachment; filename=\"a:b|c?.txt\"", "abc.txt"),
         ]
         let url = try #require(URL(string: "https://example.com/a/last.bin?x=1"))
         for (field, name) in names { #expect(SafeFileName.choose(disposition: field, url: url) == name, "\(field)") }
@@ -132,7 +144,9 @@ import Testing
     @Test("checksums and digests in any form, and nothing else")
     func checksums() {
         let hex = String(repeating: "0aF", count: 21) + "9"
-        #expect(Checksum.sha256(hex).bytes?.count == 32 && Checksum.sha256([UInt8](repeating: 7, count: 32)).bytes?[31] == 7)
+        #expect(
+            Checksum.sha256(hex).bytes?.count == 32 && Checksum.sha256([UInt8](repeating: 7, count: 32)).bytes?[31] == 7
+        )
         for wrong in ["", "abc", hex + "0", hex.replacingOccurrences(of: "0", with: "g")] {
             #expect(Checksum.sha256(wrong).bytes == nil)
         }

@@ -22,7 +22,8 @@ import Testing
         origin.set { $0.twist = { _, _, answer in answer } }
         let names = folder.names
         return (
-            try #require(names.first { $0.hasSuffix(".part") }), try #require(names.first { $0.hasSuffix(".part-info") })
+            try #require(names.first { $0.hasSuffix(".part") }),
+            try #require(names.first { $0.hasSuffix(".part-info") })
         )
     }
 
@@ -33,7 +34,9 @@ import Testing
         var sidecar = try folder.data(names.sidecar)
         switch seed % 4 {
         case 0: sidecar = sidecar.prefix(Int.random(in: 0..<sidecar.count, using: &random))
-        case 1: sidecar = Data((0..<Int.random(in: 0...70_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
+        case 1:
+            sidecar = Data(
+                (0..<Int.random(in: 0...70_000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
         default:
             for _ in 0..<(seed % 4 == 2 ? 1 : 300) {
                 sidecar[Int.random(in: 0..<sidecar.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
@@ -124,7 +127,9 @@ import Testing
         let file = try await agent.send(Get(folder.file("dir"))).value
         #expect(file.lastPathComponent == "film (2).mp4")
         let options = quick(clash: .replace)
-        let error = await failure { try await agent.send(Get(folder.file("dir")).with { $0.downloadOptions = options }) }
+        let error = await failure {
+            try await agent.send(Get(folder.file("dir")).with { $0.downloadOptions = options })
+        }
         #expect((error as? DownloadError)?.code == .notAFile)
     }
 

@@ -40,7 +40,9 @@ import Testing
         #expect((refused as? DownloadError)?.code == .invalidRequest)
     }
 
-    @Test("a directory gets the name that the server gives, or that of the final URL (Y58, D15)", arguments: Wire.allCases)
+    @Test(
+        "a directory gets the name that the server gives, or that of the final URL (Y58, D15)", arguments: Wire.allCases
+    )
     func directory(wire: Wire) async throws {
         server.on("/start", .redirect(to: "/videos/the%20film.mp4?token=1"))
         server.on("/videos/*", .data(film))

@@ -47,7 +47,6 @@ final class Origin: Sendable {
     var ranges: [String?] { server.received.map(\.range) }
 }
 
-
 @Suite("Going on where it was") struct ResumeTests {
     private let folder: Folder
     private let film = bytes(900_000)
@@ -123,7 +122,10 @@ final class Origin: Sendable {
     @Test("a stop and a start right after it (B43)", arguments: Wire.allCases)
     func stopAndStart(wire: Wire) async throws {
         let gate = Gate()
-        origin.set { $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer } }
+        origin.set {
+            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer
+            }
+        }
         let agent = agent(origin.server, wire)
         let handle = agent.start(Get(folder.file("a")), options: .download())
         try await until { handle.progress.received > 0 }
@@ -172,7 +174,8 @@ final class Origin: Sendable {
     }
 
     static func part(_ data: Data, _ etag: String?, _ request: RecordedRequest) -> TestResponse {
-        guard let text = request.range, let first = Int(text.dropFirst(6).prefix { $0 != "-" }), first < data.count else {
+        guard let text = request.range, let first = Int(text.dropFirst(6).prefix { $0 != "-" }), first < data.count
+        else {
             return TestResponse.ranges(data, etag: etag)
         }
         let last = min(data.count - 1, text.split(separator: "-").dropFirst().first.flatMap { Int($0) } ?? .max)

@@ -1,4 +1,5 @@
 import Errand
+import Synchronization
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -101,6 +102,7 @@ final class Connection {
     func send(_ bytes: UnsafeRawBufferPointer) throws {
         let count = min(budget, bytes.count)
         guard POSIX.send(socket, UnsafeRawBufferPointer(rebasing: bytes[..<count])) else { throw Ending.gone }
+        core.sentBytes.add(Int64(count), ordering: .relaxed)
         budget -= count
         if count < bytes.count { throw CutReached() }
     }

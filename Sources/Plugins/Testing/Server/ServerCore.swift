@@ -13,6 +13,7 @@ final class ServerCore: Sendable {
     let port: UInt16
     /// Requests that came whole; beside the lock, so that a server that records nothing takes none for a request.
     let requestCount = Atomic(0)
+    let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())

@@ -89,6 +89,9 @@ extension TestServer {
     /// How many requests came whole.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
+    /// Bytes that were handed to the system for all clients so far, heads included.
+    public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
+
     /// What was no HTTP/1.1 request and was refused; at most the first 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 

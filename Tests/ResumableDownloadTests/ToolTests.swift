@@ -1,0 +1,216 @@
+#if os(Linux) || os(macOS)
+import Errand
+@testable import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("errand-download", .timeLimit(.minutes(5))) struct ToolTests {
+    private let folder: Folder
+    private let film = bytes(6 << 20)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    private var url: String { origin.server.url("film.mp4") }
+    private var destination: String { folder.file("a").path }
+
+    @Test("a file from the shell: its path on standard output, plain lines on standard error")
+    func plain() async throws {
+        let ended = try await Tool(url, destination).ended()
+        #expect(ended.status == 0 && ended.output == destination + "\n")
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(ended.complaint.hasSuffix("\n") && ended.complaint.contains("100%"))
+        #expect(!ended.complaint.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+        let quiet = try await Tool(url, "--directory", folder.url.path, "--quiet", "--segments", "4").ended()
+        #expect(quiet.status == 0 && quiet.complaint.isEmpty && quiet.output.hasSuffix("/film.mp4\n"))
+        #expect(try folder.data("film.mp4") == film)
+    }
+
+    @Test("headers are sent, a digest is checked, nothing secret is printed")
+    func options() async throws {
+        let hex = sha256(film).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let right = try await Tool(
+            url, destination, "--sha256", hex, "--header", "X-Key: canary", "--header", "X-Other:b"
+        ).ended()
+        #expect(right.status == 0 && origin.server.received.last?.headers["X-Key"] == "canary")
+        #expect(origin.server.received.last?.headers["X-Other"] == "b")
+        let wrong = try await Tool(url, destination, "--sha256", String(repeating: "0", count: 64)).ended()
+        #expect(wrong.status == 2 && wrong.complaint.contains("SHA-256"))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(!(right.complaint + right.output).contains("canary"))
+    }
+
+    @Test("exit status and one line: what may pass is 1, what will not is 2")
+    func statuses() async throws {
+        func status(_ arguments: String...) async throws -> (Int32, String) {
+            let ended = try await Tool(arguments: arguments).ended()
+            #expect(ended.output.isEmpty)
+            let lines = ended.complaint.split(separator: "\n").filter { $0.hasPrefix("errand-download: ") }
+            #expect(lines.count == 1, "\(arguments)")
+            return (ended.status, ended.complaint)
+        }
+        origin.server.on("/gone", .status(404))
+        origin.server.on("/busy", .status(503, headers: ["Retry-After": "0"]))
+        origin.server.on("/never", .status(503, headers: ["Retry-After": "86400"]))
+        origin.server.on("/short", .data(film).truncated(to: 10))
+        let place = folder.file("b").path
+        #expect(try await status(origin.server.url("gone"), place).0 == 2)
+        #expect(try await status(origin.server.url("busy"), place, "--tries", "2").0 == 1)
+        #expect(try await status(origin.server.url("never"), place).0 == 1)
+        #expect(try await status(origin.server.url("short"), place, "--tries", "2").0 == 1)
+        #expect(try await status("http://127.0.0.1:1/x", place, "--tries", "1").0 == 1)
+        #expect(try await status(url, "/nowhere/b").0 == 2)
+        #expect(try await status(url, "/dev/null").0 == 2)
+        for wrong in [
+            [], [url], [url, place, "c"], ["ftp://x/y", place], [url, place, "--segments", "0"], [url, place, "--x"],
+            [url, place, "--header", "a"], [url, place, "--sha256"], [url, ""], ["http://a b/", place],
+        ] {
+            let ended = try await Tool(arguments: wrong).ended()
+            #expect(ended.status == 2 && ended.complaint.hasPrefix("errand-download: "), "\(wrong)")
+        }
+        #expect(folder.names.isEmpty)
+        let help = try await Tool("--help").ended()
+        #expect(help.status == 0 && help.output.hasPrefix("usage: errand-download URL DESTINATION"))
+    }
+
+    @Test("an interrupt ends it with 130, and the next run goes on")
+    func interrupt() async throws {
+        let gate = Gate()
+        origin.set {
+            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
+            }
+        }
+        let tool = try Tool(url, destination)
+        try await until { try ResumableDownloads.leftovers(in: folder.url).contains { $0.received > 1 << 20 } }
+        kill(tool.identifier, SIGINT)
+        let ended = try await tool.ended()
+        #expect(ended.status == 130 && ended.complaint.contains("interrupted") && ended.output.isEmpty)
+        gate.open()
+        #expect(try await Tool(url, destination).ended().status == 0)
+        #expect(try folder.data("a") == film && origin.ranges.last.flatMap { $0 } != nil)
+    }
+
+    @Test("a second run beside the first is told, and a full disk loses nothing")
+    func busyAndFull() async throws {
+        let gate = Gate()
+        origin.set {
+            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
+            }
+        }
+        let first = try Tool(url, destination)
+        try await origin.server.wait(forRequests: 1)
+        let second = try await Tool(url, destination).ended()
+        #expect(second.status == 1 && second.complaint.contains("another download"))
+        gate.open()
+        #expect(try await first.ended().status == 0)
+        // A limit on the size of files is the disk that is full in the middle.
+        let full = try await Tool(shell: "trap '' XFSZ; ulimit -f 4096; exec \"$@\"", url, destination).ended()
+        #expect(full.status == 2 && full.complaint.contains("written"))
+        #expect(try folder.data("a") == film)
+        origin.set { _ in }
+        #expect(try await Tool(url, destination).ended().status == 0)
+        #expect(origin.ranges.last.flatMap { $0 } != nil && folder.names == ["a"])
+    }
+
+    @Test(
+        "killed a hundred times at any moment: the right file, resumed, hardly a byte fetched twice (B39)",
+        arguments: [1, 4])
+    func killed(segments: Int) async throws {
+        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 64 << 10, every: .milliseconds(1)) } }
+        var random = Seeded(state: UInt64(segments))
+        var (kills, killsOfThis, files) = (0, 0, 0)
+        var sent = origin.server.sentBytes
+        while kills < 50 || files == 0 {
+            let tool = try Tool(url, destination, "--segments", "\(segments)", "--quiet")
+            if kills < 50 {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...180, using: &random)))
+                kill(tool.identifier, SIGKILL)
+            }
+            let ended = try await tool.ended()
+            #expect(folder.names.allSatisfy { $0 == "a" || $0.hasPrefix("errand-") })
+            if ended.status == 0 {
+                #expect(try folder.data("a") == film)
+                try FileManager.default.removeItem(at: folder.file("a"))
+                try await origin.server.waitUntilNoConnections()
+                let fetched = origin.server.sentBytes - sent
+                let allowed = Int64(film.count) + Int64(killsOfThis + 1) << 20
+                #expect(fetched <= allowed, "\(fetched) bytes for \(killsOfThis) kills")
+                (sent, killsOfThis, files) = (origin.server.sentBytes, 0, files + 1)
+            } else {
+                #expect(ended.wasKilled, "\(ended)")
+                (kills, killsOfThis) = (kills + 1, killsOfThis + 1)
+                // Put in place already, or not at all.
+                if let data = try? folder.data("a") {
+                    #expect(data == film)
+                    try FileManager.default.removeItem(at: folder.file("a"))
+                    try await origin.server.waitUntilNoConnections()
+                    (sent, killsOfThis) = (origin.server.sentBytes, 0)
+                }
+            }
+        }
+        #expect(origin.ranges.contains { $0 != nil } && files > 0)
+    }
+}
+
+/// The tool as a process of its own.
+final class Tool: Sendable {
+    struct Ended: CustomStringConvertible {
+        let status: Int32
+        let wasKilled: Bool
+        let output: String
+        let complaint: String
+        var description: String { "\(status) \(complaint)" }
+    }
+
+    private let process: Process
+    private let end: AsyncStream<Void>
+    private let files: Folder
+
+    convenience init(_ arguments: String...) throws { try self.init(arguments: arguments) }
+
+    convenience init(shell script: String, _ arguments: String...) throws {
+        try self.init(URL(filePath: "/bin/bash"), ["-c", script, "errand", try Self.executable().path] + arguments)
+    }
+
+    convenience init(arguments: [String]) throws { try self.init(try Self.executable(), arguments) }
+
+    private init(_ executable: URL, _ arguments: [String]) throws {
+        let (end, ending) = AsyncStream<Void>.makeStream()
+        (self.end, files, process) = (end, try Folder(), Process())
+        process.executableURL = executable
+        process.arguments = arguments
+        // Into files: what a child of another test inherits keeps a pipe open.
+        for name in ["output", "complaint"] { try Data().write(to: files.file(name)) }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: files.file("output"))
+        process.standardError = try FileHandle(forWritingTo: files.file("complaint"))
+        process.terminationHandler = { _ in ending.finish() }
+        try process.run()
+    }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    func ended() async throws -> Ended {
+        for await _ in end {}
+        return Ended(
+            status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
+            output: String(decoding: try files.data("output"), as: UTF8.self),
+            complaint: String(decoding: try files.data("complaint"), as: UTF8.self))
+    }
+
+    /// Where the build puts programs.
+    private static func executable() throws -> URL {
+        #if os(Linux)
+        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        #else
+        let tests = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }).bundleURL
+        #endif
+        return tests.deletingLastPathComponent().appending(path: "errand-download")
+    }
+}
+#endif
