@@ -90,7 +90,9 @@ let suites: [Target] = [
     suite("DocumentationTests", needs: everything),
     .testTarget(
         name: "ErrandIntegrationTests",
-        dependencies: ["Errand", "ErrandCurlTransport", "ErrandTesting", "ErrandURLSessionTransport"],
+        dependencies: [
+            "Errand", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandTesting", "ErrandURLSessionTransport",
+        ],
         path: "Tests/Integration"),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite(

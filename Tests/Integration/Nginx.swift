@@ -111,6 +111,9 @@ extension Nginx {
             location = /echo { return 200 "$request_method $http_x_probe $connection"; }
             location = /private/text.txt { auth_basic "here"; auth_basic_user_file users; alias www/text.txt; }
             location /limited/ { keepalive_requests 3; alias www/; }
+            location /slow/ { limit_rate 4m; limit_rate_after 200k; alias www/; }
+            location /old/ { etag off; alias www/; limit_rate 4m; limit_rate_after 200k; }
+            location /none/ { max_ranges 0; alias www/; limit_rate 4m; limit_rate_after 200k; }
             """
         let configuration = """
             daemon off; master_process off; pid nginx.pid; error_log error.log;

@@ -1,0 +1,94 @@
+import Errand
+import ErrandCurlTransport
+import ErrandResumableDownload
+import ErrandURLSessionTransport
+import Foundation
+import Testing
+
+@Suite(
+    "Downloads from nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
+    .timeLimit(.minutes(5)))
+struct NginxDownloadTests {
+    struct Film: DownloadRequest {
+        var path = "/film.bin"
+        let destination: URL
+    }
+
+    private static let new = Data(Nginx.film.reversed()) + Data("new".utf8)
+
+    private func agent(_ nginx: Nginx, _ kind: NginxTests.Kind, segments: Int = 1) -> NetworkAgent {
+        let options = DownloadOptions(
+            segments: segments, minimumSegment: 64 << 10, retries: DownloadRetries(backoff: .zero),
+            progressInterval: .zero)
+        return NetworkAgent(baseURL: nginx.url, transport: kind.transport, filters: [.downloads(options)])
+    }
+
+    /// Starts, and cancels once something is on the disk.
+    private func leave(_ request: Film, on agent: NetworkAgent) async throws -> Int64 {
+        for try await event in agent.download(request) {
+            if case .progress(let progress) = event, progress.received > 100_000 { break }
+        }
+        while !agent.activities.isEmpty { await Task.yield() }
+        return try ResumableDownloads.leftovers(in: request.destination.deletingLastPathComponent()).first?.received
+            ?? 0
+    }
+
+    /// In the place of the file, in one step, as a careful publisher does it.
+    private func publish(_ data: Data, on nginx: Nginx) throws {
+        try data.write(to: nginx.folder.appendingPathComponent("www/film.bin"), options: .atomic)
+    }
+
+    @Test("whole, in segments, and by name into a directory", arguments: NginxTests.Kind.allCases)
+    func whole(kind: NginxTests.Kind) async throws {
+        let nginx = try await Nginx()
+        for segments in [1, 2, 8] {
+            let file = try await agent(nginx, kind, segments: segments).send(Film(destination: nginx.folder)).value
+            #expect(try Data(contentsOf: file) == Nginx.film)
+            let text = Film(path: "/moved", destination: nginx.folder)
+            let moved = try await agent(nginx, kind, segments: segments).send(text).value
+            #expect(moved.lastPathComponent.hasPrefix("text") && moved.pathExtension == "txt")
+            #expect(try Data(contentsOf: moved) == Data(Nginx.text.utf8))
+        }
+    }
+
+    @Test("left and taken up, with a tag, with a date, without ranges", arguments: NginxTests.Kind.allCases, [1, 8])
+    func takenUp(kind: NginxTests.Kind, segments: Int) async throws {
+        let nginx = try await Nginx()
+        let old = Date(timeIntervalSinceNow: -3600)
+        let source = nginx.folder.appendingPathComponent("www/film.bin").path
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: source)
+        for path in ["/slow/film.bin", "/old/film.bin", "/none/film.bin"] {
+            let request = Film(path: path, destination: nginx.folder.appendingPathComponent("a"))
+            let agent = agent(nginx, kind, segments: segments)
+            let left = try await leave(request, on: agent)
+            #expect(left > 0)
+            let response = try await agent.send(request)
+            #expect(try Data(contentsOf: response.value) == Nginx.film)
+        }
+        #expect(try ResumableDownloads.leftovers(in: nginx.folder).isEmpty)
+    }
+
+    @Test(
+        "a file that changes under it is never joined with the old one", arguments: NginxTests.Kind.allCases, [1, 2, 8])
+    func changes(kind: NginxTests.Kind, segments: Int) async throws {
+        let nginx = try await Nginx()
+        let agent = agent(nginx, kind, segments: segments)
+        let request = Film(path: "/slow/film.bin", destination: nginx.folder.appendingPathComponent("a"))
+        // Between two starts.
+        #expect(try await leave(request, on: agent) > 0)
+        try publish(Self.new, on: nginx)
+        #expect(try Data(contentsOf: await agent.send(request).value) == Self.new)
+        // In the middle of one: pauses make it ask again.
+        let download = agent.download(request)
+        var versions = [Nginx.film, Self.new]
+        for try await event in download {
+            guard case .progress(let progress) = event, progress.received > 100_000, let version = versions.popLast()
+            else { continue }
+            download.pause()
+            try publish(version, on: nginx)
+            download.resume()
+        }
+        let data = try Data(contentsOf: await download.file)
+        #expect(data == Nginx.film || data == Self.new)
+    }
+}
