@@ -64,7 +64,8 @@ let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program(
-        "errand-bench", in: "Tests/Benchmarks", needs: everything + ["CErrandBareCurl"], excluding: ["BareCurl"]),
+        "errand-bench", in: "Tests/Benchmarks", needs: everything + ["CErrandBareCurl", "errand-download"],
+        excluding: ["BareCurl"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program(

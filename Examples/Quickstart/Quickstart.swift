@@ -16,6 +16,7 @@ struct Quickstart {
         try await ManyAtOnce.run(shop)
         try await CompositesChapter.run(shop)
         try await CacheChapter.run(shop)
+        try await DownloadChapter.run(shop)
         try await LoadingChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }

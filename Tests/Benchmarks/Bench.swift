@@ -10,6 +10,7 @@ struct Bench {
         ("core", CoreBench.run),
         ("batch", BatchBench.run),
         ("wire", WireBench.run),
+        ("download", DownloadBench.run),
         ("cache", CacheBench.run),
         ("json", JSONValidationBench.run),
         ("log", LogBench.run),

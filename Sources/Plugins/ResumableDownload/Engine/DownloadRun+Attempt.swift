@@ -14,7 +14,7 @@ extension DownloadRun {
             if mayAsk && plan.segments > 1 { return try await probe(plan) }
             return try await transfer(part: 0, Inquiry(), plan)
         }
-        guard mayAsk else {
+        guard mayAsk, file.representation?.validator != nil else {
             try file.startOver(nil)
             digest.restart()
             return try await transfer(part: 0, Inquiry(), plan)

@@ -32,12 +32,13 @@ struct Validator: Codable, Hashable, Sendable {
         }
     }
 
-    /// An `opaque-tag` (section 8.8.3) of a length that a sidecar takes.
+    /// An `opaque-tag` (section 8.8.3) of a length that a sidecar takes. A space may not be in it, but is, on some servers,
+    /// and comes back as it was sent.
     private static func isStrong(_ tag: String) -> Bool {
         let bytes = Array(tag.utf8)
         guard bytes.count >= 2, bytes.count <= 1024, bytes.first == UInt8(ascii: "\""), bytes.last == bytes.first else {
             return false
         }
-        return bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
+        return bytes.dropFirst().dropLast().allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
     }
 }

@@ -1,0 +1,40 @@
+import Errand
+import ErrandCurlTransport
+import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+
+/// The line breaks twice on the way; the file arrives whole all the same, and no byte is fetched twice.
+enum DownloadChapter {
+    private struct GetVideo: DownloadRequest {
+        var path: String { "videos/7.mp4" }
+        let destination: URL
+    }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("A download that goes on where it was")
+        let video = Data(repeating: 0x2A, count: 3_000_000)
+        shop.server.on(.get, "/v1/videos/7.mp4") { request in
+            let answer = TestResponse.ranges(video, etag: "\"take 1\"")
+            return request.headers["Range"] == nil || request.headers["Range"] == "bytes=1000000-"
+                ? answer.truncated(to: 1_000_000) : answer
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, filters: [.downloads])
+        var last = DownloadProgress()
+        for try await event in agent.download(GetVideo(destination: folder)) {
+            switch event {
+            case .progress(let progress): last = progress
+            case .finished(let file):
+                let ranges = shop.server.received.filter { $0.path.hasSuffix("7.mp4") }.compactMap {
+                    $0.headers["Range"]
+                }
+                Quickstart.line("the server broke off twice, and was asked for \(ranges.joined(separator: ", then "))")
+                Quickstart.line("\(last.received) of \(last.total ?? 0) bytes are now \(file.lastPathComponent)")
+            }
+        }
+        Quickstart.end()
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// 1 GB to disk: `errand-download` beside the `curl` command, each a process of its own, in turn. The disk is the same for
+/// both, but only `errand-download` waits until the file is on it.
+enum DownloadBench {
+    static func run() async throws {
+        let server = try await BenchServer.start()
+        guard let size = server.large,
+            let curl = ["/usr/bin/curl", "/opt/homebrew/bin/curl"].first(where: {
+                FileManager.default.isExecutableFile(atPath: $0)
+            })
+        else { return print("needs nginx and curl") }
+        let tool = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+            path: "errand-download")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "errand-bench-download-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (url, file) = (server.url + "/large", folder.appending(path: "file").path)
+        let ways: [(name: String, program: String, arguments: [String])] = [
+            ("the curl command", curl, ["-s", "-o", file, url]),
+            ("errand-download", tool.path, ["--quiet", url, file]),
+            ("errand-download, 4 segments", tool.path, ["--quiet", "--segments", "4", url, file]),
+            ("errand-download with SHA-256", tool.path, ["--quiet", "--sha256", zeros, url, file]),
+        ]
+        var (rates, memory) = (Rounds(), Rounds())
+        for _ in 0..<5 {
+            for way in ways {
+                var peak = 0.0
+                try await rates.take(way.name) {
+                    let start = ContinuousClock.now
+                    peak = try spawn(way.program, way.arguments)
+                    return Double(size) / ((ContinuousClock.now - start) / .seconds(1)) / Double(1 << 20)
+                }
+                await memory.take(way.name) { peak }
+                let length = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+                guard length == size else { throw Failure(status: -1) }
+                try FileManager.default.removeItem(atPath: file)
+                // What the last one left to the disk shall not slow the next one.
+                sync()
+            }
+        }
+        rates.report("MiB/s", against: ways[0].name)
+        memory.report("MiB at most", against: ways[0].name)
+        withExtendedLifetime(server) {}
+    }
+
+    struct Failure: Error { let status: Int32 }
+
+    /// Runs a program to its end, without its output, and returns its peak of memory in MiB.
+    private static func spawn(_ program: String, _ arguments: [String]) throws -> Double {
+        var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { list.forEach { free($0) } }
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program, &actions, nil, &list, environ)
+        if code != 0 { throw Failure(status: code) }
+        var (status, usage) = (Int32(0), rusage())
+        while wait4(process, &status, 0, &usage) < 0 && errno == EINTR {}
+        if status != 0 { throw Failure(status: status) }
+        #if canImport(Darwin)
+        return Double(usage.ru_maxrss) / Double(1 << 20)
+        #else
+        return Double(usage.ru_maxrss) / 1024
+        #endif
+    }
+
+    /// The SHA-256 of a thousand million zeros.
+    private static let zeros = "bc17f06f9d9b5f6f79ca189a1772b1a3a38d6e40c45bec50f9c4f28144efddca"
+}
