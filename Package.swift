@@ -71,6 +71,7 @@ let programs: [Target] = [
     program(
         "errand-download", in: "Examples/Download", needs: ["ErrandCurlTransport", "ErrandResumableDownload"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
+    program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
         "errand-watch", in: "Examples/Watch",
@@ -98,11 +99,14 @@ let suites: [Target] = [
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite(
         "LoadingIndicatorLogTests",
-        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog",
+            "errand-spinner",
+        ]),
     suite(
         "ResumableDownloadTests",
         needs: [
-            "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandSupport", "ErrandURLSessionTransport",
+            "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport",
             "errand-download",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),

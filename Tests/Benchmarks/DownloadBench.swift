@@ -69,14 +69,22 @@ enum DownloadBench {
         var process: pid_t = 0
         let code = posix_spawn(&process, program, &actions, nil, &list, environ)
         if code != 0 { throw Failure(status: code) }
-        var (status, usage) = (Int32(0), rusage())
-        while wait4(process, &status, 0, &usage) < 0 && errno == EINTR {}
+        var status: Int32 = 0
+        var peak = 0.0
+        // Not the peak that wait4 tells: it counts what the parent had before the program took its place.
+        while waitpid(process, &status, WNOHANG) == 0 {
+            peak = max(peak, residentPeak(process))
+            usleep(2000)
+        }
         if status != 0 { throw Failure(status: status) }
-        #if canImport(Darwin)
-        return Double(usage.ru_maxrss) / Double(1 << 20)
-        #else
-        return Double(usage.ru_maxrss) / 1024
-        #endif
+        return peak
+    }
+
+    /// The high-water mark of a process in MiB; 0 where the system does not tell.
+    private static func residentPeak(_ process: pid_t) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        return (line.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
     }
 
     /// The SHA-256 of a thousand million zeros.

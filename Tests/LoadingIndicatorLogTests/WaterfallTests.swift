@@ -117,7 +117,7 @@ struct WaterfallTests {
 }
 
 /// Tries a 404 once more.
-private struct Again: Filter {
+struct Again: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)
         return response.status == 404 ? try await next(exchange) : response

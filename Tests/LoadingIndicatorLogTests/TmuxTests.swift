@@ -1,0 +1,121 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Testing
+
+/// What a person sees: the spinner in a terminal of 40 columns.
+@Suite(
+    "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"), .timeLimit(.minutes(2)))
+struct TmuxTests {
+    /// A tmux of the test's own with the program in it.
+    private final class Screen: Sendable {
+        let folder: String
+        private let tmux: Program
+        private let input: Int32
+
+        init(_ environment: String = "") async throws {
+            var template = Array("/tmp/errand-tmux.XXXXXX".utf8CString)
+            folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+            tmux = try #require(Program("tmux"))
+            mkfifo(folder + "/input", 0o600)
+            // For reading as well, so that it opens before the program does.
+            input = open(folder + "/input", O_RDWR | O_CLOEXEC)
+            let program = try Program(built: "errand-spinner")
+            let command = "exec env -u NO_COLOR \(environment) TERM=screen '\(program.path)' < '\(folder)/input'"
+            let started = try await ask(["-f", "/dev/null", "new-session", "-d", "-x", "40", "-y", "10", command])
+            try #require(started.status == 0, "\(started.complaint)")
+        }
+
+        deinit {
+            close(input)
+            _ = try? FileManager.default.removeItem(atPath: folder)
+        }
+
+        func ask(_ arguments: [String]) async throws -> Program.Output {
+            try await tmux.run(["-u", "-S", folder + "/socket"] + arguments, limit: .seconds(20))
+        }
+
+        func end() async { _ = try? await ask(["kill-server"]) }
+
+        func tell(_ line: String) {
+            _ = Array((line + "\n").utf8).withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+        }
+
+        /// The lines of the screen, the turning sign as a star.
+        func lines() async throws -> [String] {
+            let text = try await ask(["capture-pane", "-p"]).text
+            let signs: Set<Character> = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+            var lines = String(text.map { signs.contains($0) ? "*" : $0 }).split(
+                separator: "\n", omittingEmptySubsequences: false
+            ).map(String.init)
+            while lines.last?.isEmpty == true { lines.removeLast() }
+            return lines
+        }
+
+        /// Waits until the screen is as expected.
+        func shows(_ expected: [String], _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+            var seen: [String] = []
+            for _ in 0..<300 {
+                seen = try await lines()
+                if seen == expected { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(seen == expected, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test("label, progress and number, lines above it, a label that is too long, and nothing at the end")
+    func screen() async throws {
+        let screen = try await Screen()
+        do {
+            screen.tell("show Fetching the feed…")
+            try await screen.shows(["* Fetching the feed…"])
+            screen.tell("print 42 files are new")
+            try await screen.shows(["42 files are new", "* Fetching the feed…"])
+            screen.tell("progress 0.5 1")
+            try await screen.shows(["42 files are new", "* Fetching the feed… 50 %"])
+            screen.tell("progress 1 3")
+            try await screen.shows(["42 files are new", "* Fetching the feed… 100 % (3)"])
+            screen.tell("print a line that is exactly forty columns wide")
+            try await screen.shows(
+                ["42 files are new", "a line that is exactly forty columns wid", "e", "* Fetching the feed… 100 % (3)"])
+            screen.tell("show a label that is a good deal longer than the terminal is wide")
+            try await screen.shows(
+                [
+                    "42 files are new", "a line that is exactly forty columns wid", "e",
+                    "* a label that is a good deal longer th",
+                ])
+            screen.tell("show 読み込み中です、少々お待ちください。もうすぐ終わります。")
+            try await screen.shows(
+                ["42 files are new", "a line that is exactly forty columns wid", "e", "* 読み込み中です、少々お待ちください。"])
+            screen.tell("print done")
+            screen.tell("hide")
+            try await screen.shows(["42 files are new", "a line that is exactly forty columns wid", "e", "done"])
+        } catch {
+            await screen.end()
+            throw error
+        }
+        await screen.end()
+    }
+
+    @Test("coloured unless NO_COLOR is set", arguments: ["", "NO_COLOR=1"])
+    func colors(environment: String) async throws {
+        let screen = try await Screen(environment)
+        screen.tell("show x")
+        try await screen.shows(["* x"])
+        let raw = try await screen.ask(["capture-pane", "-p", "-e"]).text
+        #expect(raw.contains("\u{1B}[36m") == environment.isEmpty)
+        await screen.end()
+    }
+
+    @Test("into a file or a pipe go the lines alone, without a control character")
+    func piped() async throws {
+        let input = NSTemporaryDirectory() + "/errand-spinner-\(UUID().uuidString)"
+        defer { unlink(input) }
+        try "show x\nprint one\nprogress 0.5 2\nprint two…\nhide\nprint three\n".write(
+            toFile: input, atomically: true, encoding: .utf8)
+        let output = try await Program(built: "errand-spinner").run([], input: input)
+        #expect(output.status == 0 && output.complaint == "one\ntwo…\nthree\n" && output.text.isEmpty)
+    }
+}
+#endif
