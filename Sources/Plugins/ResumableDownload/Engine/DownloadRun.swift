@@ -78,7 +78,8 @@ struct DownloadRun: Sendable {
         do {
             let response = try await untilWhole()
             if response.body.file != nil { return response }
-            if [404, 410].contains(response.status) { file.remove() } else { tidy() }
+            // A 404 may be a matter of minutes, a 410 is for good (RFC 9110, sections 15.5.5 and 15.5.11).
+            if response.status == 410 { file.remove() } else { tidy() }
             return response
         } catch {
             tidy()

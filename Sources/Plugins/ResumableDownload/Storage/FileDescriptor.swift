@@ -57,7 +57,8 @@ enum FileDescriptor {
         #if os(Linux)
         let result = fdatasync(file)
         #else
-        let result = fsync(file)
+        // fsync(2) on Darwin leaves the bytes in the drive's own memory.
+        let result = fcntl(file, F_FULLFSYNC) == 0 ? 0 : fsync(file)
         #endif
         // A file system that cannot is no reason to fail.
         if result != 0, errno != EINVAL, errno != ENOTSUP {
