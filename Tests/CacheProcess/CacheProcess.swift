@@ -1,23 +1,32 @@
 import ErrandCache
 import Errand
 import Foundation
+import Synchronization
 
 /// A process that works on a cache's directory until it is killed or its time is over; for tests of the disk store.
 ///
-/// `errand-cache-process DIRECTORY BYTES SECONDS TASKS`
+/// `errand-cache-process DIRECTORY BYTES SECONDS TASKS [full]`: with `full` some writes have to fail, for want of space, and
+/// nothing else may happen because of it.
 @main
 struct CacheProcess {
+    private static let refused = Atomic(0)
+    private static let kept = Atomic(0)
+
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5, let limit = Int64(arguments[2]), let seconds = Double(arguments[3]),
+        guard arguments.count == 5 || arguments.last == "full", let limit = Int64(arguments[2]), let seconds = Double(arguments[3]),
             let tasks = Int(arguments[4])
         else { exit(2) }
         let store = DiskStore(at: URL(filePath: arguments[1]), limit: .bytes(limit))
-        try await work(store, until: .now + .seconds(seconds), tasks: tasks)
+        let end = ContinuousClock.now + .seconds(seconds)
+        try await work(store, until: end, tasks: tasks, mayBeFull: arguments.last == "full")
     }
 
     /// Stores and reads bodies that say which key they belong to; exits with 3 when one is another's or torn.
-    @concurrent static func work(_ store: DiskStore, until end: ContinuousClock.Instant, tasks: Int) async throws {
+    @concurrent static func work(
+        _ store: DiskStore, until end: ContinuousClock.Instant, tasks: Int, mayBeFull: Bool
+    ) async throws {
+        defer { if mayBeFull, refused.load(ordering: .relaxed) == 0 || kept.load(ordering: .relaxed) == 0 { exit(4) } }
         try await withThrowingTaskGroup { group in
             for _ in 0..<tasks {
                 group.addTask {
@@ -25,7 +34,13 @@ struct CacheProcess {
                         let number = Int.random(in: 0..<200)
                         let key = CacheKey("key \(number)")
                         if Bool.random() {
-                            try await store.store(entry(number), for: key)
+                            do {
+                                try await store.store(entry(number), for: key)
+                                kept.add(1, ordering: .relaxed)
+                            } catch {
+                                if !mayBeFull { throw error }
+                                refused.add(1, ordering: .relaxed)
+                            }
                         } else if let found = try await store.entry(for: key) {
                             let data = try await found.body.collect(upTo: 1 << 20)
                             if !isWhole(data, number) { exit(3) }

@@ -249,6 +249,28 @@ struct DiskStoreTests {
         #expect(usage.bytes == Int64(bytes) && usage.entries == names.count)
     }
 
+    @Test("a disk that is full: some writes fail, no read is torn, nothing half-written stays")
+    func full() async throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        // A limit on the size of a file fails as a full disk does: in the middle of a write.
+        process.arguments = [
+            "-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "errand",
+            try products().appending(path: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8", "full",
+        ]
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in end.finish() }
+        try process.run()
+        for await _ in ended {}
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+        let partial = try FileManager.default.contentsOfDirectory(atPath: directory.url.appending(path: "partial").path)
+        #expect(partial.isEmpty)
+        let store = DiskStore(at: directory.url, limit: .bytes(1 << 20))
+        try await check(store, limit: 1 << 20)
+        try await store.store(entry("1"), for: CacheKey("after"))
+        #expect(try await store.entry(for: CacheKey("after")) != nil)
+    }
+
     @Test("two processes of 32 tasks each on one directory: no torn read, limits kept")
     func processes() async throws {
         let seconds = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 1.0 : 10
