@@ -14,7 +14,8 @@ struct CacheProcess {
 
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5 || arguments.last == "full", let limit = Int64(arguments[2]), let seconds = Double(arguments[3]),
+        guard arguments.count == 5 || arguments.last == "full", let limit = Int64(arguments[2]),
+            let seconds = Double(arguments[3]),
             let tasks = Int(arguments[4])
         else { exit(2) }
         let store = DiskStore(at: URL(filePath: arguments[1]), limit: .bytes(limit))

@@ -201,6 +201,26 @@ struct DiskStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path) == ["new"])
     }
 
+    @Test("at the limit of a large store the oldest go, in a new process the oldest of a sample")
+    func large() async throws {
+        let limit = CacheLimit.megabytes(100).entries(3000)
+        let store = DiskStore(at: directory.url, limit: limit)
+        for number in 0..<3000 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        // One may be at it already.
+        repeat { store.ledger.scout() } while store.ledger.candidateCount < 100
+        for number in 3000..<3100 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        for number in 0..<3100 {
+            #expect((try await store.entry(for: CacheKey("\(number)")) != nil) == (number >= 100), "\(number)")
+        }
+        let other = DiskStore(at: directory.url, limit: limit)
+        for number in 3100..<3200 {
+            try await other.store(entry("\(number)"), for: CacheKey("\(number)"))
+            #expect(try await other.entry(for: CacheKey("\(number)")) != nil)
+        }
+        #expect(try await other.usage().entries == 3000)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/entries").count == 3000)
+    }
+
     @Test("checksums are XXH64")
     func checksum() {
         #expect(Checksum.of(Data()) == 0xEF46_DB37_51D8_E999)
@@ -256,7 +276,8 @@ struct DiskStoreTests {
         // A limit on the size of a file fails as a full disk does: in the middle of a write.
         process.arguments = [
             "-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "errand",
-            try products().appending(path: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8", "full",
+            try products().appending(path: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8",
+            "full",
         ]
         let (ended, end) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in end.finish() }

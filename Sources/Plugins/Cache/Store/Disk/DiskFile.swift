@@ -150,15 +150,18 @@ struct DiskFile: ~Copyable {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw Failure(code: errno) }
     }
 
-    /// Calls the body with the name of each file, in no order.
-    static func list(_ path: String, body: (String) -> Void) throws(Failure) {
+    /// Calls the body with the name of each file, or of the first so many, in no order.
+    static func list(_ path: String, atMost limit: Int = .max, body: (String) -> Void) throws(Failure) {
         guard let directory = opendir(path) else { throw Failure(code: errno) }
         defer { closedir(directory) }
-        while let item = readdir(directory) {
+        var count = 0
+        while count < limit, let item = readdir(directory) {
             let name = withUnsafeBytes(of: &item.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.hasPrefix(".") { body(name) }
+            if name.hasPrefix(".") { continue }
+            count += 1
+            body(name)
         }
     }
 }

@@ -16,8 +16,9 @@ import Foundation
 /// partial/     what is being written
 /// ```
 ///
-/// A process reads the directory only when the limit is reached, and then once for many removals: it remembers the files
-/// that were used least recently, with the time of their last use, and takes one only if that time still stands.
+/// A process looks for what goes next once for many removals: it remembers the files that were used least recently, with
+/// the time of their last use, and takes one only if that time still stands. Beside the work, once the limit is near; a
+/// write that comes before takes the oldest of a sample.
 final class DiskLedger: Sendable {
     private struct Candidate: Sendable {
         let name: String
@@ -35,6 +36,7 @@ final class DiskLedger: Sendable {
     private let state = Mutex(State())
     private let lastUse = Atomic<Int64>(0)
     private let isPrepared = Atomic(false)
+    private let isScouting = Atomic(false)
 
     init(root: String, limit: CacheLimit) {
         self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
@@ -87,20 +89,36 @@ final class DiskLedger: Sendable {
         }
     }
 
-    /// Puts a written file in its place, once there is room for it.
-    func put(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) {
+    /// Puts a written file in its place, once there is room for it. Returns whether somebody should ``scout()``.
+    func put(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> Bool {
         guard let size = DiskFile.Status(path: temporary)?.size else { throw .missing }
         let name = Hexadecimal.text(digest)
         let target = path(named: name)
-        try locked { state, usage throws(DiskFile.Failure) in
+        return try locked { state, usage throws(DiskFile.Failure) in
             let old = DiskFile.Status(path: target)
             let (bytes, files): (Int64, Int64) = (size - (old?.size ?? 0), old == nil ? 1 : 0)
             try makeRoom(bytes: bytes, files: files, keeping: name, &usage, &state.candidates)
             try DiskFile.rename(temporary, to: target)
             usage.bytes += bytes
             usage.files += files
+            // A small directory is read in no time.
+            let isNear =
+                usage.bytes > limit.bytes - limit.bytes / 16
+                || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
+            return isNear && usage.files > Int64(Self.sample) && state.candidates.count < 16
         }
     }
+
+    /// Looks for what goes next without holding up anybody: what it finds is looked at again before it goes.
+    func scout() {
+        if isScouting.exchange(true, ordering: .acquiringAndReleasing) { return }
+        let found = look(atMost: .max).candidates
+        state.withLock { $0.candidates = found }
+        isScouting.store(false, ordering: .releasing)
+    }
+
+    /// How many files are known that may go.
+    var candidateCount: Int { state.withLock { $0.candidates.count } }
 
     /// Removes the file of an entry, if there is one.
     func remove(_ digest: [UInt8]) {
@@ -213,7 +231,12 @@ final class DiskLedger: Sendable {
                 usage.bytes -= candidate.status.size
                 usage.files -= 1
             } else {
-                count(&usage, &candidates)
+                // The first time a glance will do, unless it finds nothing that goes.
+                if counts == 0, usage.files > 2 * Int64(Self.sample) {
+                    candidates = look(atMost: Self.sample).candidates
+                } else {
+                    count(&usage, &candidates)
+                }
                 counts += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
                 // Others may use what this would remove, but not for ever.
@@ -222,11 +245,20 @@ final class DiskLedger: Sendable {
         }
     }
 
-    /// Reads the directory: what there is in all, and the eighth of it that goes next.
+    /// Reads the directory: what there is in all, and what goes next.
     private func count(_ usage: inout DiskUsage, _ candidates: inout [Candidate]) {
-        usage = DiskUsage()
+        (usage, candidates) = look(atMost: .max)
+        try? sweep()
+    }
+
+    /// So many files are looked at when there is no time for all.
+    private static let sample = 1024
+
+    /// What is in the directory, or in the first part of it, and the eighth that goes next.
+    private func look(atMost limit: Int) -> (usage: DiskUsage, candidates: [Candidate]) {
+        var usage = DiskUsage()
         var all: [Candidate] = []
-        try? DiskFile.list(root + "/entries") { name in
+        try? DiskFile.list(root + "/entries", atMost: limit) { name in
             let path = path(named: name)
             guard let status = DiskFile.Status(path: path) else { return }
             guard Self.digest(name) != nil, status.isRegular else {
@@ -238,8 +270,7 @@ final class DiskLedger: Sendable {
             all.append(Candidate(name: name, status: status))
         }
         all.sort { $0.status.used > $1.status.used }
-        candidates = Array(all.suffix(max(64, all.count / 8)))
-        try? sweep()
+        return (usage, Array(all.suffix(max(64, all.count / 8))))
     }
 }
 

@@ -106,7 +106,9 @@ public final class DiskStore: CacheStore {
             let temporary = try ledger.makeTemporary()
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                try ledger.put(temporary, digest)
+                if try ledger.put(temporary, digest) {
+                    Task(priority: .utility) { [ledger] in await Self.scout(ledger) }
+                }
             } catch {
                 DiskFile.remove(temporary)
                 throw error
@@ -115,6 +117,9 @@ public final class DiskStore: CacheStore {
             throw failure.error
         }
     }
+
+    /// On a thread of its own choice, since it reads a whole directory.
+    @concurrent private static func scout(_ ledger: DiskLedger) async { ledger.scout() }
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
