@@ -16,7 +16,10 @@ import Testing
     }
 
     private let folder: Folder
-    private let film = bytes(1_000_000)
+    // Once: the servers of all cases answer at the same time.
+    private static let film = bytes(1_000_000)
+    private static let another = bytes(1_000_000, seed: 9)
+    private var film: Data { Self.film }
 
     init() throws { folder = try Folder() }
 
@@ -50,7 +53,7 @@ import Testing
             return answer
         }
         let right = "bytes \(first)-\(last)/\(film.count)"
-        let other = bytes(part.count, seed: 9)
+        let other = Self.another.prefix(part.count)
         let wrong = Data("wrong".utf8) + part.dropFirst(5)
         switch kind {
         case .honest: return answer
