@@ -197,6 +197,6 @@ func until(_ isSo: () async throws -> Bool) async throws {
     let limit = ContinuousClock.now + .seconds(60)
     while try await !isSo() {
         if ContinuousClock.now > limit { throw NeverSo() }
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(1))
     }
 }

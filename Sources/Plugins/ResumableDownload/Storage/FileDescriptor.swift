@@ -16,35 +16,24 @@ import Darwin
 /// Reading and writing at a place, whole or not at all. Everything blocks.
 enum FileDescriptor {
     static func write(_ file: Int32, _ bytes: some ContiguousBytes, at offset: Int64) throws(DownloadError) {
-        let failure: Int32 = bytes.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = pwrite(
-                    file, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset) + off_t(written))
-                if count < 0 && errno == EINTR { continue }
-                if count <= 0 { return count < 0 ? errno : EIO }
-                written += count
-            }
-            return 0
+        let result: Result<Void, PositionedIO.Failure> = bytes.withUnsafeBytes { bytes in
+            Result { () throws(PositionedIO.Failure) in try PositionedIO.write(bytes, to: file, at: offset) }
         }
-        if failure != 0 { throw DownloadError(system: failure, "the partial file cannot be written") }
+        do { try result.get() } catch { throw DownloadError(system: error.code, "the partial file cannot be written") }
     }
 
     /// At most `count` bytes; fewer at the end.
     static func read(_ file: Int32, at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
         var data = Data(count: count)
-        var received = 0
-        while received < count {
-            let done = received
-            let result = data.withUnsafeMutableBytes {
-                pread(file, $0.baseAddress.map { $0 + done }, count - done, off_t(offset) + off_t(done))
-            }
-            if result < 0 && errno == EINTR { continue }
-            if result < 0 { throw DownloadError(system: errno, "the partial file cannot be read") }
-            if result == 0 { break }
-            received += result
+        let result: Result<Int, PositionedIO.Failure> = data.withUnsafeMutableBytes { buffer in
+            Result { () throws(PositionedIO.Failure) in try PositionedIO.read(buffer, from: file, at: offset) }
         }
-        return received == count ? data : Data(data.prefix(received))
+        do {
+            let received = try result.get()
+            return received == count ? data : Data(data.prefix(received))
+        } catch {
+            throw DownloadError(system: error.code, "the partial file cannot be read")
+        }
     }
 
     /// Everything from the start on; nothing if that is more than `limit` or cannot be read.

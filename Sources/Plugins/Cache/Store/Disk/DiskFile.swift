@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -85,31 +87,26 @@ struct DiskFile: ~Copyable {
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         guard count > 0 else { return Data() }
         guard let buffer = malloc(count) else { throw Failure(code: ENOMEM) }
-        var done = 0
-        while done < count {
-            let received = pread(descriptor, buffer + done, count - done, off_t(offset) + off_t(done))
-            if received < 0 && errno == EINTR { continue }
-            if received <= 0 {
-                let code = errno
-                free(buffer)
-                if received == 0 { return nil }
-                throw Failure(code: code)
+        do {
+            let space = UnsafeMutableRawBufferPointer(start: buffer, count: count)
+            if try PositionedIO.read(space, from: descriptor, at: offset) == count {
+                return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
             }
-            done += received
+        } catch {
+            free(buffer)
+            throw Failure(code: error.code)
         }
-        return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
+        free(buffer)
+        return nil
     }
 
     func write(_ data: Data, at offset: Int64) throws(Failure) {
-        var done = 0
-        while done < data.count {
-            let written = data.withUnsafeBytes { bytes in
-                pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
+        let result: Result<Void, PositionedIO.Failure> = data.withUnsafeBytes { bytes in
+            Result { () throws(PositionedIO.Failure) in
+                try PositionedIO.write(bytes, to: descriptor, at: offset)
             }
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { throw Failure(code: errno) }
-            done += written
         }
+        do { try result.get() } catch { throw Failure(code: error.code) }
     }
 
     /// Whether the name still leads to this file.
