@@ -53,6 +53,8 @@ final class PartialFile: Sendable {
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
+            // What nobody counted is not known to be right.
+            try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
             let record = PartialRecord(
@@ -75,11 +77,18 @@ final class PartialFile: Sendable {
 
     /// Forgets what is here, for a file of another version, or one that nothing is known of.
     func startOver(_ representation: Representation?) throws(DownloadError) {
-        guard ftruncate(file, 0) == 0 else { throw DownloadError(system: errno, "the partial file cannot be emptied") }
+        let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
             record.representation = representation
             plan = RangePlan(total: representation?.total)
         }
+        // After a crash the old record must not speak of the new bytes.
+        if hadBytes { try FileDescriptor.flush(sidecar) }
+        try cut(to: 0)
+    }
+
+    private func cut(to size: Int64) throws(DownloadError) {
+        if ftruncate(file, off_t(size)) != 0 { throw DownloadError(system: errno, "the partial file cannot be cut") }
     }
 
     /// Changes what is said of the file, or how it is divided. What is in the file stays.
@@ -112,6 +121,13 @@ final class PartialFile: Sendable {
 
     /// Says where the file ends, now that its body has.
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
+
+    /// Throws if the file is not as long as what was counted: somebody else wrote to it.
+    func check(size: Int64) throws(DownloadError) {
+        var info = stat()
+        if fstat(file, &info) == 0, Int64(info.st_size) == size { return }
+        throw DownloadError(.file, "the partial file is \(info.st_size) bytes long, \(size) were written")
+    }
 
     /// Bytes that are here, for a digest.
     func read(at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
