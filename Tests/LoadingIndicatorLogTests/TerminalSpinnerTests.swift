@@ -57,7 +57,8 @@ import Testing
         "lines fit the terminal, wide characters too, and a label moves no cursor",
         arguments: [
             ("Loading the news", 40, "⠋ Loading the news"), ("Loading the news", 12, "⠋ Loading t"),
-            ("正在加载新闻", 9, "⠋ 正在加"), ("evil\u{1B}[2J\rlabel\n", 40, "⠋ evil [2J label "), ("narrow", 2, "⠋"),
+            ("正在加载新闻", 9, "⠋ 正在加"), ("⭐✅⌚⭐✅", 9, "⠋ ⭐✅⌚"), ("🇫🇷🇯🇵🇫🇷🇯🇵", 9, "⠋ 🇫🇷🇯🇵🇫🇷"),
+            ("❤️❤️❤️❤️", 9, "⠋ ❤️❤️❤️"), ("evil\u{1B}[2J\rlabel\n", 40, "⠋ evil [2J label "), ("narrow", 2, "⠋"),
             ("narrow", 0, "⠋"),
         ])
     func width(label: String, columns: Int, line: String) {

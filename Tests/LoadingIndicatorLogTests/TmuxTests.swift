@@ -88,6 +88,12 @@ struct TmuxTests {
             screen.tell("show 読み込み中です、少々お待ちください。もうすぐ終わります。")
             try await screen.shows(
                 ["42 files are new", "a line that is exactly forty columns wid", "e", "* 読み込み中です、少々お待ちください。"])
+            screen.tell("show " + String(repeating: "⭐", count: 30))
+            try await screen.shows(
+                [
+                    "42 files are new", "a line that is exactly forty columns wid", "e",
+                    "* " + String(repeating: "⭐", count: 18),
+                ])
             screen.tell("print done")
             screen.tell("hide")
             try await screen.shows(["42 files are new", "a line that is exactly forty columns wid", "e", "done"])

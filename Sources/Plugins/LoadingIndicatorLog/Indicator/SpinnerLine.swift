@@ -39,8 +39,11 @@ enum SpinnerLine {
 
     /// Columns that a character takes: two in the scripts of East Asia and for emoji.
     private static func width(_ character: Character) -> Int {
-        guard let first = character.unicodeScalars.first?.value else { return 0 }
-        switch first {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        // Emoji stand in many blocks. Some terminals give one column to a sign that a selector turns into an emoji; a
+        // line that is cut too early is better than one that wraps, which nothing erases.
+        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+        switch first.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
             0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
             return 2
