@@ -43,6 +43,8 @@ struct Program: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, files[0], O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, files[1], O_WRONLY | O_CREAT, 0o600)
+        // A server that stays would hold open the sockets that other tests close.
+        for descriptor in Int32(3)..<4096 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var process: pid_t = 0
         guard posix_spawn(&process, path, &actions, nil, &list, environ) == 0 else { throw Failure(what: path) }
         let end = ContinuousClock.now + limit
