@@ -104,8 +104,7 @@ struct BrowserTests {
         let text = dom.replacing(#/<style>[\s\S]*?<\/style>/#, with: "").replacing(#/<[^>]*>/#, with: " ")
         for name in [
             "/v1/text", "/v1/old", "/v1/nothing", "/v1/never", "a-rather-long-segment-7", "sign in", "two at once",
-            "404",
-            "cache", "redirect", "cancelled", "UnbreakableUnbreakable",
+            "404", "cache", "redirect", "attempt 2", "cancelled", "UnbreakableUnbreakable",
         ] {
             #expect(text.contains(name), "\(name)")
         }

@@ -120,8 +120,13 @@ struct TmuxTests {
         defer { unlink(input) }
         try "show x\nprint one\nprogress 0.5 2\nprint two…\nhide\nprint three\n".write(
             toFile: input, atomically: true, encoding: .utf8)
-        let output = try await Program(built: "errand-spinner").run([], input: input)
-        #expect(output.status == 0 && output.complaint == "one\ntwo…\nthree\n" && output.text.isEmpty)
+        let program = try Program(built: "errand-spinner")
+        let expected = "one\ntwo…\nthree\n"
+        let file = try await program.run([], input: input)
+        #expect(file.status == 0 && file.complaint == expected && file.text.isEmpty)
+        let shell = try #require(Program("sh"))
+        let pipe = try await shell.run(["-c", "'\(program.path)' 2>&1 | cat"], input: input)
+        #expect(pipe.status == 0 && pipe.text == expected && pipe.complaint.isEmpty)
     }
 }
 #endif
