@@ -85,7 +85,8 @@ import Testing
             $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
             }
         }
-        let tool = try Tool(url, destination)
+        // A gate is silence, and other tests may keep this one waiting.
+        let tool = try Tool(url, destination, "--timeout", "600")
         try await until { try ResumableDownloads.leftovers(in: folder.url).contains { $0.received > 1 << 20 } }
         kill(tool.identifier, SIGINT)
         let ended = try await tool.ended()
@@ -102,7 +103,7 @@ import Testing
             $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
             }
         }
-        let first = try Tool(url, destination)
+        let first = try Tool(url, destination, "--timeout", "600")
         try await origin.server.wait(forRequests: 1)
         let second = try await Tool(url, destination).ended()
         #expect(second.status == 1 && second.complaint.contains("another download"))
