@@ -121,7 +121,10 @@ import Testing
         #expect(await code(folder.file("link")) == .notAFile)
         #expect(await code(URL(filePath: "/dev/null")) == .notAFile)
         #expect(await code(try #require(URL(string: "https://example.com/a"))) == .invalidRequest)
-        #expect(await code(folder.file(String(repeating: "a", count: 300))) != nil)
+        #expect(await code(folder.file(String(repeating: "a", count: 300))) == .invalidRequest)
+        #if os(Linux)
+        #expect(await code(URL(filePath: "/sys/errand")) == .noPermission)
+        #endif
         #expect(origin.server.requestCount == 0)
         // A directory in the way of a name in a directory gets a number, or is told.
         let file = try await agent.send(Get(folder.file("dir"))).value
