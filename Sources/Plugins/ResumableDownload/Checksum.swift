@@ -22,10 +22,6 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
 
     /// The 32 bytes; nil if it is none.
     var bytes: [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count == 64, digits.allSatisfy(ASCII.isHexDigit) else { return nil }
-        return stride(from: 0, to: 64, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
-        }
+        Hexadecimal.bytes(text).flatMap { $0.count == 32 ? $0 : nil }
     }
 }

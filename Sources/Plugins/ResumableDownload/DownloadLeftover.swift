@@ -80,9 +80,6 @@ extension ResumableDownloads {
 }
 
 extension PartialFile {
-    static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
-    static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
-
     /// The id in the name of a partial file or of a sidecar.
     static func id(of name: String) -> String? {
         for ending in [sidecarEnding, dataEnding] where name.hasPrefix(prefix) && name.hasSuffix(ending) {
@@ -105,7 +102,7 @@ extension PartialFile {
         return DownloadLeftover(
             id: id, url: found?.record.url ?? "", name: found?.record.name,
             received: isSound ? found?.plan.received ?? 0 : 0, total: found?.record.representation?.total,
-            changed: FileDescriptor.modified(info), isActive: isActive,
+            changed: Date(timeIntervalSince1970: Double(SystemFile.modified(info)) / 1e9), isActive: isActive,
             canContinue: isSound && found?.record.representation?.validator != nil, directory: directory)
     }
 }

@@ -6,7 +6,7 @@ package enum RetryDelay {
         try number: Int, base: Duration, limit: Duration, random: Double = .random(in: 0...1)
     ) -> Duration {
         var delay = base
-        for _ in 1..<max(2, min(number, 64)) where delay < limit && number > 1 { delay = delay * 2 }
+        for _ in 1..<max(1, min(number, 64)) where delay < limit { delay = delay * 2 }
         return min(delay, limit) * max(0, min(1, random))
     }
 

@@ -80,6 +80,16 @@ package struct SystemFile: ~Copyable {
         return Int64(info.st_size)
     }
 
+    /// When the bytes were last changed, in nanoseconds since 1970.
+    package static func modified(_ info: stat) -> Int64 {
+        #if canImport(Darwin)
+        let time = info.st_mtimespec
+        #else
+        let time = info.st_mtim
+        #endif
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }

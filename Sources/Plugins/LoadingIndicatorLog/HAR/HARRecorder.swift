@@ -93,8 +93,7 @@ public final class HARRecorder: Accessory {
     private func end(_ activity: Activity, _ outcome: ActivityOutcome?) {
         guard var draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
         switch outcome {
-        case .failure(let error)?:
-            draft.failure = (error as? ErrandError)?.code.description ?? "\(type(of: error))"
+        case .failure(let error)?: draft.failure = error.kind
         case .cancelled?: draft.failure = "cancelled"
         case .success?, nil: break
         }

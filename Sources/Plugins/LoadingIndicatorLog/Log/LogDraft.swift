@@ -67,7 +67,7 @@ struct LogDraft: Sendable {
         }
         record.status = final?.status
         record.source = final?.source.description
-        record.error = error.map { ($0 as? ErrandError)?.code.description ?? "\(type(of: $0))" }
+        record.error = error?.kind
         (record.attempts, record.requests) = (attempts, requests)
         (record.bytesSent, record.bytesReceived) = (progress.sent, progress.received)
         if level.hasHeaders, let final {

@@ -75,7 +75,7 @@ public final class NetworkMetrics: Accessory {
             metrics.succeeded += 1
             if response?.source.isCache == true { metrics.cacheHits += 1 } else { metrics.count(time: time) }
         case .failure(let error):
-            metrics.count(failure: (error as? ErrandError)?.code.description ?? "\(type(of: error))")
+            metrics.count(failure: error.kind)
             metrics.count(time: time)
         case .cancelled: metrics.cancelled += 1
         }

@@ -105,7 +105,7 @@ public final class WaterfallRecorder: Accessory {
             if let response, response.source != .network { source = response.source.description }
             if let response { text = "\(response.status)" }
         case .failure(let error):
-            failure = (error as? ErrandError)?.code.description ?? "\(type(of: error))"
+            failure = error.kind
             text = "failed: \(failure ?? "")"
         case .cancelled:
             failure = "cancelled"

@@ -15,8 +15,7 @@ extension DownloadRun {
             return try await transfer(part: 0, Inquiry(), plan)
         }
         guard mayAsk, file.representation?.validator != nil else {
-            try file.startOver(nil)
-            digest.restart()
+            try startOver()
             return try await transfer(part: 0, Inquiry(), plan)
         }
         return try await segments(plan)

@@ -17,8 +17,7 @@ extension DownloadRun {
             ?? (isNew || disposition != nil || file.suggestedName == nil
                 ? SafeFileName.choose(disposition: disposition, url: response.url) : file.suggestedName)
         if isNew {
-            try file.startOver(representation)
-            digest.restart()
+            try startOver(representation)
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else if file.representation != representation {

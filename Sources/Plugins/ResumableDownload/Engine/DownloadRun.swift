@@ -144,8 +144,9 @@ struct DownloadRun: Sendable {
         }
     }
 
-    private func startOver() throws {
-        try file.startOver(nil)
+    /// Forgets what is here, and what it adds up to.
+    func startOver(_ representation: Representation? = nil) throws {
+        try file.startOver(representation)
         digest.restart()
     }
 
@@ -183,7 +184,7 @@ struct RetryState {
     }
 
     mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
-        guard [408, 425, 429, 500, 502, 503, 504].contains(response.status) else { return nil }
+        guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
         let asked = RetryDelay.asked(by: response.headers["Retry-After"], now: now)
         return wait(madeProgress: madeProgress, asked: asked)
     }

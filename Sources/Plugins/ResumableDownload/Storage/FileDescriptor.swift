@@ -69,15 +69,6 @@ enum FileDescriptor {
         }
     #endif
 
-    static func modified(_ info: stat) -> Date {
-        #if canImport(Darwin)
-        let time = info.st_mtimespec
-        #else
-        let time = info.st_mtim
-        #endif
-        return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
-    }
-
     /// So that the new name survives a crash as well.
     static func flushDirectory(of path: String) {
         let end = path.lastIndex(of: "/") ?? path.startIndex
@@ -89,5 +80,3 @@ enum FileDescriptor {
         }
     }
 }
-
-func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }

@@ -13,6 +13,9 @@ extension PartialFile {
     static let dataEnding = ".part"
     static let sidecarEnding = ".part-info"
 
+    static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
+    static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
+
     /// Whether a name could be taken for one of these, so that no file from a server gets it.
     static func isOurs(_ name: String) -> Bool {
         let name = name.lowercased()

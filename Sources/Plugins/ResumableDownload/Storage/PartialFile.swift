@@ -37,8 +37,8 @@ final class PartialFile: Sendable {
     /// Opens what is left of an earlier try, or begins anew. Throws `busy` while somebody else holds it. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
         let key = destination.key(request: request)
-        path = destination.path(of: Self.prefix + key + Self.dataEnding)
-        sidecarPath = destination.path(of: Self.prefix + key + Self.sidecarEnding)
+        path = Self.data(key, in: destination.directory)
+        sidecarPath = Self.sidecar(key, in: destination.directory)
         sidecar = try Self.locked(sidecarPath)
         var info = stat()
         do { file = try Self.opened(path, &info) } catch {
@@ -149,13 +149,12 @@ final class PartialFile: Sendable {
     /// Asks the system to begin writing, without waiting for it.
     func beginFlush() { FileDescriptor.beginFlush(file) }
 
-    /// The file takes its place, in one step, and the sidecar goes. `name` is asked for until a place is free.
+    /// The file takes its place, in one step, and the sidecar goes.
     func finish(replacing path: String) throws(DownloadError) {
         let mode = try Destination.replaceable(path)
         if let mode { fchmod(file, mode) }
-        if systemRename(self.path, path) != 0 { throw DownloadError(system: errno, "the file cannot be put in place") }
-        unlink(sidecarPath)
-        FileDescriptor.flushDirectory(of: path)
+        try move(to: path)
+        settle(path)
     }
 
     /// The same, unless something is there already: false then.
@@ -169,15 +168,25 @@ final class PartialFile: Sendable {
             if place < 0 && errno == EEXIST { return false }
             if place < 0 { throw DownloadError(system: errno, "the file cannot be put in place") }
             close(place)
-            if systemRename(self.path, path) != 0 {
-                let error = DownloadError(system: errno, "the file cannot be put in place")
+            do { try move(to: path) } catch {
                 unlink(path)
                 throw error
             }
         }
+        settle(path)
+        return true
+    }
+
+    private func move(to path: String) throws(DownloadError) {
+        do { try SystemFile.rename(self.path, to: path) } catch {
+            throw DownloadError(system: error.code, "the file cannot be put in place")
+        }
+    }
+
+    /// The file is in its place: nothing else is needed any more, and the new name is to survive a crash.
+    private func settle(_ path: String) {
         unlink(sidecarPath)
         FileDescriptor.flushDirectory(of: path)
-        return true
     }
 
     /// What is here can no longer serve.

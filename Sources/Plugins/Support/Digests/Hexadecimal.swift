@@ -1,4 +1,4 @@
-/// Bytes as lower-case hexadecimal digits.
+/// Bytes as lower-case hexadecimal digits, and back.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
@@ -7,6 +7,15 @@ package enum Hexadecimal {
                 text[2 * place + 1] = digit(byte & 15)
             }
             return 2 * bytes.count
+        }
+    }
+
+    /// The bytes of pairs of digits in any case; nil for anything else.
+    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy(ASCII.isHexDigit) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
         }
     }
 

@@ -35,12 +35,7 @@ struct DiskFile: ~Copyable {
         fileprivate init(_ info: stat) {
             size = Int64(info.st_size)
             isRegular = info.st_mode & S_IFMT == S_IFREG
-            #if canImport(Darwin)
-            let time = info.st_mtimespec
-            #else
-            let time = info.st_mtim
-            #endif
-            used = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+            used = SystemFile.modified(info)
         }
 
         init?(path: String) {

@@ -145,12 +145,7 @@ final class DiskLedger: Sendable {
     }
 
     private static func digest(_ name: String) -> [UInt8]? {
-        let bytes = Array(name.utf8)
-        guard bytes.count == 64 else { return nil }
-        let digest = stride(from: 0, to: 64, by: 2).compactMap { index in
-            UInt8(String(decoding: bytes[index..<(index + 2)], as: UTF8.self), radix: 16)
-        }
-        return digest.count == 32 ? digest : nil
+        name.utf8.count == 64 ? Hexadecimal.bytes(name) : nil
     }
 
     func usage() throws(DiskFile.Failure) -> CacheLimit {
