@@ -232,9 +232,15 @@ struct DiskStoreTests {
     #if os(Linux) || os(macOS)
     /// Another process at work on the directory; `ended` finishes when it does.
     private func start(seconds: Double, limit: Int, tasks: Int) throws -> (Process, ended: AsyncStream<Void>) {
+        try start(
+            products().appending(path: "errand-cache-process"),
+            [directory.url.path, "\(limit)", "\(seconds)", "\(tasks)"])
+    }
+
+    private func start(_ program: URL, _ arguments: [String]) throws -> (Process, ended: AsyncStream<Void>) {
         let process = Process()
-        process.executableURL = try products().appending(path: "errand-cache-process")
-        process.arguments = [directory.url.path, "\(limit)", "\(seconds)", "\(tasks)"]
+        process.executableURL = program
+        process.arguments = arguments
         let (ended, end) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in end.finish() }
         try process.run()
@@ -271,17 +277,13 @@ struct DiskStoreTests {
 
     @Test("a disk that is full: some writes fail, no read is torn, nothing half-written stays")
     func full() async throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
         // A limit on the size of a file fails as a full disk does: in the middle of a write.
-        process.arguments = [
+        let arguments = [
             "-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "errand",
             try products().appending(path: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8",
             "full",
         ]
-        let (ended, end) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in end.finish() }
-        try process.run()
+        let (process, ended) = try start(URL(filePath: "/bin/bash"), arguments)
         for await _ in ended {}
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
         let partial = try FileManager.default.contentsOfDirectory(atPath: directory.url.appending(path: "partial").path)

@@ -150,10 +150,7 @@ import Testing
     @Test("leaving the loop cancels, and the next start goes on", arguments: Wire.allCases)
     func leavingTheLoop(wire: Wire) async throws {
         let gate = Gate()
-        origin.set {
-            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer
-            }
-        }
+        origin.holdFirst(at: gate, after: 500_000)
         let agent = agent(origin.server, wire)
         for try await event in agent.download(Get(folder.file("a"))) {
             if case .progress(let progress) = event, progress.received > 0 { break }

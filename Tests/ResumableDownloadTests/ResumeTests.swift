@@ -44,6 +44,13 @@ final class Origin: Sendable {
         set { $0.twist = { number, _, answer in number == 1 ? answer.truncated(to: count) : answer } }
     }
 
+    /// Holds the first answer at a gate, after so many bytes of its body.
+    func holdFirst(at gate: Gate, after count: Int) {
+        set {
+            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: count) : answer }
+        }
+    }
+
     var ranges: [String?] { server.received.map(\.range) }
 }
 
@@ -122,10 +129,7 @@ final class Origin: Sendable {
     @Test("a stop and a start right after it (B43)", arguments: Wire.allCases)
     func stopAndStart(wire: Wire) async throws {
         let gate = Gate()
-        origin.set {
-            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 500_000) : answer
-            }
-        }
+        origin.holdFirst(at: gate, after: 500_000)
         let agent = agent(origin.server, wire)
         let handle = agent.start(Get(folder.file("a")), options: .download())
         try await until { handle.progress.received > 0 }
@@ -147,7 +151,7 @@ final class Origin: Sendable {
             origin.set { answer in
                 (answer.data, answer.etag) = (new, "\"2\"")
                 // A server that knows no If-Range sends the part all the same.
-                if !hasConditions { answer.twist = { _, request, _ in ranges(new, "\"2\"", request) } }
+                if !hasConditions { answer.twist = { _, request, _ in Self.part(new, "\"2\"", request) } }
             }
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
             #expect(try folder.data("a") == new, "\(hasConditions)")
@@ -168,12 +172,8 @@ final class Origin: Sendable {
         #expect(try folder.data("a") == new && folder.names == ["a"])
     }
 
-    /// Answers without If-Range.
-    private func ranges(_ data: Data, _ etag: String, _ request: RecordedRequest) -> TestResponse {
-        Self.part(data, etag, request)
-    }
-
-    static func part(_ data: Data, _ etag: String?, _ request: RecordedRequest) -> TestResponse {
+    /// The part asked for, whatever `If-Range` says.
+    private static func part(_ data: Data, _ etag: String?, _ request: RecordedRequest) -> TestResponse {
         guard let text = request.range, let first = Int(text.dropFirst(6).prefix { $0 != "-" }), first < data.count
         else {
             return TestResponse.ranges(data, etag: etag)

@@ -81,10 +81,7 @@ import Testing
     @Test("an interrupt ends it with 130, and the next run goes on")
     func interrupt() async throws {
         let gate = Gate()
-        origin.set {
-            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
-            }
-        }
+        origin.holdFirst(at: gate, after: 4 << 20)
         // A gate is silence, and other tests may keep this one waiting.
         let tool = try Tool(url, destination, "--timeout", "600")
         try await until { try ResumableDownloads.leftovers(in: folder.url).contains { $0.received > 1 << 20 } }
@@ -99,10 +96,7 @@ import Testing
     @Test("a second run beside the first is told, and a full disk loses nothing")
     func busyAndFull() async throws {
         let gate = Gate()
-        origin.set {
-            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: 4 << 20) : answer
-            }
-        }
+        origin.holdFirst(at: gate, after: 4 << 20)
         let first = try Tool(url, destination, "--timeout", "600")
         try await origin.server.wait(forRequests: 1)
         let second = try await Tool(url, destination).ended()
