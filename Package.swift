@@ -116,13 +116,24 @@ let suites: [Target] = [
     suite("WireTests", needs: ["ErrandCurlTransport"]),
 ]
 
+/// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, and the programs that they run, and no more.
+let chosenSuites = Context.environment["ERRAND_SUITES"].map { names in
+    let wanted = names.split(separator: ",").map { "Errand\($0)" }
+    return suites.filter { wanted.contains($0.name) }
+}
+
+/// The programs that the chosen suites run; all of them where none is chosen.
+let builtPrograms = programs.filter { program in
+    guard let chosenSuites else { return true }
+    return chosenSuites.contains { $0.dependencies.contains { "\($0)".contains("\"\(program.name)\"") } }
+}
+
 let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: modules.map { .library(name: $0.name, targets: [$0.name]) } + [
-        .executable(name: "quickstart", targets: ["ErrandQuickstart"])
-    ],
-    targets: modules + [support] + shims + programs + suites,
+    products: modules.map { .library(name: $0.name, targets: [$0.name]) }
+        + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
+    targets: modules + [support] + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

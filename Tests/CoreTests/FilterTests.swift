@@ -22,6 +22,23 @@ import Testing
             ])
     }
 
+    @Test("a request's required filters run before its own, the call's after them")
+    func requiredAndCall() async throws {
+        let log = Log<String>()
+        func sign(_ name: String, _ stages: FilterStages = .call) -> Signpost {
+            Signpost(name: name, log: log, stages: stages)
+        }
+        struct Promise: FilterProvidingRequest {
+            var requiredFilters: [any Filter]
+            var filters: [any Filter]
+        }
+        let request = Promise(requiredFilters: [sign("hop2", .hop), sign("call2")], filters: [sign("call3")])
+        let options = CallOptions(filters: [sign("hop3", .hop), sign("call4")])
+        _ = try await agent([sign("hop1", .hop), sign("call1")]).send(request, options: options)
+        #expect(
+            log.all.filter { $0.hasSuffix(">") } == ["call1>", "call2>", "call3>", "call4>", "hop1>", "hop2>", "hop3>"])
+    }
+
     @Test("a filter for both stages is asked in both and knows where it stands")
     func both() async throws {
         let log = Log<String>()

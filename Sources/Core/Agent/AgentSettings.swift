@@ -15,7 +15,9 @@ final class AgentSettings: Sendable {
     }
 
     /// The way of a request from its description to its decoded answer.
-    func carryOut<R: Request>(_ request: R, _ activity: Activity) async throws -> Response<R.Output> {
+    func carryOut<R: Request>(
+        _ request: R, _ activity: Activity, callFilters: [any Filter] = []
+    ) async throws -> Response<R.Output> {
         var built: HTTPRequest?
         var response: HTTPResponse?
         do {
@@ -27,7 +29,8 @@ final class AgentSettings: Sendable {
                     request: request, http: http, delivery: request.delivery,
                     timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
                     tags: activity.tags, activity: activity, settings: self))
-            let own = request.filters
+            let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
+            let own = required + request.filters + callFilters
             let chain =
                 own.isEmpty
                 ? chain : FilterChain(configuration.filters + own, transport: chain.transport)

@@ -1,9 +1,11 @@
-/// What one call adds to its request: tags, a parent, accessories, a label, a listener. A request is never wrapped for it.
+/// What one call adds to its request: tags, a parent, filters, accessories, a label, a listener. A request is never wrapped for it.
 public struct CallOptions: Sendable {
     /// Win over the request's own.
     public var tags: Tags
     /// The batch, chain or request that this call is a part of.
     public var parent: Activity?
+    /// Run after the agent's and the request's of the same stage. Empty by default.
+    public var filters: [any Filter]
     /// Told after the agent's and the request's.
     public var accessories: [any Accessory]
     /// The name for logs, instead of the request's.
@@ -16,11 +18,12 @@ public struct CallOptions: Sendable {
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     public init(
-        tags: Tags = Tags(), parent: Activity? = nil, accessories: [any Accessory] = [], label: String? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
+        tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.tags = tags
         self.parent = parent
+        self.filters = filters
         self.accessories = accessories
         self.label = label
         self.progress = progress

@@ -107,7 +107,7 @@ public final class NetworkAgent: Agent {
         ) { activity in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }
-            return try await settings.carryOut(request, activity)
+            return try await settings.carryOut(request, activity, callFilters: options.filters)
         }
         return RequestHandle(activity: activity, task: task)
     }
