@@ -45,6 +45,8 @@ let modules: [Target] = [
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
+    .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
+    .target(name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/HTTPSyntax"),
     plugin("URLSessionTransport"),
 ]
 
@@ -96,6 +98,7 @@ let suites: [Target] = [
             "Errand", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandTesting", "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
+    suite("HTTPSyntaxTests", needs: ["ErrandEssentials", "ErrandHTTPSyntax"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite(
         "LoadingIndicatorLogTests",

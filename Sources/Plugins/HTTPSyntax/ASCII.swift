@@ -1,0 +1,105 @@
+/// Classes of single bytes in the grammar of HTTP and of URLs.
+///
+/// ```swift
+/// let isToken = "X-Trace".utf8.allSatisfy(ASCII.isToken)     // true
+/// ```
+public enum ASCII {
+    /// Whether the byte is a `tchar` (RFC 9110, section 5.6.2).
+    public static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"),
+            UInt8(ascii: "~"):
+            true
+        default: isAlphanumeric(byte)
+        }
+    }
+
+    /// Whether the byte is one of the unreserved characters (RFC 3986, section 2.3).
+    public static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: isAlphanumeric(byte)
+        }
+    }
+
+    /// Whether the byte may stand unescaped in a path or a query: `pchar`, `/` and `?` (RFC 3986, section 3).
+    public static func isPathOrQuery(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: "/"), UInt8(ascii: ":"),
+            UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: "@"):
+            true
+        default: isUnreserved(byte)
+        }
+    }
+
+    /// Whether the byte is one of the ten digits.
+    public static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    /// Whether the byte is a letter without diacritics, of either case.
+    public static func isLetter(_ byte: UInt8) -> Bool {
+        let lower = byte | 0x20
+        return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
+    }
+
+    /// Whether the byte is a letter or a digit.
+    public static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
+
+    /// Whether the byte is a hexadecimal digit of either case.
+    public static func isHexDigit(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
+
+    /// The value of a hexadecimal digit of either case; nil for any other byte.
+    public static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Whether the byte is optional white space, a space or a tab (RFC 9110, section 5.6.3).
+    public static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// The letter in lower case; any other byte as it is.
+    public static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+
+    /// Whether two texts are the same but for the case of their ASCII letters.
+    public static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
+        if a.utf8.count != b.utf8.count { return false }
+        let isEqual = a.utf8.withContiguousStorageIfAvailable { x in
+            b.utf8.withContiguousStorageIfAvailable { y in
+                for place in x.indices where x[place] != y[place] && lowercase(x[place]) != lowercase(y[place]) {
+                    return false
+                }
+                return true
+            }
+        }
+        // Strings bridged from Objective-C have no contiguous storage.
+        return (isEqual ?? nil) ?? zip(a.utf8, b.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    /// The value of one or more decimal digits without a sign; nil for anything else, and beyond `Int64.max`.
+    public static func digits(_ text: some StringProtocol) -> Int64? {
+        var value: Int64 = 0
+        var isEmpty = true
+        for byte in text.utf8 {
+            guard isDigit(byte) else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            if overflow || isTooLarge { return nil }
+            (value, isEmpty) = (sum, false)
+        }
+        return isEmpty ? nil : value
+    }
+
+    /// The text without spaces and tabs at its ends (RFC 9110, section 5.6.3).
+    public static func trimmed(_ text: Substring) -> Substring {
+        let bytes = text.utf8
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return text[text.endIndex...] }
+        return Substring(bytes[first...last])
+    }
+}

@@ -1,0 +1,152 @@
+import ErrandEssentials
+import ErrandHTTPSyntax
+import Testing
+
+@Suite("Fields") struct FieldTests {
+    @Test("lists are split outside of quotes, empty items left out")
+    func lists() {
+        #expect(FieldList.items(#" a ,, "b,\",c" , d;x="1,2","#) == ["a", #""b,\",c""#, #"d;x="1,2""#])
+        #expect(FieldList.items(["a,b", "c"]) == ["a", "b", "c"])
+        #expect(FieldList.allItems(",a") == ["", "a"])
+        #expect(FieldList.contains("GZIP", in: "deflate, gzip") && !FieldList.contains("zip", in: "gzip"))
+    }
+
+    @Test("parameters: quotes, escapes, blanks, the first of a name counts")
+    func parameters() {
+        let parameters = FieldParameters(parsing: #"; A=1 ;b = "x;\"y" ; c; =d; a=2;e="open"#)
+        #expect(parameters.all.map(\.name) == ["a", "b", "a", "e"])
+        #expect(parameters["A"] == "1" && parameters["b"] == #"x;"y"# && parameters["e"] == "open")
+        #expect(FieldParameters([.init("T", "a b"), .init("q", "1")]).description == #"; t="a b"; q=1"#)
+        #expect(FieldParameters(parsing: String(repeating: ";a=b", count: 100_000)).all.count == 64)
+        #expect(QuotedString.content(#""a\"b""#) == #"a"b"#)
+        #expect(QuotedString.content(#""a"#) == nil && QuotedString.content(#""a"b"#) == nil)
+        #expect(QuotedString.content(#""a\""#) == nil && QuotedString.content("a") == nil)
+        #expect(QuotedString.quoted("a\"\r\nb") == #""a\"  b""#)
+    }
+
+    @Test("media types: case, parameters, suffix")
+    func mediaTypes() throws {
+        let type = try #require(MediaType(parsing: "Application/Problem+JSON ; Charset=\"utf-8\""))
+        #expect(type.essence == "application/problem+json" && type.type == "application")
+        #expect(type.subtype == "problem+json" && type.suffix == "json" && type.parameters["charset"] == "utf-8")
+        #expect(type.description == "application/problem+json; charset=utf-8")
+        #expect(MediaType(parsing: "image/png")?.suffix == nil)
+        for text in ["", "text", "/html", "text/", "a/b/c", "a b/c", "text/html, text/plain", ";charset=x", "té/xt"] {
+            #expect(MediaType.essence(of: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("entity tags: weak and strong comparison, lists, what is none")
+    func entityTags() throws {
+        let weak = try #require(EntityTag(parsing: "W/\"1\""))
+        let strong = try #require(EntityTag(parsing: "\"1\""))
+        #expect(weak.matchesWeakly(strong) && !weak.matchesStrongly(strong) && strong.matchesStrongly(strong))
+        #expect(weak.description == "W/\"1\"" && EntityTag("a\"b") == nil && EntityTag("")?.description == "\"\"")
+        for text in ["1", "\"", "w/\"1\"", "\"a\"b\"", "\"a\n\"", "W/1", ""] {
+            #expect(EntityTag(parsing: text) == nil)
+        }
+        let condition = try #require(EntityTagCondition(parsing: #"W/"1", "a,b", x"#))
+        #expect(condition.matchesWeakly(strong) && !condition.matchesStrongly(strong))
+        #expect(condition.matchesStrongly(try #require(EntityTag("a,b"))))
+        #expect(EntityTagCondition(parsing: " * ") == .any && EntityTagCondition(parsing: "x") == nil)
+    }
+
+    @Test("ranges are read, resolved and refused as RFC 9110 says")
+    func ranges() {
+        #expect(ByteRange.parse("bytes=0-499, -5 ,9500-") == [.closed(0, 499), .suffix(5), .from(9500)])
+        for text in [
+            "bytes=", "bytes", "items=0-1", "bytes=5-4", "bytes=a-b", "bytes=-", "bytes=+1-2", "bytes=0-1;2-3",
+        ] {
+            #expect(ByteRange.parse(text) == nil, "\(text)")
+        }
+        #expect(ByteRange.closed(0, .max).resolved(length: 10) == 0..<10)
+        #expect(
+            ByteRange.closed(10, 12).resolved(length: 10) == nil && ByteRange.from(3).resolved(length: 10) == 3..<10)
+        #expect(ByteRange.suffix(20).resolved(length: 10) == 0..<10 && ByteRange.suffix(0).resolved(length: 10) == nil)
+        #expect(ByteRange.parse("bytes=" + String(repeating: "0-1,", count: 65)) == nil)
+        #expect(ContentRange(parsing: "bytes 7-9/10") == .part(first: 7, last: 9, total: 10))
+        #expect(ContentRange(parsing: "Bytes 7-9/*") == .part(first: 7, last: 9, total: nil))
+        #expect(ContentRange(parsing: "bytes */10") == .unsatisfied(total: 10))
+        let wrong = [
+            "bytes 7-9/9", "bytes 9-7/10", "bytes */*", "bytes 7-9", "x 7-9/10", "bytes -1-2/3",
+            "bytes 0-9223372036854775807/*",
+        ]
+        for text in wrong { #expect(ContentRange(parsing: text) == nil, "\(text)") }
+    }
+
+    @Test("a length is what all values agree on")
+    func lengths() {
+        #expect(ContentLength.parse(["5"]) == 5 && ContentLength.parse(["5, 5", "5"]) == 5)
+        for values in [[], ["5,6"], ["+5"], ["-5"], ["5,"], [""], ["0x5"], ["9223372036854775808"], ["５"]] {
+            #expect(ContentLength.parse(values) == nil, "\(values)")
+        }
+    }
+
+    @Test("dispositions: encoded names first, never in quotes, and what is made can be read")
+    func dispositions() {
+        func name(_ text: String) -> String? { ContentDisposition(parsing: text).fileName }
+        #expect(name(#"attachment; filename="a;b\".txt""#) == #"a;b".txt"#)
+        #expect(name("attachment; filename=a.txt; filename*=UTF-8'en'%c3%a4.txt") == "ä.txt")
+        #expect(name(#"attachment; filename*="UTF-8''x"; filename=b"#) == "b")
+        #expect(name("attachment; filename*=iso-8859-1''%e4; filename=b") == "ä")
+        #expect(name("attachment; filename*=UTF-8''%ff; filename=b") == "b")
+        #expect(name("filename=c") == "c" && name("inline") == nil && name("inline; filename=") == nil)
+        for text in ["ä\"b%.txt", "a b.txt", "文件.pdf", "x'y*z.txt"] {
+            #expect(name(ContentDisposition(fileName: text).description) == text)
+        }
+        #expect(ExtendedValue.encode("a b*") == "UTF-8''a%20b%2A")
+        #expect(ExtendedValue.decode("UTF-8'a") == nil && ExtendedValue.decode("koi8-r''a") == nil)
+        #expect(ExtendedValue.decode("us-ascii''a%80") == nil && ExtendedValue.decode("UTF-8''a%0") == nil)
+    }
+
+    @Test("links: relations, commas in targets and quotes, titles, resolution")
+    func links() throws {
+        let links = LinkValue.parse([
+            #"<https://a.test/?page=2,3>; rel="Next  last"; title*=UTF-8''%c3%a4; title="x", </up;x>;rel=up;rel=no"#,
+            #"nonsense, <x> ; title="a, <b>; rel=c", <bad target>; rel=d"#,
+        ])
+        #expect(links.map(\.target) == ["https://a.test/?page=2,3", "/up;x", "x"])
+        #expect(links[0].relations == ["next", "last"] && links[0].title == "ä")
+        #expect(links[1].relations == ["up"] && links[2].title == "a, <b>; rel=c")
+        let base = try #require(URL(string: "https://b.test/v1/items?page=1"))
+        #expect(links[1].url(relativeTo: base)?.absoluteString == "https://b.test/up;x")
+        #expect(links[0].url(relativeTo: base)?.absoluteString == "https://a.test/?page=2,3")
+        #expect(LinkValue.parse(["<", "<a", "", ">;rel=x"]).isEmpty)
+        #expect(LinkValue.parse([String(repeating: "<a>,", count: 1000)]).count == 256)
+        #expect(links[2].description == #"<x>; title="a, <b>; rel=c""#)
+    }
+
+    @Test("Retry-After: seconds, all dates, the past, nonsense")
+    func retryAfter() throws {
+        let now = try #require(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT"))
+        #expect(RetryAfter(parsing: " 120 ") == .delay(.seconds(120)))
+        #expect(RetryAfter(parsing: "Sunday, 06-Nov-94 08:50:37 GMT", now: now)?.wait(from: now) == .seconds(60))
+        #expect(RetryAfter(parsing: "Sun Nov  6 08:48:37 1994", now: now)?.wait(from: now) == .zero)
+        #expect(RetryAfter(parsing: "99999999999999999999999")?.wait(from: now) == .seconds(1 << 32))
+        for text in ["", "-1", "1.5", "soon", "+5"] { #expect(RetryAfter(parsing: text) == nil) }
+    }
+
+    @Test("percent-encoding there and back, strict and lenient")
+    func percentEncoding() {
+        #expect(PercentEncoding.encode("a b/ü%") == "a%20b%2F%C3%BC%25")
+        #expect(PercentEncoding.decode("a%20b%2f%C3%BC+%25") == "a b/ü+%")
+        #expect(PercentEncoding.decode("a+b", plusIsSpace: true) == "a b")
+        for text in ["%", "%1", "%gg", "%ff"] { #expect(PercentEncoding.decode(text) == nil) }
+        #expect(PercentEncoding.bytes("%ff") == [255])
+        #expect(PercentEncoding.decodeLeniently("%41%zz%") == "A%zz%")
+        let items = QueryItem.split("a=1&&b&c=x=y&d+e=%20")
+        #expect(items.map(\.name) == ["a", "b", "c", "d e"] && items.map(\.value) == ["1", nil, "x=y", " "])
+        #expect(items.map(\.description) == ["a=1", "b", "c=x=y", "d+e=%20"])
+        #expect(QueryItem.split("").isEmpty)
+    }
+
+    @Test("bytes: classes, digits, trimming")
+    func bytes() {
+        #expect(ASCII.digits("007") == 7 && ASCII.digits("") == nil && ASCII.digits("9223372036854775807") == .max)
+        #expect(ASCII.digits("9223372036854775808") == nil && ASCII.digits("1a") == nil)
+        #expect(ASCII.trimmed("\t a b ") == "a b" && ASCII.trimmed("  ") == "")
+        #expect(ASCII.equalsIgnoringCase("Content-TYPE", "content-type") && !ASCII.equalsIgnoringCase("[", "{"))
+        let tokens = (UInt8.min...UInt8.max).filter(ASCII.isToken).map { Character(Unicode.Scalar($0)) }
+        #expect(String(tokens) == "!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~")
+    }
+}

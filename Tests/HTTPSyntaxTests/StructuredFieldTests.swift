@@ -1,0 +1,178 @@
+import ErrandEssentials
+import ErrandHTTPSyntax
+import Testing
+
+@Suite("Structured fields") struct StructuredFieldTests {
+    typealias Item = StructuredField.Item
+
+    @Test(
+        "every type of bare item parses, and serializes to the same text",
+        arguments: [
+            ("42", .integer(42)), ("-0", .integer(0)), ("999999999999999", .integer(999_999_999_999_999)),
+            ("4.5", .decimal(.init(thousandths: 4500))), ("-0.125", .decimal(.init(thousandths: -125))),
+            ("999999999999.999", .decimal(.init(thousandths: 999_999_999_999_999))),
+            (#""hello \"world\" \\""#, .string(#"hello "world" \"#)), (#""""#, .string("")),
+            ("foo123/456", .token("foo123/456")), ("*a:b", .token("*a:b")),
+            (":cHJldGVuZCB0aGlzIGlzIGJpbmFyeSBjb250ZW50Lg==:", .bytes(Data("pretend this is binary content.".utf8))),
+            ("::", .bytes(Data())), ("?1", .boolean(true)), ("?0", .boolean(false)),
+            ("@1659578233", .date(1_659_578_233)), ("@-1", .date(-1)),
+            (
+                #"%"This is intended for display to %c3%bcsers.""#,
+                .displayString("This is intended for display to üsers.")
+            ),
+        ] as [(String, StructuredField.BareItem)])
+    func items(_ text: String, _ value: StructuredField.BareItem) throws {
+        let item = try Item(parsing: text)
+        #expect(item.value == value)
+        let again = try item.serialized()
+        #expect(again == (text == "-0" ? "0" : text))
+        #expect(try Item(parsing: "  \(text)  ").value == value)
+    }
+
+    @Test(
+        "what is no item is refused as a whole, with its place",
+        arguments: [
+            "", "-", "--1", "1.", ".5", "1.2345", "1234567890123456", "1234567890123.1", "1 2", "1,", "\"", "\"a\\b\"",
+            "\"\u{7F}\"", "\"\t\"", "\"ü\"", "?2", "?", ":a", ":*:", "@", "@1.5", "@a", "%", "%\"%C3\"", "%\"%c3\"",
+            "%\"%g0\"", "%\"a", "ü", "a;B=1", "a;", "a; =1", "a;b=", "(a)", "\t1", "=1",
+        ])
+    func refused(_ text: String) {
+        #expect(throws: StructuredField.ParseError.self) { try Item(parsing: text) }
+    }
+
+    @Test("parameters keep their order, a later one of the same key replaces the value")
+    func parameters() throws {
+        let item = try Item(parsing: "text/html; q=0.5;a;charset=\"x\"; q=1.0")
+        #expect(item.parameters.all.map(\.key) == ["q", "a", "charset"])
+        #expect(item.parameters["q"]?.number == 1)
+        #expect(item.parameters["a"] == .boolean(true))
+        #expect(try item.serialized() == #"text/html;q=1.0;a;charset="x""#)
+        var parameters: StructuredField.Parameters = ["b": 1]
+        parameters["b"] = nil
+        parameters["c"] = nil
+        #expect(parameters.isEmpty)
+    }
+
+    @Test("lists hold items and inner lists, with blanks around the commas")
+    func lists() throws {
+        let list = try StructuredField.List(parsing: "(\"foo\" \"bar\");lvl=5 ,\t(  ) , sugar;a=?0, 1")
+        #expect(list.members.count == 4)
+        #expect(list.members[0].innerList?.items.map(\.value) == ["foo", "bar"])
+        #expect(list.members[0].parameters["lvl"]?.integer == 5)
+        #expect(list.members[1].innerList?.items.isEmpty == true)
+        #expect(try list.serialized() == #"("foo" "bar");lvl=5, (), sugar;a=?0, 1"#)
+        #expect(try StructuredField.List(parsing: "").members.isEmpty)
+        for text in ["a,", ",a", "a,,b", "(a", "(a b", "(a,b)", "(a)b", "(a\tb)", "((a))", "a b"] {
+            #expect(throws: StructuredField.ParseError.self) { try StructuredField.List(parsing: text) }
+        }
+    }
+
+    @Test("dictionaries keep a key's first place and its last member; a key alone is true")
+    func dictionaries() throws {
+        let text = "a=?0, b, c; foo=bar, rating=1.5, feelings=(joy sadness), a=2"
+        let dictionary = try StructuredField.Dictionary(parsing: text)
+        #expect(dictionary.entries.map(\.key) == ["a", "b", "c", "rating", "feelings"])
+        #expect(dictionary["a"]?.item?.value.integer == 2)
+        #expect(dictionary["b"]?.item?.value.boolean == true)
+        #expect(dictionary["c"]?.parameters["foo"]?.text == "bar")
+        #expect(dictionary["feelings"]?.innerList?.items.count == 2)
+        #expect(try dictionary.serialized() == "a=2, b, c;foo=bar, rating=1.5, feelings=(joy sadness)")
+        for text in ["A=1", "a=", "a=1 b=2", "a,", "a==1", "1=a", "-a=1"] {
+            #expect(throws: StructuredField.ParseError.self) { try StructuredField.Dictionary(parsing: text) }
+        }
+        var made = StructuredField.Dictionary()
+        made["limit"] = .item(.init(10, parameters: ["w": 60]))
+        made["on"] = .item(.init(true))
+        #expect(try made.serialized() == "limit=10;w=60, on")
+    }
+
+    @Test("values that no field can hold are refused when they are serialized")
+    func serialization() {
+        let wrong: [StructuredField.BareItem] = [
+            .integer(1_000_000_000_000_000), .decimal(.init(thousandths: .min)), .string("ü"), .string("a\n"),
+            .token(""), .token("a b"), .token("1a"), .date(.min),
+        ]
+        for value in wrong {
+            #expect(throws: StructuredField.SerializationError.self) { try value.serialized() }
+        }
+        #expect(throws: StructuredField.SerializationError.self) { try Item(1, parameters: ["A": 1]).serialized() }
+        #expect(StructuredField.Decimal(0.0015)?.description == "0.002")
+        #expect(StructuredField.Decimal(0.0025)?.description == "0.002")
+        #expect(StructuredField.Decimal(1e15) == nil && StructuredField.Decimal(.nan) == nil)
+        #expect(StructuredField.Decimal(thousandths: -5).description == "-0.005")
+        #expect(StructuredField.BareItem(floatLiteral: .infinity).number == 999_999_999_999.999)
+    }
+
+    @Test("what is made of random values comes back as it was")
+    func roundTrip() throws {
+        var random = Seeded(7)
+        func bareItem() -> StructuredField.BareItem {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: .integer(.random(in: -999_999_999_999_999...999_999_999_999_999, using: &random))
+            case 1:
+                .decimal(.init(thousandths: .random(in: -999_999_999_999_999...999_999_999_999_999, using: &random)))
+            case 2: .string(text(0x20...0x7E))
+            case 3: .token("t" + text(0x61...0x7A))
+            case 4:
+                .bytes(
+                    Data((0..<Int.random(in: 0..<9, using: &random)).map { _ in .random(in: 0...255, using: &random) }))
+            case 5: .boolean(.random(using: &random))
+            case 6: .date(.random(in: -62_135_596_800...253_402_214_400, using: &random))
+            default: .displayString(text(0...0x10FFFF))
+            }
+        }
+        func text(_ range: ClosedRange<UInt32>) -> String {
+            let scalars = (0..<Int.random(in: 0..<12, using: &random)).compactMap { _ in
+                Unicode.Scalar(UInt32.random(in: range, using: &random))
+            }
+            return String(String.UnicodeScalarView(scalars))
+        }
+        func item() -> Item {
+            var parameters = StructuredField.Parameters()
+            for _ in 0..<Int.random(in: 0..<3, using: &random) { parameters["k" + text(0x61...0x7A)] = bareItem() }
+            return Item(bareItem(), parameters: parameters)
+        }
+        for _ in 0..<2000 {
+            var dictionary = StructuredField.Dictionary()
+            for _ in 0..<Int.random(in: 1..<4, using: &random) {
+                let items = (0..<Int.random(in: 0..<3, using: &random)).map { _ in item() }
+                dictionary["k" + text(0x61...0x7A)] =
+                    Bool.random(using: &random) ? .item(item()) : .innerList(.init(items))
+            }
+            #expect(try StructuredField.Dictionary(parsing: dictionary.serialized()) == dictionary)
+            let list = StructuredField.List(dictionary.entries.map(\.member))
+            #expect(try StructuredField.List(parsing: list.serialized()) == list)
+        }
+    }
+
+    @Test("nonsense of any kind ends in a value or in an error")
+    func nonsense() {
+        var random = Seeded(11)
+        let alphabet = Array(#"abz019-*."\:?@%=;,() ü=ABC/"#.unicodeScalars)
+        for _ in 0..<20_000 {
+            let scalars = (0..<Int.random(in: 0..<24, using: &random)).compactMap { _ in
+                alphabet.randomElement(using: &random)
+            }
+            let text = String(String.UnicodeScalarView(scalars))
+            if let list = try? StructuredField.List(parsing: text) {
+                #expect((try? StructuredField.List(parsing: list.serialized())) == list, "\(text)")
+            }
+            _ = try? StructuredField.Dictionary(parsing: text)
+            _ = try? Item(parsing: text)
+        }
+    }
+}
+
+/// A generator that gives the same numbers for the same seed.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}
