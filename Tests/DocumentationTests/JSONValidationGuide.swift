@@ -16,8 +16,7 @@ struct GetUsers: JSONValidatedRequest {
 }
 
 private func onAnAgent() async throws {
-    let agent = NetworkAgent(
-        baseURL: "https://api.example.com/v1", transport: .curl, filters: [.jsonValidation])
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
     let users = try await agent.send(GetUsers()).value
     _ = users
     do { _ = try await agent.send(GetUsers()) } catch let error as ErrandError {

@@ -56,8 +56,7 @@ struct AgentTests {
     @Test("requests without a shape are left alone (Y78)")
     func others() async throws {
         #expect(try await agent(.text("no JSON")).send(GetText()).value == "no JSON")
-        let error = await refusal(GetUser(), agent(.json("[]"), []))
-        #expect(error?.code == .decoding)
+        #expect(await refusal(GetText(), agent(.json("no JSON"), []))?.jsonValidation == nil)
     }
 
     @Test("an empty body fails (D8, B58)", arguments: ["", " ", "\n"])
@@ -132,6 +131,37 @@ struct AgentTests {
         limits.maximumBytes = 10
         let error = await refusal(GetUser(), agent(.json(#"{"id":1,"name":"Ada"}"#), [.jsonValidation(limits: limits)]))
         #expect(error?.jsonValidation?.problems.map(\.kind) == [.limit])
+    }
+
+    @Test("a request that is to be validated is validated on an agent without the filter")
+    func forgotten() async throws {
+        let error = await refusal(GetUser(), agent(.json("[]"), []))
+        #expect(error?.code == .checkFailed && error?.jsonValidation?.problems.map(\.kind) == [.type])
+        #expect(try await agent(.json(#"{"id":1,"name":"Ada"}"#), []).send(GetUser()).value == User(id: 1))
+    }
+
+    @Test("the limits of the agent's filter count, and a response is validated once")
+    func once() async throws {
+        struct Counted: JSONValidatedRequest {
+            typealias Output = HTTPResponse
+            let count: @Sendable () -> Void
+            var shape: JSONShape {
+                .custom("counted") { _ in
+                    count()
+                    return true
+                }
+            }
+        }
+        let counts = Mutex(0)
+        var limits = JSONLimits()
+        limits.maximumBytes = 4
+        let request = Counted { counts.withLock { $0 += 1 } }
+        _ = try await agent(.json("[1]"), [.jsonValidation(limits: limits)]).send(request)
+        #expect(counts.withLock { $0 } == 1)
+        let error = await refusal(request, agent(.json("[1,2,3]"), [.jsonValidation(limits: limits)]))
+        #expect(error?.jsonValidation?.problems.map(\.kind) == [.limit])
+        _ = try await agent(.json("[1,2,3]"), []).send(request)
+        #expect(counts.withLock { $0 } == 2)
     }
 
     // MARK: The check without a filter

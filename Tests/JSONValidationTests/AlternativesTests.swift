@@ -25,7 +25,7 @@ struct AlternativesTests {
             shape.complaints(#"{"radius":"x","kind":"circle"}"#) == [
                 "/radius: expected a number, found a string (byte 10)"
             ])
-        #expect(shape.complaints(#"{"kind":"rectangle","width":1}"#) == ["/height: missing"])
+        #expect(shape.complaints(#"{"kind":"rectangle","width":1}"#) == ["/height: missing, expected a number"])
         #expect(shape.complaints(#"[]"#) == ["document: expected an object, found an array (byte 0)"])
         #expect(shape.complaints(#"{"kind":"circle","radius":1,"radius":2}"#) == ["/radius: key comes twice (byte 28)"])
         #expect(
@@ -88,7 +88,7 @@ struct AlternativesTests {
             shape.complaints(#"{"name":"a","children":[{"name":"b","children":[{"name":7}]}]}"#)
                 == [
                     "/children/0/children/0/name: expected a string, found a number (byte 56)",
-                    "/children/0/children/0/children: missing",
+                    "/children/0/children/0/children: missing, expected an array",
                 ])
     }
 

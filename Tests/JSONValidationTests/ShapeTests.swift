@@ -21,7 +21,7 @@ struct ShapeTests {
             #expect(error.count == 2)
             #expect(
                 error.description
-                    == "JSON validation failed: /3/name: expected a string, found a number (byte \(byte)); /7/tags: missing (2 problems)"
+                    == "JSON validation failed: /3/name: expected a string, found a number (byte \(byte)); /7/tags: missing, expected an array (2 problems)"
             )
         }
     }
@@ -31,7 +31,8 @@ struct ShapeTests {
         let shape: JSONShape = ["a": .integer, "b": ["c": .string], "d": .optional(.boolean)]
         #expect(shape.accepts(#"{"a":1,"b":{"c":"x"},"d":true,"e":[null]}"#))
         #expect(shape.accepts(#"{"b":{"c":"x","more":1},"a":1}"#))
-        #expect(shape.complaints(#"{"b":{}}"#) == ["/b/c: missing", "/a: missing"])
+        #expect(
+            shape.complaints(#"{"b":{}}"#) == ["/b/c: missing, expected a string", "/a: missing, expected an integer"])
         #expect(shape.complaints(#"{"a":1,"b":[]}"#) == ["/b: expected an object, found an array (byte 11)"])
         #expect(shape.complaints("7") == ["document: expected an object, found a number (byte 0)"])
     }
@@ -215,7 +216,7 @@ struct ShapeTests {
         #expect(shape.accepts(text(keys.filter { $0 != "key7" })))
         #expect(
             shape.complaints(text(keys.filter { $0 != "key3" && $0 != "key63" })) == [
-                "/key3: missing", "/key63: missing",
+                "/key3: missing, expected an integer", "/key63: missing, expected an integer",
             ])
         #expect(shape.problems(text(keys + ["key9", "other"])).map(\.kind) == [.duplicateKey, .unexpectedKey])
     }

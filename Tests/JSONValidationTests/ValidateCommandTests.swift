@@ -49,7 +49,10 @@ struct ValidateCommandTests {
         let folder = try folder()
         let result = run([folder.path("example.json"), folder.path("wrong.json")])
         #expect(result.0 == .invalid)
-        #expect(result.output == ["/0/id: expected an integer, found a string (byte 7)", "/0/name: missing"])
+        #expect(
+            result.output == [
+                "/0/id: expected an integer, found a string (byte 7)", "/0/name: missing, expected a string",
+            ])
         #expect(run([folder.path("example.json"), folder.path("broken.json")]).0 == .invalid)
         #expect(run([folder.path("example.json"), folder.path("many.json")]).output.last == "… and 30 more")
     }

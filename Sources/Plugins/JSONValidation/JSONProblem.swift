@@ -14,8 +14,11 @@ public struct JSONProblem: Sendable, Hashable {
         case unexpectedKey
         /// An object has a key twice, also when it is written with escapes.
         case duplicateKey
-        /// The text is longer, deeper or fuller than ``JSONLimits`` allow; nothing behind the place was read.
+        /// The text is longer, deeper or fuller than ``JSONLimits`` allow; nothing behind the place was read. Also a
+        /// string that is too long, or takes too many steps, for its pattern; what is behind that one was read.
         case limit
+        /// The shape itself cannot be used, whatever the text: it is too deep, or a pattern in it is not supported.
+        case shape
     }
 
     /// What sort of problem it is.
@@ -40,14 +43,15 @@ public struct JSONProblem: Sendable, Hashable {
 }
 
 extension JSONProblem: CustomStringConvertible {
-    /// `/3/name: expected a string, found a number (byte 214)`
+    /// `/3/name: expected a string, found a number (byte 214)`, or `/7/tags: missing, expected an array`
     public var description: String {
         let place = pointer.isEmpty ? "document" : MessageText.shown(pointer, limit: 1_200)
         return switch kind {
-        case .missing: "\(place): missing"
+        case .missing: "\(place): missing, expected \(expected)"
         case .unexpectedKey: "\(place): unexpected key (byte \(offset))"
         case .duplicateKey: "\(place): key comes twice (byte \(offset))"
         case .syntax: "\(place): not JSON: expected \(expected), found \(found) (byte \(offset))"
+        case .shape: "the shape cannot be used: expected \(expected), found \(found)"
         default: "\(place): expected \(expected), found \(found) (byte \(offset))"
         }
     }

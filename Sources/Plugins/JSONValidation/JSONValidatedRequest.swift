@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request whose answer has to have a shape; the filter ``JSONValidation`` on the agent sees to it.
+/// A request whose response has to have a shape.
 ///
 /// ```swift
 /// struct GetUsers: JSONValidatedRequest {
@@ -8,12 +8,16 @@ public import Errand
 ///     var path: String { "users" }
 ///     var shape: JSONShape { .array(of: ["id": .integer, "name": .string(nonEmpty: true)]) }
 /// }
-/// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.jsonValidation])
 /// ```
 ///
-/// Without that filter nothing is validated; a request that must not depend on it names its check itself:
-/// `var checks: [ResponseCheck] { [.json(shape, method: method)] }`.
-public protocol JSONValidatedRequest: Request {
+/// It brings the filter ``JSONValidation``, so that its response is validated on every agent. An agent that has that
+/// filter already, with limits of its own, validates it once and with those limits.
+public protocol JSONValidatedRequest: FilterProvidingRequest {
     /// What the body has to look like.
     var shape: JSONShape { get }
+}
+
+extension JSONValidatedRequest {
+    /// ``JSONValidation`` with the standard limits.
+    public var requiredFilters: [any Filter] { [JSONValidation()] }
 }

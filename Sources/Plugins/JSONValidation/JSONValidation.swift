@@ -1,19 +1,25 @@
 public import Errand
 
-/// The filter that has the answers to every ``JSONValidatedRequest`` validated, also those from a cache.
+/// The filter that has the response to every ``JSONValidatedRequest`` validated, also one from a cache.
 ///
-/// It adds a check to the call and touches nothing else, so its place among the filters does not matter much: in front
-/// of a filter that tries again when an answer is refused, it makes that filter see the check.
+/// Such a request brings it. Among the filters of an agent it sets the limits: the outermost one counts. It adds a check
+/// to the call and touches nothing else; in front of a filter that sends a request again when its response is refused,
+/// it makes that filter see the check.
 public struct JSONValidation: Filter {
-    /// How much it puts up with.
+    /// The limits of the texts that it accepts.
     public var limits: JSONLimits
+
+    private enum IsAdded: TagKey { static let defaultValue = false }
 
     public init(limits: JSONLimits = .standard) { self.limits = limits }
 
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        if let request = exchange.request as? any JSONValidatedRequest {
-            exchange.checks.add(.json(request.shape, method: exchange.http.method, limits: limits))
+        guard let request = exchange.request as? any JSONValidatedRequest, !exchange.tags[IsAdded.self] else {
+            return try await next(exchange)
         }
+        var exchange = exchange
+        exchange.tags[IsAdded.self] = true
+        exchange.checks.add(.json(request.shape, method: exchange.http.method, limits: limits))
         return try await next(exchange)
     }
 }

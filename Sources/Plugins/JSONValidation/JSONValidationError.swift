@@ -21,7 +21,8 @@ public struct JSONValidationError: Error, Sendable, Hashable {
 }
 
 extension JSONValidationError: CustomStringConvertible {
-    /// `JSON validation failed: /3/name: expected a string, found a number (byte 214); /7/tags: missing (2 problems)`
+    /// `JSON validation failed: /3/name: expected a string, found a number (byte 214); /7/tags: missing, expected an array (2
+    /// problems)`
     public var description: String {
         let list = problems.map(\.description).joined(separator: "; ")
         let listed = problems.count < count ? ", \(problems.count) listed" : ""

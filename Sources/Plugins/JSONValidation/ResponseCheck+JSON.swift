@@ -20,7 +20,7 @@ extension ResponseCheck {
     /// - Parameters:
     ///   - shape: what the body has to look like.
     ///   - method: of the request, to know whether there can be a body; GET by default.
-    ///   - limits: how much it puts up with.
+    ///   - limits: of the texts that it accepts.
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {

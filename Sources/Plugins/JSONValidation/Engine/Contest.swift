@@ -12,6 +12,8 @@ struct Contest {
         var cost = 0
         /// Required keys that came.
         var required = 0
+        /// Where the same node stands for a value around this one.
+        var previous: Int32 = -1
     }
 
     struct Level {
@@ -27,14 +29,32 @@ struct Contest {
         var kind: UInt8 { isObject ? ValueKind.object : ValueKind.array }
     }
 
-    let top: Int
+    /// The nodes that compete for the whole value.
+    let top: [Int]
     /// Frames around the value.
     let depth: Int
     var candidates: [Candidate] = []
     var levels: [Level] = []
+    /// For each node the place of its innermost candidate; -1 if it has none.
+    var places: [Int32]
     /// Keys that come twice, whichever alternative wins.
     var duplicates: [JSONProblem] = []
     var duplicateCount = 0
+
+    init(among top: [Int], depth: Int, places: [Int32]) { (self.top, self.depth, self.places) = (top, depth, places) }
+
+    mutating func enter(_ node: Int, behind first: Int) {
+        if places[node] >= first { return }
+        candidates.append(Candidate(node: node, previous: places[node]))
+        places[node] = Int32(candidates.count - 1)
+    }
+
+    mutating func leave(behind first: Int) {
+        while candidates.count > first {
+            let last = candidates.removeLast()
+            places[last.node] = last.previous
+        }
+    }
 }
 
 extension Validator {
@@ -52,8 +72,20 @@ extension Validator {
         guard let kind = kind(at: start), node.pointee.ambiguous & kind != 0 else {
             return Choice(node: node, end: start)
         }
-        var contest = Contest(top: node - tables.nodes, depth: depth)
-        guard let end = weigh(&contest, from: start) else { return Choice(node: node, end: start, isOver: true) }
+        if kind == ValueKind.object, node.pointee.tag >= 0,
+            let choice = choose(byTagOf: node, at: start, depth: depth)
+        {
+            return choice
+        }
+        return choose(among: [node - tables.nodes], of: node, kind, at: start, depth: depth)
+    }
+
+    mutating func choose(
+        among top: [Int], of node: UnsafePointer<ShapeRule>, _ kind: UInt8, at start: BytePointer, depth: Int
+    ) -> Choice {
+        guard let (contest, end) = weigh(top, at: start, depth) else {
+            return Choice(node: node, end: start, isOver: true)
+        }
         guard let best = contest.candidates.min(by: { $0.cost < $1.cost }) else { return Choice(node: node, end: end) }
         if best.cost > 0, kind & (ValueKind.array | ValueKind.object) != 0, !problems.isFull, rereadable >= end - start
         {
@@ -66,6 +98,19 @@ extension Validator {
         return Choice(node: node, end: end)
     }
 
+    /// Weighs nodes for a value, and leaves the candidates with their costs. Nil if the text ends here.
+    mutating func weigh(_ top: [Int], at start: BytePointer, _ depth: Int) -> (Contest, BytePointer)? {
+        if places.isEmpty { places = [Int32](repeating: -1, count: program.nodes.count) }
+        var contest = Contest(among: top, depth: depth, places: [])
+        swap(&contest.places, &places)
+        let end = weigh(&contest, from: start)
+        let candidates = contest.candidates
+        contest.leave(behind: 0)
+        contest.candidates = candidates
+        swap(&contest.places, &places)
+        return end.map { (contest, $0) }
+    }
+
     private mutating func reportNoneFits(
         _ contest: Contest, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
     ) {
@@ -73,8 +118,13 @@ extension Validator {
         if kind & (ValueKind.array | ValueKind.object) != 0 {
             return problem(.value, depth, at: start) { _ in ("one of \(contest.candidates.count) shapes", found) }
         }
+        if problems.isFull { return problems.addUnlisted(1) }
         var words: [String] = []
         for candidate in contest.candidates {
+            if words.count == 12 {
+                words.append("others")
+                break
+            }
             let rule = tables.nodes + candidate.node
             guard let objection = objection(rule, kind, start, end) else { continue }
             let word = expected(rule, kind, objection)
@@ -85,7 +135,7 @@ extension Validator {
     }
 
     /// The kind of the value that starts here; nil if none does.
-    private func kind(at p: BytePointer) -> UInt8? {
+    func kind(at p: BytePointer) -> UInt8? {
         switch p.pointee {
         case Lexer.quote: return ValueKind.string
         case Lexer.openBrace: return ValueKind.object
@@ -211,6 +261,7 @@ extension Validator {
     }
 
     private func addDuplicate(_ contest: inout Contest, at p: BytePointer) {
+        guard limits.refusesRepeatedKeys else { return }
         contest.duplicateCount += 1
         guard problems.problems.count + contest.duplicates.count < problems.limit else { return }
         contest.duplicates.append(
@@ -224,47 +275,59 @@ extension Validator {
     /// Adds the candidates for a value of a kind: what the level around it wants.
     private func enter(_ contest: inout Contest, _ kind: UInt8) {
         let end = contest.candidates.count
-        guard let level = contest.levels.last else { return add(contest.top, kind, to: &contest, end) }
-        for index in level.first..<end where contest.candidates[index].wanted >= 0 {
-            add(contest.candidates[index].wanted, kind, to: &contest, end)
-        }
-    }
-
-    private func add(_ index: Int, _ kind: UInt8, to contest: inout Contest, _ first: Int) {
-        let node = tables.nodes[index]
-        if node.kinds & ~node.plain & kind == 0 { return }
-        if node.ambiguous & kind == 0 {
-            if !contest.candidates[first...].contains(where: { $0.node == index }) {
-                contest.candidates.append(Contest.Candidate(node: index))
-            }
+        // Several candidates may want one union: its alternatives are gone through once.
+        var unions: Set<Int> = []
+        guard let level = contest.levels.last else {
+            for node in contest.top { add(node, kind, to: &contest, end, &unions) }
             return
         }
-        for alternative in program.alternatives[node.alternativesRange] {
-            add(Int(alternative), kind, to: &contest, first)
+        for index in level.first..<end where contest.candidates[index].wanted >= 0 {
+            add(contest.candidates[index].wanted, kind, to: &contest, end, &unions)
         }
     }
 
-    /// What a value cost a node that wanted it.
-    private func cost(_ index: Int, _ kind: UInt8, _ contest: Contest, _ first: Int) -> Int {
+    private func add(
+        _ index: Int, _ kind: UInt8, to contest: inout Contest, _ first: Int, _ unions: inout Set<Int>
+    ) {
+        let node = tables.nodes[index]
+        if node.kinds & ~node.plain & kind == 0 { return }
+        if node.ambiguous & kind == 0 { return contest.enter(index, behind: first) }
+        guard unions.insert(index).inserted else { return }
+        for alternative in program.alternatives[node.alternativesRange] {
+            add(Int(alternative), kind, to: &contest, first, &unions)
+        }
+    }
+
+    /// What a value cost a node that wanted it; `unions` keeps what it cost those with several rules.
+    private func cost(
+        _ index: Int, _ kind: UInt8, _ contest: Contest, _ first: Int, _ unions: inout [Int: Int]
+    ) -> Int {
         let node = tables.nodes[index]
         if node.plain & kind != 0 { return 0 }
         if node.kinds & kind == 0 { return 1 }
-        if node.ambiguous & kind == 0 { return contest.candidates[first...].first { $0.node == index }?.cost ?? 0 }
+        if node.ambiguous & kind == 0 {
+            let place = Int(contest.places[index])
+            return place >= first ? contest.candidates[place].cost : 0
+        }
+        if let known = unions[index] { return known }
         var least = Int.max
         for alternative in program.alternatives[node.alternativesRange]
         where tables.nodes[Int(alternative)].kinds & kind != 0 {
-            least = min(least, cost(Int(alternative), kind, contest, first))
+            least = min(least, cost(Int(alternative), kind, contest, first, &unions))
         }
-        return least == .max ? 1 : least
+        let cost = least == .max ? 1 : least
+        unions[index] = cost
+        return cost
     }
 
     /// Charges a value to the candidates around it and forgets its own; those of the whole value stay.
     private func settle(_ contest: inout Contest, _ kind: UInt8, _ first: Int) {
         guard let level = contest.levels.last else { return }
+        var unions: [Int: Int] = [:]
         for index in level.first..<first where contest.candidates[index].wanted >= 0 {
-            contest.candidates[index].cost += cost(contest.candidates[index].wanted, kind, contest, first)
+            contest.candidates[index].cost += cost(contest.candidates[index].wanted, kind, contest, first, &unions)
         }
-        contest.candidates.removeSubrange(first...)
+        contest.leave(behind: first)
     }
 
     /// Closes the innermost array or object at its bracket.

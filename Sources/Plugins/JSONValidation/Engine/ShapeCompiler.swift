@@ -15,12 +15,23 @@ struct ShapeCompiler {
     private(set) var patterns: [JSONPattern] = []
     private(set) var constants: [[JSONConstant]] = []
     private(set) var checks: [JSONCheck] = []
+    private(set) var tags: [TagRule] = []
+    /// For each constant of each tag: the nodes that have it.
+    private(set) var tagged: [[Int32]] = []
+    /// The first thing that makes the shape unusable.
+    private(set) var fault: JSONProblem?
+    /// Reserved, and still to be compiled: a list, so that deep shapes need no deep stack.
+    private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]
 
     static func compile(_ shape: ShapeNode) -> ShapeProgram {
         var compiler = ShapeCompiler()
         let root = compiler.index(of: shape)
+        while let (index, shape) = compiler.pending.popLast() {
+            let found = compiler.flatten(shape)
+            compiler.nodes[Int(index)] = found.count == 1 ? compiler.single(found[0]) : compiler.several(found)
+        }
         return ShapeProgram(compiler, root: root)
     }
 
@@ -51,19 +62,27 @@ struct ShapeCompiler {
         if case .reference(let reference) = shape.form { shape = definitions[ObjectIdentifier(reference)] ?? shape }
         if case .any = shape.form { return 0 }
         if let index = indexes[ObjectIdentifier(shape)] { return index }
-        // Reserved before its parts are compiled, because they may contain it.
         let index = Int32(nodes.count)
         nodes.append(ShapeRule())
         indexes[ObjectIdentifier(shape)] = index
-        var visited: Set<ObjectIdentifier> = []
-        let found = flatten(shape, &visited)
-        nodes[Int(index)] = found.count == 1 ? single(found[0]) : several(found)
+        pending.append((index, shape))
         return index
     }
 
     // MARK: Flattening
 
-    private mutating func flatten(_ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>) -> [Alternative] {
+    private mutating func flatten(_ shape: ShapeNode) -> [Alternative] {
+        var (visited, seen): (Set<ObjectIdentifier>, Set<ObjectIdentifier>) = ([], [])
+        return flatten(shape, &visited, &seen)
+    }
+
+    /// - Parameters:
+    ///   - visited: the recursive shapes around this one.
+    ///   - seen: shapes that are among the alternatives already, under the same checks.
+    private mutating func flatten(
+        _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
+    ) -> [Alternative] {
+        guard seen.insert(ObjectIdentifier(shape)).inserted else { return [] }
         switch shape.form {
         case .any: return [Alternative(kinds: ValueKind.all, form: .any)]
         case .null: return [Alternative(kinds: ValueKind.null, form: .null)]
@@ -74,12 +93,13 @@ struct ShapeCompiler {
         case .object, .map: return [Alternative(kinds: ValueKind.object, form: shape.form)]
         case .constants(let values):
             return Self.kinds(of: values).map { Alternative(kinds: $0, form: shape.form) }
-        case .either(let shapes): return shapes.flatMap { flatten($0.node, &visited) }
+        case .either(let shapes): return shapes.flatMap { flatten($0.node, &visited, &seen) }
         case .nullable(let inner), .optional(let inner, allowsNull: true):
-            return flatten(inner.node, &visited) + [Alternative(kinds: ValueKind.null, form: .null)]
-        case .optional(let inner, allowsNull: false): return flatten(inner.node, &visited)
+            return flatten(inner.node, &visited, &seen) + [Alternative(kinds: ValueKind.null, form: .null)]
+        case .optional(let inner, allowsNull: false): return flatten(inner.node, &visited, &seen)
         case .custom(let inner, let check):
-            return flatten(inner.node, &visited).map {
+            var apart: Set<ObjectIdentifier> = []
+            return flatten(inner.node, &visited, &apart).map {
                 Alternative(kinds: $0.kinds, form: $0.form, checks: $0.checks + [check])
             }
         case .recursive(let reference, let body):
@@ -87,10 +107,19 @@ struct ShapeCompiler {
             // A shape that leads back to itself before it has read anything adds nothing to what fits it.
             guard visited.insert(ObjectIdentifier(reference)).inserted else { return [] }
             defer { visited.remove(ObjectIdentifier(reference)) }
-            return flatten(body.node, &visited)
+            return flatten(body.node, &visited, &seen)
         case .reference(let reference):
-            return definitions[ObjectIdentifier(reference)].map { flatten($0, &visited) } ?? []
+            guard let definition = definitions[ObjectIdentifier(reference)] else { return [] }
+            return flatten(definition, &visited, &seen)
+        case .tooDeep(let levels):
+            refuse("a shape of at most \(JSONShape.maximumDepth) levels", "one of \(levels)")
+            return []
         }
+    }
+
+    private mutating func refuse(_ expected: String, _ found: String) {
+        guard fault == nil else { return }
+        fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
     /// Strings and numbers are compared; for the other constants their kind says all.
@@ -142,6 +171,10 @@ struct ShapeCompiler {
             nodes[Int(index)] = single(alternative)
             return index
         }
+        if node.ambiguous & ValueKind.object != 0 {
+            node.tag = addTag(
+                zip(found.filter { $0.kinds & node.ambiguous != 0 }, competing).map { ($0.form, $0.kinds, $1) })
+        }
         let first = Int32(alternatives.count)
         alternatives += competing
         node.alternatives = first..<Int32(alternatives.count)
@@ -166,6 +199,7 @@ struct ShapeCompiler {
             var rule = StringRule()
             if let length = form.length.bounds { rule.length = add(length) }
             if let pattern = form.pattern {
+                if case .failure(let error) = pattern.program { refuse("a pattern that is supported", "\(error)") }
                 rule.pattern = Int32(patterns.count)
                 patterns.append(pattern)
             }
@@ -200,7 +234,6 @@ struct ShapeCompiler {
     }
 
     private mutating func addObject(_ found: [ObjectMember], _ isClosed: Bool, to node: inout ShapeRule) {
-        // The parts first: while they are compiled they add keys of their own.
         let parts = found.map { member in
             (key: Array(member.key.utf8), node: index(of: member.shape.node), isRequired: !member.shape.isOptional)
         }
@@ -211,6 +244,40 @@ struct ShapeCompiler {
         }
         node.object = Int32(objects.count)
         objects.append(rule)
+    }
+
+    /// The key that tells most of the objects apart; -1 if no key with constants is required in all of them.
+    private mutating func addTag(_ found: [(form: ShapeForm, kinds: UInt8, node: Int32)]) -> Int32 {
+        let objects = found.filter { $0.kinds & ValueKind.object != 0 }
+        var order: [[UInt8]] = []
+        var constants: [[UInt8]: [(node: Int32, values: [JSONConstant])]] = [:]
+        for object in objects {
+            guard case .object(let members, _) = object.form else { return -1 }
+            for member in members {
+                guard let values = member.shape.stringConstants else { continue }
+                let key = Array(member.key.utf8)
+                if constants[key] == nil { order.append(key) }
+                constants[key, default: []].append((object.node, values))
+            }
+        }
+        var best: (key: [UInt8], count: Int)?
+        for key in order where constants[key]?.count == objects.count {
+            let count = Set(constants[key, default: []].flatMap(\.values)).count
+            if count > best?.count ?? 1 { best = (key, count) }
+        }
+        guard let key = best?.key, let nodes = constants[key] else { return -1 }
+        var lists: [[UInt8]: [Int32]] = [:]
+        for (node, values) in nodes {
+            for case .string(let text) in Set(values) { lists[Array(text.utf8), default: []].append(node) }
+        }
+        let values = lists.map { text, nodes in
+            tagged.append(nodes)
+            return (key: text, node: Int32(tagged.count - 1), isRequired: false)
+        }
+        tags.append(
+            TagRule(
+                key: addKeys([(key: key, node: -1, isRequired: true)]), values: addKeys(values), constants: nodes))
+        return Int32(tags.count - 1)
     }
 
     private mutating func addKeys(_ keys: [(key: [UInt8], node: Int32, isRequired: Bool)]) -> KeyTable {
@@ -247,6 +314,13 @@ struct ShapeCompiler {
 
 extension JSONShape {
     fileprivate var isAny: Bool { if case .any = node.form { true } else { false } }
+
+    /// The constants of a shape that takes some strings and nothing else.
+    fileprivate var stringConstants: [JSONConstant]? {
+        guard case .constants(let values) = node.form, !values.isEmpty else { return nil }
+        let isText = values.allSatisfy { if case .string = $0 { true } else { false } }
+        return isText ? values : nil
+    }
 }
 
 extension StringForm {

@@ -30,7 +30,11 @@ final class ShapeProgram: Sendable {
     let patterns: [JSONPattern]
     let constants: [[JSONConstant]]
     let checks: [JSONCheck]
+    let tags: [TagRule]
+    let tagged: [[Int32]]
     let root: Int
+    /// Why the shape cannot be used.
+    private let fault: JSONProblem?
 
     init(_ compiler: ShapeCompiler, root: Int32) {
         nodes = compiler.nodes
@@ -47,14 +51,18 @@ final class ShapeProgram: Sendable {
         patterns = compiler.patterns
         constants = compiler.constants
         checks = compiler.checks
+        tags = compiler.tags
+        tagged = compiler.tagged
+        fault = compiler.fault
         self.root = Int(root)
     }
 
     /// Everything that is wrong with a text; nil if nothing is.
     func judge(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
-        bytes.withMemoryRebound(to: UInt8.self) { text in
+        if let fault { return JSONValidationError(problems: [fault], count: 1) }
+        return bytes.withMemoryRebound(to: UInt8.self) { text in
             withTables { tables in
-                var validator = Validator(self, tables, text, limits)
+                var validator = Validator(self, tables, text, limits.clamped)
                 validator.run()
                 return validator.problems.error
             }
@@ -111,6 +119,8 @@ struct ShapeRule {
     var number: Int32 = -1
     var array: Int32 = -1
     var object: Int32 = -1
+    /// How objects are told apart where they are ambiguous.
+    var tag: Int32 = -1
     /// For the ambiguous kinds: nodes that are not ambiguous themselves, in `alternatives`.
     var alternatives: Range<Int32> = 0..<0
     var checks: Range<Int32> = 0..<0
@@ -130,6 +140,15 @@ struct ObjectRule {
     var count: Int32 = -1
     /// Whether something is to be done at its end beside looking for missing keys.
     var needsClosing: Bool { isWide || count >= 0 }
+}
+
+/// A required key with constants by which one look tells the objects of several shapes apart.
+struct TagRule {
+    var key: KeyTable
+    /// Each constant; its `node` is the place in `tagged` of the nodes that it leaves.
+    var values: KeyTable
+    /// The constants of each node, in the order of the alternatives.
+    var constants: [(node: Int32, values: [JSONConstant])]
 }
 
 struct ArrayRule {

@@ -13,6 +13,7 @@ extension Validator {
     }
 
     mutating func duplicate(_ depth: Int, at p: BytePointer) {
+        guard limits.refusesRepeatedKeys else { return }
         problem(.duplicateKey, depth, at: p) { _ in ("each key once", "a key that was there before") }
     }
 
@@ -24,7 +25,7 @@ extension Validator {
         if problems.isFull { return problems.addUnlisted(1) }
         let key = String(decoding: program.pool[Int(member.text)..<Int(member.text + member.length)], as: UTF8.self)
         let pointer = JSONPointer.appending(key, to: pointer(depth))
-        let expected = MessageText.list(kindWords(tables.nodes + Int(member.node)))
+        let expected = wanted(tables.nodes + Int(member.node))
         problems.add(
             JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p - base))
     }
@@ -118,10 +119,11 @@ extension Validator {
         if kind == ValueKind.string, node.pointee.string >= 0 {
             let rule = program.strings[Int(node.pointee.string)]
             if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
-            if case .pattern = objection {
-                let source = program.patterns[Int(rule.pattern)].source
-                return source.map { "a string that matches \(MessageText.shown($0, limit: 100))" }
-                    ?? "a string that matches its pattern"
+            switch objection {
+            case .pattern: return words(pattern: rule)
+            case .patternBytes: return "a string of at most \(limits.maximumPatternBytes) bytes for its pattern"
+            case .patternSteps: return "\(words(pattern: rule)) within \(limits.maximumPatternSteps) steps"
+            default: break
             }
             if rule.length >= 0 { return words(length: program.bounds[Int(rule.length)]) }
         }
@@ -136,12 +138,30 @@ extension Validator {
         return MessageText.list(kindWords(node))
     }
 
+    /// What a value should be, before anything is known of it.
+    func wanted(_ node: UnsafePointer<ShapeRule>) -> String {
+        let kinds = node.pointee.kinds
+        guard node.pointee.ambiguous == 0, kinds & ~ValueKind.string == 0 || kinds & ~ValueKind.number == 0 else {
+            return MessageText.list(kindWords(node))
+        }
+        if kinds & ValueKind.string != 0, node.pointee.string >= 0 {
+            let rule = program.strings[Int(node.pointee.string)]
+            if rule.pattern >= 0, rule.length < 0 { return words(pattern: rule) }
+            if rule.constants < 0, rule.length < 0 { return "a string" }
+        }
+        return expected(node, kinds, .range)
+    }
+
+    private func words(pattern rule: StringRule) -> String {
+        "a string that matches \(MessageText.shown(program.patterns[Int(rule.pattern)].source, limit: 100))"
+    }
+
     private func words(length: JSONBounds<Int>) -> String {
         length.isAtLeastOne
             ? "a string that is not empty" : "a string of \(length.text ?? "another number of") characters"
     }
 
-    private func words(_ constants: [JSONConstant]) -> String {
+    func words(_ constants: [JSONConstant]) -> String {
         MessageText.list(constants.prefix(12).map(\.description) + (constants.count > 12 ? ["others"] : []))
     }
 
@@ -153,6 +173,8 @@ extension Validator {
         case .range: "a number outside of it"
         case .constant: start.pointee == Lexer.quote ? "another string" : "another number"
         case .pattern: "a string that does not"
+        case .patternBytes(let count): "\(count)"
+        case .patternSteps: "a string that takes more"
         case .check: Self.kindWord(start) + " that is not"
         case .kind: Self.kindWord(start)
         }

@@ -9,6 +9,9 @@ enum Objection {
     case kind
     case length(Int)
     case pattern
+    /// The string is longer than patterns are tried on.
+    case patternBytes(Int)
+    case patternSteps
     case constant
     case fraction
     case range
@@ -16,6 +19,14 @@ enum Objection {
 
     /// How much it tells against an alternative: a constant is there to tell alternatives apart.
     var weight: Int { if case .constant = self { 8 } else { 1 } }
+
+    var kind: JSONProblem.Kind {
+        switch self {
+        case .kind: .type
+        case .patternBytes, .patternSteps: .limit
+        default: .value
+        }
+    }
 }
 
 extension Validator {
@@ -25,7 +36,7 @@ extension Validator {
     ) {
         guard let objection = objection(node, kind, start, end) else { return }
         if case .kind = objection { return mismatch(node, depth, at: start) }
-        problem(.value, depth, at: start) { ($0.expected(node, kind, objection), $0.found(objection, start)) }
+        problem(objection.kind, depth, at: start) { ($0.expected(node, kind, objection), $0.found(objection, start)) }
     }
 
     /// What a node that is not ambiguous has against a scalar.
@@ -58,8 +69,7 @@ extension Validator {
             let length = text.scalars(limit: .max)
             if !program.bounds[Int(rule.length)].contains(length) { return .length(length) }
         }
-        if rule.pattern >= 0, !matches(rule.pattern, text) { return .pattern }
-        return nil
+        return rule.pattern < 0 ? nil : objection(pattern: rule.pattern, text)
     }
 
     private func objection(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Objection? {
@@ -74,11 +84,23 @@ extension Validator {
         return nil
     }
 
-    private mutating func matches(_ pattern: Int32, _ text: JSONText) -> Bool {
-        guard text.count <= limits.maximumPatternBytes else { return false }
-        guard let regex = expressions[pattern] ?? program.patterns[Int(pattern)].make() else { return false }
-        expressions[pattern] = regex
-        return (try? regex.wholeMatch(in: text.string())) != nil
+    private mutating func objection(pattern: Int32, _ text: JSONText) -> Objection? {
+        if text.count > limits.maximumPatternBytes { return .patternBytes(text.count) }
+        guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
+        let outcome: PatternOutcome
+        if text.hasEscapes {
+            outcome = Array(text.decoded).withUnsafeBufferPointer {
+                machine.run(program, on: $0, .whole, budget: limits.maximumPatternSteps)
+            }
+        } else {
+            let bytes = UnsafeBufferPointer(start: text.start, count: text.count)
+            outcome = machine.run(program, on: bytes, .whole, budget: limits.maximumPatternSteps)
+        }
+        return switch outcome {
+        case .matches: nil
+        case .differs: .pattern
+        case .exceeded: .patternSteps
+        }
     }
 
     func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool {

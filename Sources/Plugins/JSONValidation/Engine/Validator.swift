@@ -19,7 +19,11 @@ struct Validator: ~Copyable {
     var objects = 0
     /// Bytes that may still be read again to explain why no alternative fits.
     var rereadable: Int
-    var expressions: [Int32: Regex<AnyRegexOutput>] = [:]
+    /// Bytes that may still be passed over to find the key that tells alternatives apart.
+    var skippable: Int
+    var machine = PatternMachine()
+    /// Where a node stands among the candidates of a contest; -1 if nowhere. Empty before the first contest.
+    var places: [Int32] = []
 
     struct Frame {
         var node: UnsafePointer<ShapeRule>
@@ -55,7 +59,8 @@ struct Validator: ~Copyable {
         frames = Self.makeFrames(capacity, tables, base)
         keys = KeySet(limit: limits.maximumKeys)
         problems = ProblemList(limit: limits.maximumProblems)
-        rereadable = text.count * 4
+        rereadable = text.count * 4 + 1 << 20
+        skippable = rereadable
         successors = .allocate(capacity: program.members.count + program.objects.count)
         for index in program.members.indices { successors[index] = -1 }
         for (index, object) in program.objects.enumerated() {

@@ -34,18 +34,27 @@ extension JSONShape {
 
     /// A string that a regular expression matches as a whole: `.string(matching: /[a-z0-9-]+/)`.
     ///
-    /// The expression meets strings from outside: one that backtracks without bound, such as `(a+)+`, can be made slow
-    /// by whoever writes them. Strings beyond ``JSONLimits/maximumPatternBytes`` never match.
-    public static func string<Output>(
-        matching pattern: @escaping @autoclosure @Sendable () -> Regex<Output>
-    ) -> JSONShape {
-        JSONShape(.string(StringForm(pattern: JSONPattern(make: { Regex<AnyRegexOutput>(pattern()) }))))
+    /// The expression is read as ``string(pattern:)`` reads its source, whatever the options of the literal; one that
+    /// it does not support, or that is not made of a literal, makes ``validate(_:limits:)`` throw a problem of the kind
+    /// ``JSONProblem/Kind/shape``.
+    public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
+        let source = pattern._literalPattern
+        return JSONShape(.string(StringForm(pattern: source.map { JSONPattern($0) } ?? .unreadable)))
     }
 
-    /// The same for an expression that is known only at run time; throws ``JSONShapeError`` if it is none.
+    /// A string that a regular expression matches as a whole: `try .string(pattern: "[a-z0-9-]+")`.
+    ///
+    /// The syntax is that of ECMA-262 with the flag `u`, as JSON Schema has it, over Unicode scalars: groups, classes,
+    /// `\d \w \s \b` in their ASCII meaning, `\p{L}` and other properties without scripts, `. ^ $ |`, greedy, lazy and
+    /// counted quantifiers, lookahead and lookbehind, and `(?i:…)`. Backreferences and possessive quantifiers are not
+    /// supported. It is compiled here, once. The time that it takes grows with the length of the string times that of
+    /// the pattern, also for `(a+)+`; see ``JSONLimits/maximumPatternSteps``.
+    ///
+    /// Throws ``JSONShapeError`` for a source that is no such expression, or too large.
     public static func string(pattern source: String) throws(JSONShapeError) -> JSONShape {
-        do { _ = try Regex(source) } catch { throw JSONShapeError(pattern: source) }
-        return JSONShape(.string(StringForm(pattern: JSONPattern(make: { try? Regex(source) }, source: source))))
+        let pattern = JSONPattern(source)
+        if case .failure(let error) = pattern.program { throw error }
+        return JSONShape(.string(StringForm(pattern: pattern)))
     }
 
     /// One of some constants: `.enumeration("draft", "sent", 3, nil)`.
@@ -55,11 +64,17 @@ extension JSONShape {
     public static func enumeration(_ constants: [JSONConstant]) -> JSONShape { JSONShape(.constants(constants)) }
 }
 
-/// A shape that cannot be made: its pattern is no regular expression.
+/// A shape that cannot be made: its pattern is no regular expression, or one that is not supported.
 public struct JSONShapeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The pattern.
     public let pattern: String
+    /// What is wrong with it; completes "the pattern …".
+    public let reason: String
+    /// Where: Unicode scalars from its start.
+    public let offset: Int
 
     /// A sentence with the pattern in it.
-    public var description: String { "not a regular expression: \(pattern)" }
+    public var description: String {
+        "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
+    }
 }

@@ -17,7 +17,13 @@ public import Foundation
 /// `.object([…], closed: true)`. Every key must be there unless its shape is `.optional`, and null passes only where
 /// `.optional`, `.nullable`, `.null` or `.any` allows it. An array literal is an array of elements that fit one of its
 /// shapes. A shape is compiled once, when it is first used: keep one that is used often in a `static let`.
+///
+/// Shapes may lie 1,000 levels deep within each other. ``validate(_:limits:)`` refuses every text for one that is
+/// deeper, with a problem of the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
+    /// Levels of shapes within shapes.
+    static let maximumDepth = 1_000
+
     let node: ShapeNode
 
     init(_ form: ShapeForm) { node = ShapeNode(form) }
@@ -39,9 +45,15 @@ public struct JSONShape: Sendable {
 /// A form with the program that it is compiled into at its first use; shapes share it.
 final class ShapeNode: Sendable {
     let form: ShapeForm
+    /// Levels of shapes within shapes, with this one.
+    private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    init(_ form: ShapeForm) { self.form = form }
+    /// Beyond the bound the parts are dropped, so that no release of a shape needs more stack than the bound allows.
+    init(_ form: ShapeForm) {
+        depth = 1 + form.innerDepth { $0.node.depth }
+        self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
+    }
 
     var program: ShapeProgram { compiled.value { ShapeCompiler.compile(self) } }
 }
@@ -63,6 +75,21 @@ enum ShapeForm: Sendable {
     case custom(JSONShape, JSONCheck)
     case recursive(ShapeReference, JSONShape)
     case reference(ShapeReference)
+    /// In the place of a shape that is too deep.
+    case tooDeep(levels: Int)
+
+    /// The depth of the deepest part; 0 without parts.
+    func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
+        switch self {
+        case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
+            .custom(let shape, _), .recursive(_, let shape):
+            depth(shape)
+        case .object(let members, _): members.reduce(0) { max($0, depth($1.shape)) }
+        case .either(let shapes): shapes.reduce(0) { max($0, depth($1)) }
+        case .tooDeep(let levels): levels
+        default: 0
+        }
+    }
 }
 
 struct NumberForm: Sendable {
@@ -94,11 +121,23 @@ struct JSONCheck: Sendable {
     var passes: @Sendable (JSONFragment) throws -> Bool
 }
 
-/// A regular expression by the closure that makes it, because `Regex` is not `Sendable`.
+/// A regular expression, compiled once, or why it cannot be carried out.
 struct JSONPattern: Sendable {
-    var make: @Sendable () -> Regex<AnyRegexOutput>?
-    /// For messages; nil for a literal, which does not know its source.
-    var source: String?
+    let source: String
+    let program: Result<PatternProgram, JSONShapeError>
+
+    init(_ source: String) {
+        self.source = source
+        do throws(PatternFault) { program = .success(try PatternProgram(source)) } catch {
+            program = .failure(JSONShapeError(pattern: source, reason: error.reason, offset: error.offset))
+        }
+    }
+
+    private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
+
+    /// Of a regular expression that has no source, such as one that is made of components.
+    static let unreadable = JSONPattern(
+        JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
 }
 
 extension JSONShape {

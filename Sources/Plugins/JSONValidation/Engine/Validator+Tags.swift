@@ -1,0 +1,129 @@
+/// Objects of several shapes that one key tells apart: that key is looked up first, so that a value is weighed for the
+/// shapes with its tag only, however many there are.
+extension Validator {
+    private enum Tag {
+        case value(BytePointer)
+        case missing
+        /// The text is no JSON here, or the key is too far away to look for: all shapes compete.
+        case unreadable
+    }
+
+    /// Nil if all alternatives have to compete.
+    mutating func choose(byTagOf node: UnsafePointer<ShapeRule>, at start: BytePointer, depth: Int) -> Choice? {
+        let rule = program.tags[Int(node.pointee.tag)]
+        switch find(rule.key, in: start) {
+        case .unreadable: return nil
+        case .missing: return choose(without: rule, node, start, at: nil, depth)
+        case .value(let p):
+            guard p.pointee == Lexer.quote else { return choose(without: rule, node, start, at: p, depth) }
+            let scan = Lexer.string(p + 1, end)
+            guard scan.fault == .none else { return nil }
+            let text = JSONText(start: p + 1, end: scan.end - 1)
+            let hasEscapes = text.hasEscapes
+            let member = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.values)
+            guard member >= 0 else { return choose(without: rule, node, start, at: p, depth) }
+            let nodes = program.tagged[Int(tables.members[member].node)]
+            if nodes.count == 1 { return Choice(node: tables.nodes + Int(nodes[0]), end: start) }
+            return choose(among: nodes.map { Int($0) }, of: node, ValueKind.object, at: start, depth: depth)
+        }
+    }
+
+    /// The tag is none that a shape has. If the rest speaks for one shape, that one explains itself; otherwise the tags of
+    /// all that fit as well are what was expected.
+    private mutating func choose(
+        without rule: TagRule, _ node: UnsafePointer<ShapeRule>, _ start: BytePointer, at p: BytePointer?, _ depth: Int
+    ) -> Choice {
+        let unread = Choice(node: tables.any, end: start)
+        if problems.isFull {
+            problems.addUnlisted(1)
+            return unread
+        }
+        guard let (contest, end) = weigh([node - tables.nodes], at: start, depth) else {
+            return Choice(node: node, end: start, isOver: true)
+        }
+        let least = contest.candidates.reduce(Int.max) { min($0, $1.cost) }
+        let closest = contest.candidates.filter { $0.cost == least }
+        if closest.count == 1, let best = closest.first, rereadable >= end - start {
+            rereadable -= end - start
+            return Choice(node: tables.nodes + best.node, end: start)
+        }
+        let nodes = Set(closest.map { Int32($0.node) })
+        var known: Set<JSONConstant> = []
+        let fitting = rule.constants.filter { nodes.contains($0.node) }.flatMap(\.values)
+        report(fitting.filter { known.insert($0).inserted }, rule, start, at: p, depth)
+        return unread
+    }
+
+    private mutating func report(
+        _ constants: [JSONConstant], _ rule: TagRule, _ start: BytePointer, at p: BytePointer?, _ depth: Int
+    ) {
+        let member = tables.members[Int(rule.key.first)]
+        let bytes = program.pool[Int(member.text)..<Int(member.text + member.length)]
+        let pointer = JSONPointer.appending(String(decoding: bytes, as: UTF8.self), to: pointer(depth))
+        var problem = JSONProblem(
+            kind: .missing, pointer: pointer, expected: words(constants), found: "nothing", offset: start - base)
+        if let p {
+            problem.kind = p.pointee == Lexer.quote ? .value : .type
+            problem.found = p.pointee == Lexer.quote ? "another string" : Self.kindWord(p)
+            problem.offset = p - base
+        }
+        problems.add(problem)
+    }
+
+    // MARK: Looking ahead
+
+    /// Passes over the members of an object until a key comes; judges nothing.
+    private mutating func find(_ key: KeyTable, in start: BytePointer) -> Tag {
+        var p = Lexer.skipSpace(start + 1, end)
+        let limit = end - p > skippable ? p + skippable : end
+        defer { skippable -= min(skippable, p - start) }
+        if p < end, p.pointee == Lexer.closeBrace { return .missing }
+        while p < limit, p.pointee == Lexer.quote {
+            let scan = Lexer.string(p + 1, end)
+            guard scan.fault == .none else { return .unreadable }
+            let text = JSONText(start: p + 1, end: scan.end - 1)
+            p = Lexer.skipSpace(scan.end, end)
+            guard p < end, p.pointee == Lexer.colon else { return .unreadable }
+            p = Lexer.skipSpace(p + 1, end)
+            guard p < end else { return .unreadable }
+            if isText(tables.members + Int(key.first), text, text.hasEscapes) { return .value(p) }
+            guard let behind = skipValue(p, limit) else {
+                p = limit
+                return .unreadable
+            }
+            p = Lexer.skipSpace(behind, end)
+            guard p < end else { return .unreadable }
+            if p.pointee == Lexer.closeBrace { return .missing }
+            guard p.pointee == Lexer.comma else { return .unreadable }
+            p = Lexer.skipSpace(p + 1, end)
+        }
+        return .unreadable
+    }
+
+    /// Behind a value; nil if it does not end before the limit.
+    private func skipValue(_ start: BytePointer, _ limit: BytePointer) -> BytePointer? {
+        var p = start
+        var depth = 0
+        while p < limit {
+            switch p.pointee {
+            case Lexer.quote:
+                let scan = Lexer.string(p + 1, end)
+                guard scan.fault == .none else { return nil }
+                p = scan.end
+            case Lexer.openBrace, Lexer.openBracket:
+                depth += 1
+                p += 1
+            case Lexer.closeBrace, Lexer.closeBracket:
+                if depth == 0 { return p }
+                depth -= 1
+                p += 1
+            case Lexer.comma where depth == 0: return p
+            default:
+                p += 1
+                continue
+            }
+            if depth == 0 { return p }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import ErrandJSONValidation
+
+/// Patterns by the text, and what they have to say of it.
+@Suite("Patterns", .timeLimit(.minutes(5)))
+struct PatternTests {
+    private func matches(_ source: String, _ text: String, _ scope: PatternMachine.Scope = .whole) throws -> Bool {
+        let program = try PatternProgram(source)
+        var machine = PatternMachine()
+        let outcome = Array(text.utf8).withUnsafeBufferPointer {
+            machine.run(program, on: $0, scope, budget: 10_000_000)
+        }
+        #expect(outcome != .exceeded)
+        return outcome == .matches
+    }
+
+    @Test(
+        "what ECMA-262 with the flag u says of whole strings",
+        arguments: [
+            ("", "", true), ("", "a", false), ("a", "a", true), ("a", "b", false), ("a|bc|", "bc", true),
+            ("a|bc|", "", true), ("(ab)*", "ababab", true), ("(ab)*", "aba", false), ("a+b?", "aaab", true),
+            ("a{2}", "aa", true), ("a{2}", "aaa", false), ("a{2,}", "aaaa", true), ("a{1,3}?", "aaa", true),
+            ("a{0}b", "b", true), ("(a*)*", "aaaa", true), ("(a*)+b", "aaac", false), ("(|a)+", "aaa", true),
+            ("[a-c]+", "abcd", false), ("[^a-c]", "d", true), ("[^]", "\n", true), ("[]", "a", false),
+            ("[-a]", "-", true), ("[a-]", "-", true), (#"[\]\-\\^]+"#, "]-\\^", true), (#"[\d\-z]"#, "5", true),
+            (".", "é", true), (".", "😀", true), (".", "\n", false), (".", "\u{2028}", false), ("..", "e\u{301}", true),
+            (#"\d+"#, "0129", true), (#"\d"#, "٣", false), (#"\w+"#, "aZ_9", true), (#"\w"#, "é", false),
+            (#"\s+"#, " \t\u{A0}\u{FEFF}\u{3000}", true), (#"\S\D\W"#, "aa-", true), (#"[\D]"#, "é", true),
+            (#"[^\D]"#, "5", true), (#"[\S\s]"#, "\u{2029}", true), (#"\p{L}+"#, "aéЖ東", true),
+            (#"\p{Lu}\p{Letter}"#, "Éé", true), (#"\P{L}"#, "1", true), (#"[\p{Nd}x]+"#, "٣x", true),
+            (#"[^\p{L}]"#, "é", false), (#"\p{gc=Zs}"#, "\u{3000}", true),
+            (#"\p{Alphabetic}\p{White_Space}"#, "ж ", true),
+            (#"\x41\u0042\u{1F600}\ud83d\ude00\cJ\0"#, "AB😀😀\n\0", true), (#"\t\n\v\f\r"#, "\t\n\u{B}\u{C}\r", true),
+            (#"[\b]"#, "\u{8}", true), (#"\/\.\*\$"#, "/.*$", true), (#"^a$"#, "a", true), ("a^b", "ab", false),
+            (#"a\b.\bb"#, "a b", true), (#"a\Bb"#, "ab", true), (#"a\bb"#, "ab", false), (#"\B"#, "", true),
+            ("(?=.*[0-9])(?=.*[a-z])[0-9a-z]{4,}", "ab12", true), ("(?=.*[0-9])(?=.*[a-z])[0-9a-z]{4,}", "abcd", false),
+            ("(?!ab).*", "abc", false), ("(?!ab).*", "bac", true), (".*(?<=bc)d", "abcd", true),
+            (".*(?<!bc)d", "abcd", false), ("(?:a(?=b)|b)+", "abab", true),
+            ("(?<year>[0-9]{4})-[0-9]{2}", "2026-11", true),
+            ("(?i:straSSe|É)", "STRASSE", true), ("(?i:straSSe|É)", "é", true), ("(?i:a(?-i:b))", "AB", false),
+            ("(?<=(?=a)a)b|ab", "ab", true), ("[😀-😂]", "😁", true),
+        ])
+    func whole(source: String, text: String, expected: Bool) throws {
+        #expect(try matches(source, text) == expected, "\(source) on \(text)")
+    }
+
+    @Test(
+        "a pattern somewhere in a text",
+        arguments: [
+            ("b+", "abbc", true), ("^b", "ab", false), ("b$", "ab", true), ("", "x", true), ("é", "xéy", true),
+            (#"\bfoo\b"#, "a foo b", true), (#"\bfoo\b"#, "afoo", false), ("(?<=a)b", "cab", true),
+            ("(?<!a)b", "ab", false), ("a.c", "a\u{1F600}c", true),
+        ])
+    func anywhere(source: String, text: String, expected: Bool) throws {
+        #expect(try matches(source, text, .anywhere) == expected, "\(source) in \(text)")
+    }
+
+    @Test(
+        "what is no pattern, or none that is supported, is refused with its reason and its place",
+        arguments: [
+            ("(", 0), ("ab)", 2), ("a(b", 1), ("[a", 0), ("*a", 0), ("a**", 2), ("a{2,1}", 1), ("{", 0), ("}", 0),
+            ("a]", 1),
+            (#"\"#, 0), (#"\a"#, 0), (#"\_x\q"#, 3), (#"(a)\1"#, 3), (#"(?<n>a)\k<n>"#, 7), ("a++", 2), ("(?>a)", 0),
+            ("(?<n>a)(?<n>b)", 10), ("(?<1>a)", 3), ("[b-a]", 1), (#"[\d-\w]"#, 1), (#"\p{Nothing}"#, 0), (#"\p"#, 0),
+            (#"\u{110000}"#, 0), (#"\ud800"#, 0), (#"\x4"#, 0), (#"\01"#, 0), ("^*", 0), ("(?=a)*", 0), ("a{99999}", 6),
+            ("(?x:a)", 0),
+        ])
+    func refused(source: String, offset: Int) {
+        let error = #expect(throws: JSONShapeError.self) { try JSONShape.string(pattern: source) }
+        #expect(error?.pattern == source && error?.offset == offset, "\(String(describing: error))")
+        #expect(error?.reason.isEmpty == false)
+    }
+
+    @Test("patterns that would grow without bound are refused before they do")
+    func sizes() throws {
+        for source in [
+            "((a{1,9999}){1,9999}){1,9999}", String(repeating: "(", count: 50_000),
+            String(repeating: "(?:", count: 5_000) + String(repeating: ")", count: 5_000),
+            String(repeating: "a", count: 1_000_000),
+        ] { #expect(throws: JSONShapeError.self) { try JSONShape.string(pattern: source) } }
+        #expect(try matches("((){1,60000}){1,60000}", ""))
+        #expect(try matches(".{0,20000}", String(repeating: "x", count: 20_000)))
+    }
+
+    @Test("patterns that take others an exponential time are over in a few steps", arguments: [20, 40, 5_000])
+    func backtracking(length: Int) throws {
+        let text = String(repeating: "a", count: length) + "!"
+        for source in ["(a+)+", "(a|a)*b", "(a*)*c", "([a-z]+)*d", "(a|aa)+$", "(?=(a+)+$)a+!", "(.*)*(.*)*x"] {
+            var limits = JSONLimits()
+            limits.maximumPatternSteps = 60 * (length + 2)
+            let problems = try JSONShape.string(pattern: source).problems("\"\(text)\"", limits: limits)
+            #expect(problems.map(\.kind) == [.value], "\(source)")
+        }
+        #expect(JSONShape.string(matching: /(a+)+/).problems("\"\(text)\"").map(\.kind) == [.value])
+    }
+
+    @Test("a string that takes more steps than the budget is a problem that says so, and reading goes on")
+    func budget() throws {
+        var limits = JSONLimits()
+        limits.maximumPatternSteps = 100
+        let shape: JSONShape = ["a": try .string(pattern: "(a+)+"), "b": .integer]
+        let problems = shape.problems(#"{"a":"\#(String(repeating: "a", count: 200))","b":"x"}"#, limits: limits)
+        #expect(problems.map(\.kind) == [.limit, .type])
+        #expect(
+            problems.first?.description
+                == "/a: expected a string that matches (a+)+ within 100 steps, found a string that takes more (byte 5)")
+        limits.maximumPatternBytes = 10
+        #expect(
+            shape.complaints(#"{"a":"aaaaaaaaaaaa","b":1}"#, limits: limits) == [
+                "/a: expected a string of at most 10 bytes for its pattern, found 12 (byte 5)"
+            ])
+        limits.maximumPatternSteps = -1
+        limits.maximumPatternBytes = 1_000
+        #expect(shape.problems(#"{"a":"a","b":1}"#, limits: limits).map(\.kind) == [.limit])
+    }
+
+    @Test("a literal that is not supported makes the shape unusable, with words for it")
+    func literals() {
+        #expect(JSONShape.string(matching: /[a-z]+-(\d+)/).accepts(#""abc-12""#))
+        #expect(JSONShape.string(matching: /straße/.ignoresCase()).accepts(#""STRAßE""#))
+        let shape: JSONShape = ["a": .string(matching: /(a)\1/)]
+        let problem = shape.problems("{}").first
+        #expect(problem?.kind == .shape)
+        #expect(
+            problem?.description
+                == #"the shape cannot be used: expected a pattern that is supported, found the pattern (a)\1 has a backreference, which is not supported (character 3)"#
+        )
+    }
+
+    @Test("as many random patterns match as the standard library's do", arguments: 0..<8)
+    func random(part: Int) throws {
+        var random = SeededGenerator(seed: 71 + part)
+        func pattern(_ depth: Int) -> String {
+            switch random.below(depth > 0 ? 9 : 4) {
+            case 0: return random.pick(["a", "b", "c"])
+            case 1: return random.pick(["[ab]", "[^a]", "."])
+            case 2: return "a"
+            case 3: return "b"
+            case 4: return pattern(depth - 1) + pattern(depth - 1)
+            case 5: return "(?:\(pattern(depth - 1))|\(pattern(depth - 1)))"
+            case 6: return "(?:\(pattern(depth - 1)))" + random.pick(["*", "+", "?", "{1,2}", "{2}", "*?"])
+            case 7: return "(?\(random.pick(["=", "!"]))\(pattern(depth - 1)))\(pattern(depth - 1))"
+            default: return pattern(depth - 1)
+            }
+        }
+        var (fits, fails) = (0, 0)
+        for _ in 0..<150 {
+            let source = pattern(4)
+            let regex = try Regex(source)
+            for _ in 0..<6 {
+                let text = String((0..<random.below(6)).map { _ in Character(random.pick(["a", "b", "c"])) })
+                let expected = try regex.wholeMatch(in: text) != nil
+                if expected { fits += 1 } else { fails += 1 }
+                #expect(try matches(source, text) == expected, "\(source) on \(text)")
+            }
+        }
+        #expect(fits > 50 && fails > 50)
+    }
+}
