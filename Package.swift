@@ -34,7 +34,7 @@ func program(
 }
 
 let modules: [Target] = [
-    .target(name: "Errand", dependencies: ["ErrandSupport"], path: "Sources/Core"),
+    .target(name: "Errand", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core"),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),

@@ -45,5 +45,5 @@ struct PlaceOrder: Request {
     var cents: Int
     var method: HTTPMethod { .post }
     var path: String { "orders" }
-    var parameters: Parameters? { ["cart": .integer(Int64(cart)), "cents": .integer(Int64(cents))] }
+    var parameters: Parameters? { ["cart": cart, "cents": cents] }
 }

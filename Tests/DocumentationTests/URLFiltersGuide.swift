@@ -37,7 +37,7 @@ private func tokens(session: Session) {
     let filters: [any Filter] = [
         .urls(
             .query(["v": "3"]),
-            .query(inCacheKey: false, name: "token") { _ in ["token": .init(await session.token)] })
+            .query(inCacheKey: false, name: "token") { _ in ["token": await session.token] })
     ]
     _ = filters
 }
@@ -47,7 +47,7 @@ private func parameters(session: Session) {
         .headers(["X-App": "shop"]),  // the request's own of that name stay
         .headers(merge: .replace) { exchange in ["X-Session": await session.token] },
         .body(["app": "shop"]),  // into forms and JSON objects; wins over the request's own
-        .body(merge: .keep) { exchange in ["trace": .init("\(exchange.activity.id)")] },
+        .body(merge: .keep) { exchange in ["trace": "\(exchange.activity.id)"] },
     ]
     _ = filters
 }

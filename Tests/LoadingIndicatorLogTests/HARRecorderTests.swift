@@ -116,7 +116,7 @@ struct HARRecorderTests {
             .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
         let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder, waterfall])
         let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]
-        for body in [RequestBody.json(["password": canary]), .form(["secret": .string(canary)])] {
+        for body in [RequestBody.json(["password": canary]), .form(["secret": canary])] {
             _ = try? await agent.send(Post(path: "a?api_key=\(canary)", headers: headers, body: body))
             _ = try? await agent.send(
                 Post(path: "https://u:\(canary)@example.com/#\(canary)", headers: headers, body: body))

@@ -50,9 +50,9 @@ struct CacheKeyTests {
         let (computed, edits, closures) = (Counter(), Counter(), Counter())
         let result = try await keys(
             .urls(
-                .query(inCacheKey: false) { _ in ["t": .init(computed.up())] },
-                .query { _ in ["n": .init(computed.up())] },
-                .edit("edit") { url, _ in try url.append(["e": .init(edits.up())]) },
+                .query(inCacheKey: false) { _ in ["t": computed.up()] },
+                .query { _ in ["n": computed.up()] },
+                .edit("edit") { url, _ in try url.append(["e": edits.up()]) },
                 .closure("closure") { url, _ in
                     closures.up()
                     return url.appending(path: "x")
@@ -74,7 +74,7 @@ struct CacheKeyTests {
             return try await next(exchange)
         }
         let bench = Bench(
-            "https://example.com", twice, .urls(.query(inCacheKey: false) { _ in ["n": .init(runs.up())] }), watch)
+            "https://example.com", twice, .urls(.query(inCacheKey: false) { _ in ["n": runs.up()] }), watch)
         _ = try await bench.agent.send(Call(.get, "a"))
         #expect(
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?n=1", "https://example.com/a?n=2"])

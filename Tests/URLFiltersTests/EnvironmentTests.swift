@@ -103,7 +103,7 @@ struct EnvironmentTests {
             return try await next(exchange)
         }
         let bench = bench(
-            shop, .environment(shop), switching, .urls(.query { ["base": .init($0.service?.baseURL ?? "")] }))
+            shop, .environment(shop), switching, .urls(.query { ["base": $0.service?.baseURL ?? ""] }))
         #expect(try await bench.url("a") == "http://127.0.0.1:8080/dev/a?base=http%3A//127.0.0.1%3A8080/dev/")
         #expect(shop.selected == .release)
     }
@@ -112,7 +112,7 @@ struct EnvironmentTests {
     func concurrent() async throws {
         let shop = try shop()
         let bench = bench(
-            shop, .environment(shop), .urls(.query { ["k": .init($0.service?.keys["sign"]?.text ?? "")] }))
+            shop, .environment(shop), .urls(.query { ["k": $0.service?.keys["sign"]?.text ?? ""] }))
         try await withThrowingTaskGroup { group in
             for index in 0..<100 {
                 group.addTask { try shop.select(index.isMultiple(of: 2) ? .develop : .release) }

@@ -49,7 +49,8 @@ struct ParameterFilterTests {
     @Test("what is in a JSON object stays as it was: numbers, spacing, order, escapes")
     func json() async throws {
         let bench = Bench(
-            "https://example.com", .body(["n": ["x": nil, "y": [1, true]], "b": "/é\n"], merge: .replace))
+            "https://example.com",
+            .body(["n": .object(["x": .null, "y": .array([1, true])]), "b": "/é\n"], merge: .replace))
         var call = Call(.post)
         let own = #" { "z" : 1.00000000000000000001e5 , "\u0062":{"c":"}\"]"}, "a":[ {"b":1} ] } "#
         call.body = .data(Data(own.utf8), contentType: "application/vnd.api+json; charset=utf-8")

@@ -170,7 +170,7 @@ struct URLFilterTests {
     @Test("many requests at once each get their own")
     func concurrent() async throws {
         let bench = Bench(
-            "https://example.com", .urls(.query { exchange in ["n": .init((exchange.request as? Call)?.path ?? "")] }))
+            "https://example.com", .urls(.query { exchange in ["n": (exchange.request as? Call)?.path ?? ""] }))
         try await withThrowingTaskGroup { group in
             for index in 0..<200 { group.addTask { _ = try await bench.agent.send(Call(.get, "\(index)")) } }
             try await group.waitForAll()

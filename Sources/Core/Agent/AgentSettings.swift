@@ -35,6 +35,7 @@ final class AgentSettings: Sendable {
                 own.isEmpty
                 ? chain : FilterChain(configuration.filters + own, transport: chain.transport)
             var answer = try await Next(chain, 0)(exchange)
+            answer.decoder = request.decoder ?? configuration.decoder
             response = answer
             if case .file(let url) = request.delivery, answer.body.file == nil,
                 request.acceptableStatuses.contains(answer.status)
@@ -54,7 +55,7 @@ final class AgentSettings: Sendable {
             let wanted = request.acceptableStatuses.description
             throw ErrandError(.unacceptableStatus, "status \(response.status), expected \(wanted)", response: response)
         }
-        let accepted = request.acceptableContentTypes
+        let accepted = request.acceptableContentTypes.resolved(by: request.decoder ?? configuration.decoder)
         if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
             throw ErrandError(
                 .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)

@@ -6,7 +6,7 @@ extension FilterChain {
     func wire(_ exchange: Exchange) async throws -> HTTPResponse {
         let activity = exchange.activity
         var request = exchange.http
-        request.body = try request.body.resolved()
+        request.body = try request.body.resolved(by: exchange.settings.configuration.encoder)
         try request.validate()
         activity.tell(.sending(request, attempt: exchange.attempt, hop: exchange.hop))
         if activity.bodyByteLimit > 0, let data = request.body.data, !data.isEmpty {

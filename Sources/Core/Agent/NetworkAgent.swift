@@ -159,6 +159,10 @@ extension NetworkAgent {
         public var filters: [any Filter] = []
         /// Told in the order of the array, before the request's own.
         public var accessories: [any Accessory] = []
+        /// Decodes the outputs of requests that have no decoder of their own; a `JSONDecoder` by default.
+        public var decoder: any BodyDecoder = JSONDecoder()
+        /// Encodes the bodies of requests that have no encoder of their own; a `JSONEncoder` by default.
+        public var encoder: any BodyEncoder = JSONEncoder()
         /// The most bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
         public var maximumBodyBytes = 64 << 20
         /// The most bytes of a body that an error keeps; 64 KiB by default.

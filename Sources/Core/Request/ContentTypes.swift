@@ -10,9 +10,13 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
 
     /// Anything. The default for `Data`, `String`, `Void` and `HTTPResponse`.
     public static let any = ContentTypes(names: nil)
-    /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`.
+    /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`,
+    /// unless the decoder of the request or of its agent reads something else.
     public static let json: ContentTypes = ["application/json", "text/json", "text/javascript", "*/*+json"]
     public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
+
+    /// The same, but what the decoder reads in the place of ``json``.
+    func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
     public static func + (a: ContentTypes, b: ContentTypes) -> ContentTypes {
         guard let x = a.names, let y = b.names else { return .any }

@@ -38,6 +38,7 @@ public struct ParameterEncoding: Sendable, Hashable {
 
     /// The text, without a leading `?`. Throws ``ErrandError/Code/bodyEncoding`` for an `.encoded` value that is not.
     public func encode(_ parameters: Parameters) throws -> String {
+        if let fault = parameters.fault { throw ErrandError(.bodyEncoding, fault) }
         var result = ""
         let items = parameters.items
         // A stable sort: what repeats a name keeps its order.

@@ -1,27 +1,58 @@
-/// Names and values for a query, a form or a JSON object, written as literals.
+public import ErrandEssentials
+
+/// Names and values for a query, a form or a JSON object, written as a literal.
 ///
 /// ```swift
-/// var parameters: Parameters? { ["q": "swift", "page": 2, "tags": ["a", "b"], "user": ["id": 7]] }
+/// var parameters: Parameters? { ["q": text, "page": page, "tags": ["a", "b"], "user": ["id": 7]] }
 /// ```
+///
+/// A value is anything ``ParameterConvertible``.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// In the order written; names may repeat.
     public var items: [Item]
 
     /// One name and its value.
     public struct Item: Sendable, Hashable {
+        /// As it is, not encoded.
         public var name: String
+        /// What is encoded.
         public var value: ParameterValue
+        /// Makes an item.
         public init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
         }
     }
 
+    /// Makes parameters of items; none by default.
     public init(_ items: [Item] = []) { self.items = items }
-    public init(dictionaryLiteral elements: (String, ParameterValue)...) {
-        items = elements.map { Item($0.0, $0.1) }
+    /// In the order of the literal; a value that is nil leaves its name out.
+    public init(dictionaryLiteral elements: (String, any ParameterConvertible)...) {
+        items = elements.compactMap { name, value in value.parameterValue.map { Item(name, $0) } }
     }
 
+    /// The properties of a value, as `JSONEncoder` sees them: one item each, in the order of their names. A value that
+    /// cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/bodyEncoding`` before it is sent.
+    ///
+    /// ```swift
+    /// struct Filter: Encodable, Sendable { var text = "swift", page = 2 }
+    /// var query: Parameters { Parameters(encoding: filter) }        // page=2&text=swift
+    /// ```
+    public init(encoding value: some Encodable, encoder: JSONEncoder? = nil) {
+        do {
+            let data = try (encoder ?? JSONEncoder()).encode(value)
+            let members = try JSONDecoder().decode([String: ParameterValue].self, from: data)
+            items = members.sorted { $0.key < $1.key }.map { Item($0.key, $0.value) }
+        } catch {
+            items = []
+            fault = "\(type(of: value)) cannot be encoded as parameters"
+        }
+    }
+
+    /// Why the value that these were made of could not be encoded.
+    private(set) var fault: String?
+
+    /// Whether there is none.
     public var isEmpty: Bool { items.isEmpty }
 
     /// The first value of a name; setting replaces it, nil removes every one.
@@ -33,15 +64,26 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             if let newValue { items.insert(Item(name, newValue), at: first) }
         }
     }
+
+    /// Adds a value, and keeps those of the same name; nothing if it is nil.
+    public mutating func append(_ name: String, _ value: some ParameterConvertible) {
+        if let value = value.parameterValue { items.append(Item(name, value)) }
+    }
 }
 
 /// One parameter's value.
 public enum ParameterValue: Sendable, Hashable {
+    /// Text.
     case string(String)
+    /// A whole number.
     case integer(Int64)
+    /// A number; in JSON one that is not finite throws ``ErrandError/Code/bodyEncoding``.
     case number(Double)
+    /// Written as ``ParameterEncoding/Booleans`` says.
     case boolean(Bool)
+    /// Written as ``ParameterEncoding/Arrays`` says.
     case array([ParameterValue])
+    /// Nested names in brackets.
     case object([String: ParameterValue])
     /// Encoded as the name repeated, sorted by value.
     case set(Set<ParameterValue>)
@@ -85,6 +127,30 @@ extension ParameterValue: Encodable {
         case .object(let values): try container.encode(values)
         case .set(let values): try container.encode(Array(values))
         case .null: try container.encodeNil()
+        }
+    }
+}
+
+extension ParameterValue: Decodable {
+    /// From any JSON value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .string("\(value)")
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let values = try? container.decode([ParameterValue].self) {
+            self = .array(values)
+        } else {
+            self = .object(try container.decode([String: ParameterValue].self))
         }
     }
 }

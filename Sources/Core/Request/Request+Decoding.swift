@@ -44,7 +44,7 @@ extension Request where Output: Decodable {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
 
-    /// JSON by `decoder`. An optional output is nil for an empty body; `Data?` and `String?` are not read as JSON.
+    /// By `decoder`, or the agent's. An optional output is nil for an empty body; `Data?` and `String?` are not decoded.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         let data = response.data
         if let optional = Output.self as? any ExpressibleByNilLiteral.Type {
@@ -52,6 +52,6 @@ extension Request where Output: Decodable {
             if Output.self == Data?.self, let value = data as? Output { return value }
             if Output.self == String?.self, let value = try response.text() as? Output { return value }
         }
-        return try response.json(Output.self, decoder: decoder)
+        return try response.decoded(as: Output.self, by: decoder)
     }
 }

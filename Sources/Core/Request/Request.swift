@@ -15,7 +15,7 @@ public import Foundation
 /// ```
 ///
 /// Everything has a default. `Output` is `Data` unless said otherwise, and may be `String`, any `Decodable` (read as
-/// JSON), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty answer; any other
+/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty answer; any other
 /// type brings a `decode` of its own. An app gives all its requests its own defaults with a protocol:
 ///
 /// ```swift
@@ -58,7 +58,7 @@ public protocol Request<Output>: Sendable {
     var redirects: RedirectPolicy? { get }
     /// 200 to 299 by default. Checked before the content type.
     var acceptableStatuses: StatusCodes { get }
-    /// `.json` for an `Output` that is read as JSON, `.any` for others.
+    /// `.json`, or what the decoder reads, for an `Output` that is decoded, `.any` for others.
     var acceptableContentTypes: ContentTypes { get }
     /// As a stream if `Output` is ``HTTPBody``, otherwise in memory.
     var delivery: BodyDelivery { get }
@@ -71,8 +71,8 @@ public protocol Request<Output>: Sendable {
     var checks: [ResponseCheck] { get }
     /// Told after the agent's.
     var accessories: [any Accessory] { get }
-    /// Used by the decoding of a `Decodable` output.
-    var decoder: JSONDecoder { get }
+    /// Decodes a `Decodable` output; the agent's by default (nil).
+    var decoder: (any BodyDecoder)? { get }
 
     /// A complete request of one's own instead of all of the above that describes one (Y7); nil by default. Filters,
     /// checks, accessories, timeouts and decoding apply as always.
@@ -117,7 +117,7 @@ extension Request {
     public var filters: [any Filter] { [] }
     public var checks: [ResponseCheck] { [] }
     public var accessories: [any Accessory] { [] }
-    public var decoder: JSONDecoder { JSONDecoder() }
+    public var decoder: (any BodyDecoder)? { nil }
     public func httpRequest() throws -> HTTPRequest? { nil }
     public func mapError(_ error: any Error) -> any Error { error }
 }

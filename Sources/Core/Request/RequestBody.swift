@@ -19,7 +19,8 @@ public struct RequestBody: Sendable {
     private enum Storage: Sendable {
         case none
         case data(Data)
-        case deferred(@Sendable () throws -> Data)
+        case deferred(@Sendable (any BodyEncoder) throws -> Data)
+        case encodable(@Sendable (any BodyEncoder) throws -> Data, (any BodyEncoder)?)
         case file(URL)
         case stream(@Sendable () throws -> HTTPBody)
     }
@@ -49,18 +50,36 @@ public struct RequestBody: Sendable {
         .data(Data(text.utf8), contentType: contentType)
     }
 
+    /// The value as JSON: by `encoder`, or by the agent's if that is a `JSONEncoder`.
     public static func json(
-        _ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder(),
-        contentType: String = "application/json"
+        _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
-        RequestBody(.deferred { try encoder.encode(value) }, contentType)
+        RequestBody(.deferred { try (encoder ?? $0 as? JSONEncoder ?? plainEncoder).encode(value) }, contentType)
+    }
+
+    /// The value in the format of `encoder`, or of the agent's: JSON by default.
+    public static func encoded(
+        _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
+    ) -> RequestBody {
+        RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
     }
 
     /// `application/x-www-form-urlencoded`.
     public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
     {
         RequestBody(
-            .deferred { Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
+            .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
+    }
+
+    /// `application/x-www-form-urlencoded`, from the properties of a value; see ``Parameters/init(encoding:encoder:)``.
+    public static func form(
+        _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
+    ) -> RequestBody {
+        RequestBody(
+            .deferred { encoder in
+                let parameters = Parameters(encoding: value, encoder: encoder as? JSONEncoder)
+                return Data(try encoding.encode(parameters).utf8)
+            }, "application/x-www-form-urlencoded")
     }
 
     /// The file's bytes, read while they are sent.
@@ -97,7 +116,7 @@ public struct RequestBody: Sendable {
         switch storage {
         case .none: Data()
         case .data(let data): data
-        case .deferred, .file, .stream: nil
+        case .deferred, .encodable, .file, .stream: nil
         }
     }
 
@@ -106,26 +125,33 @@ public struct RequestBody: Sendable {
         switch storage {
         case .none: .empty
         case .data(let data): HTTPBody(data)
-        case .deferred: try resolved().open()
+        case .deferred, .encodable: try resolved(by: Self.plainEncoder).open()
         case .file(let url): HTTPBody(file: url, length: length)
         case .stream(let open): try open()
         }
     }
 
     /// The same with everything known that can be known before sending: JSON encoded, a file's length read.
-    func resolved() throws -> RequestBody {
+    func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream: return self
-        case .deferred(let encode):
-            do { return .data(try encode(), contentType: contentType) } catch let error as ErrandError {
-                throw error
-            } catch {
-                throw ErrandError(.bodyEncoding, "the body could not be encoded", underlying: error)
-            }
+        case .deferred(let encode): return try .data(Self.encoding { try encode(encoder) }, contentType: contentType)
+        case .encodable(let encode, let own):
+            let encoder = own ?? encoder
+            let data = try Self.encoding { try encode(encoder) }
+            return .data(data, contentType: contentType ?? encoder.contentType)
         case .file(let url):
             var result = self
             result.length = try ErrandError.naming(.file) { try SystemFile.size(of: url.path) }
             return result
         }
     }
+
+    private static func encoding(_ encode: () throws -> Data) throws -> Data {
+        do { return try encode() } catch let error as ErrandError { throw error } catch {
+            throw ErrandError(.bodyEncoding, "the body could not be encoded", underlying: error)
+        }
+    }
+
+    private static let plainEncoder = JSONEncoder()
 }

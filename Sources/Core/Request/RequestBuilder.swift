@@ -5,7 +5,7 @@ extension AgentSettings {
     func build(_ request: some Request) throws -> HTTPRequest {
         if let complete = try request.httpRequest() {
             var complete = complete
-            complete.body = try complete.body.resolved()
+            complete.body = try complete.body.resolved(by: configuration.encoder)
             return complete
         }
         let encoding = request.parameterEncoding
@@ -28,7 +28,8 @@ extension AgentSettings {
         let url = try ErrandError.naming(.invalidURL) {
             try BaseURL.join({ try self.base(request.base) }, request.path, query: query)
         }
-        var http = HTTPRequest(request.method, url, headers: configuration.headers, body: try body.resolved())
+        var http = HTTPRequest(
+            request.method, url, headers: configuration.headers, body: try body.resolved(by: configuration.encoder))
         if let authorization = request.authorization ?? configuration.authorization {
             http.headers.set(.authorization, authorization.value, sensitive: true)
         }

@@ -16,6 +16,8 @@ public struct HTTPResponse: Sendable {
     /// "1.1", "2"; nil if nobody said.
     public var version: String?
     public var source: ResponseSource
+    /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
+    var decoder: (any BodyDecoder)?
 
     public init(
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
@@ -45,16 +47,26 @@ public struct HTTPResponse: Sendable {
         return text
     }
 
-    /// A body in memory as JSON.
-    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
-        -> Value
-    {
+    /// A body in memory as JSON: by `decoder`, or by the decoder of the request or of the agent if that is a
+    /// `JSONDecoder`. Throws ``ErrandError/Code/decoding``.
+    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
+        try decoded(as: type, by: decoder ?? self.decoder as? JSONDecoder ?? Self.plainDecoder)
+    }
+
+    /// A value from a body in memory: by `decoder`, or by the decoder of the request, or of the agent. Throws
+    /// ``ErrandError/Code/decoding``.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
+    ) throws -> Value {
+        let decoder = decoder ?? self.decoder ?? Self.plainDecoder
         do { return try decoder.decode(type, from: data) } catch {
             let what =
                 data.isEmpty ? "the body is empty" : (error as? DecodingError)?.summary ?? "\(Swift.type(of: error))"
             throw ErrandError(.decoding, "\(type) expected: \(what)", response: self, underlying: error)
         }
     }
+
+    private static let plainDecoder = JSONDecoder()
 
     /// Itself without a stream, for those who look on: a stream belongs to its reader, and ends with it.
     var forOnlookers: HTTPResponse {

@@ -4,7 +4,7 @@ public import Errand
 ///
 /// ```swift
 /// .query(["v": "3", "platform": "linux"])
-/// .query(inCacheKey: false, name: "token") { _ in ["token": .init(try await session.token)] }
+/// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
