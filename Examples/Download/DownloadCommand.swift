@@ -50,7 +50,7 @@ struct DownloadCommand {
             path: arguments.url, destination: arguments.destination, checksum: arguments.sha256.map { .sha256($0) },
             headers: headers, timeout: .seconds(arguments.timeout))
         let options = DownloadOptions(
-            segments: arguments.segments, retries: DownloadRetries(inARow: arguments.tries, inAll: arguments.tries))
+            segments: arguments.segments, retries: DownloadRetries(maximumConsecutiveFailures: arguments.tries))
         let agent = NetworkAgent(baseURL: "", transport: .curl, filters: [.downloads(options)])
         let line = Mutex(ProgressLine(isTerminal: ProgressLine.standardErrorIsTerminal))
         let download = agent.download(request)
@@ -68,6 +68,7 @@ struct DownloadCommand {
                 case .progress(let progress):
                     if arguments.isQuiet { continue }
                     if let text = line.withLock({ $0.text(for: progress, columns: columns) }) { write(text) }
+                case .notice: continue
                 case .finished(let file):
                     write(line.withLock { $0.end() })
                     print(file.path)

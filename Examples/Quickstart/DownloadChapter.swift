@@ -22,11 +22,12 @@ enum DownloadChapter {
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, filters: [.downloads])
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl)
         var last = DownloadProgress()
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {
             case .progress(let progress): last = progress
+            case .notice(let notice): Quickstart.line("\(notice)")
             case .finished(let file):
                 let ranges = shop.server.received.filter { $0.path.hasSuffix("7.mp4") }.compactMap {
                     $0.headers["Range"]

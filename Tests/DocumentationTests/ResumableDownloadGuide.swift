@@ -12,17 +12,19 @@ enum ResumableDownloadGuide {
     }
 
     static func send(_ folder: URL) async throws {
-        let agent = NetworkAgent(baseURL: "https://example.com", transport: .curl, filters: [.downloads])
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .curl)
         let file = try await agent.send(GetVideo(destination: folder)).value
         _ = file
     }
 
     static func watch(
-        _ agent: NetworkAgent, _ folder: URL, show: (Double, Duration?) -> Void, play: (URL) -> Void
+        _ agent: NetworkAgent, _ folder: URL, show: (Double, Duration?) -> Void, log: (DownloadNotice) -> Void,
+        play: (URL) -> Void
     ) async throws {
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {
             case .progress(let progress): show(progress.fraction ?? 0, progress.timeLeft)
+            case .notice(let notice): log(notice)
             case .finished(let file): play(file)
             }
         }

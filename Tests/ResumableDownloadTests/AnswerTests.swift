@@ -114,16 +114,6 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
-    @Test("a coding that was not asked for is refused, unless the file is of that kind")
-    func codings() async throws {
-        let origin = try Origin(film, path: "/*")
-        origin.set { $0.twist = { _, _, answer in answer.header("Content-Encoding", "gzip") } }
-        let error = await failure { try await agent(origin.server).send(Get(folder.file("a.txt"), path: "a.txt")) }
-        #expect((error as? DownloadError)?.code == .contentCoding && folder.names.isEmpty)
-        try await agent(origin.server).send(Get(folder.file("a.tar.gz"), path: "a.tar.gz"))
-        #expect(try folder.data("a.tar.gz") == film)
-    }
-
     @Test(
         "what can not be known again is not asked for in part (B42)", arguments: [nil, "W/\"1\"", "\"a\"b\"", "bare"],
         [1, 4])

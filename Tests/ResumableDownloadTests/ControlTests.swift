@@ -32,6 +32,8 @@ import Testing
                 #expect(file == nil)
                 received.append(progress.received)
                 if progress.received == progress.total { #expect(progress.fraction == 1 && progress.timeLeft == .zero) }
+            case .notice(.retrying): #expect(file == nil)
+            case .notice(let notice): Issue.record("\(notice)")
             case .finished(let url): file = url
             }
         }

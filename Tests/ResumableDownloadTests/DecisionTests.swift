@@ -115,15 +115,20 @@ import Testing
         #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
     }
 
-    @Test("tries end in a row, in all, and where the server asks for too long a wait")
+    @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
     func retries() {
-        var rules = DownloadRetries(inARow: 3, inAll: 6, backoff: .seconds(1), longestWait: .seconds(10))
+        var rules = DownloadRetries(
+            maximumConsecutiveFailures: 3, maximumAttempts: 8, backoff: .seconds(1), longestWait: .seconds(10))
         var state = RetryState(rules)
         #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
         #expect(state.wait(madeProgress: true) != nil)
-        #expect(state.wait(madeProgress: true) != nil)
-        #expect(state.wait(madeProgress: true) != nil)
-        #expect(state.wait(madeProgress: true) == nil, "the sixth try was the last")
+        #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
+        #expect(state.wait(madeProgress: false) == nil, "the third failure in a row was the last")
+        state = RetryState(rules)
+        #expect((0..<7).allSatisfy { _ in state.wait(madeProgress: true) != nil })
+        #expect(state.wait(madeProgress: true) == nil, "the eighth attempt was the last")
+        state = RetryState(DownloadRetries(maximumConsecutiveFailures: 2))
+        #expect((0..<10_000).allSatisfy { _ in state.wait(madeProgress: true) != nil })
         state = RetryState(rules)
         func answer(_ status: Int, _ after: String?) -> HTTPResponse {
             var headers = HTTPHeaders()

@@ -127,11 +127,51 @@ import Testing
         #expect(try folder.data("a.mp4") == Data("old".utf8) && folder.names == ["a.mp4"])
     }
 
-    @Test("a download without its filter says what is missing")
-    func noFilter() async throws {
-        server.on("/film.mp4", .data(film))
+    @Test("a download works on an agent without its filter, by every way of sending", arguments: Wire.allCases)
+    func noFilter(wire: Wire) async throws {
+        server.on("/film.mp4", .ranges(film, etag: "\"1\""))
+        let bare = NetworkAgent(baseURL: server.url, transport: wire.transport)
+        #expect(try await bare.send(Get(folder.file("sent"))).value == folder.file("sent"))
+        #expect(try await bare.start(Get(folder.file("started"))).value.value == folder.file("started"))
+        #expect(try await bare.download(Get(folder.file("watched"))).file == folder.file("watched"))
+        for name in ["sent", "started", "watched"] { #expect(try folder.data(name) == film) }
+        #expect(folder.names.count == 3)
+    }
+
+    @Test("the agent's filter does the work with its options, and the request's own one too")
+    func installedFilter() async throws {
+        server.on("/film.mp4", .ranges(film, etag: "\"1\""))
+        let installed = NetworkAgent(
+            baseURL: server.url, transport: Wire.curl.transport,
+            filters: [.downloads(quick(segments: 4)), .downloads(quick())])
+        try await installed.send(Get(folder.file("a")))
+        #expect(server.requestCount == 5 && server.received.allSatisfy { $0.range != nil })
+        struct Own: DownloadRequest {
+            var path: String { "film.mp4" }
+            let destination: URL
+            var filters: [any Filter] { [.downloads(quick(segments: 4))] }
+        }
         let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
-        let error = await failure { try await bare.send(Get(folder.file("a.mp4"))) } as? ErrandError
-        #expect(error?.code == .decoding && error?.message.contains(".downloads") == true)
+        try await bare.send(Own(destination: folder.file("b")))
+        #expect(server.requestCount == 10 && server.received.allSatisfy { $0.range != nil })
+        #expect(try folder.data("a") == film && folder.data("b") == film && folder.names == ["a", "b"])
+    }
+
+    @Test("a download that a filter sends within another one, with its tags, is carried out too")
+    func withinAnother() async throws {
+        server.on("/film.mp4", .ranges(film, etag: "\"1\""))
+        let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
+        let inner = folder.file("inner")
+        struct Outer: DownloadRequest {
+            var path: String { "film.mp4" }
+            let destination: URL
+            let filters: [any Filter]
+        }
+        let sends = ClosureFilter(.hop) { exchange, next in
+            _ = try await bare.send(Get(inner), options: CallOptions(tags: exchange.tags))
+            return try await next(exchange)
+        }
+        try await bare.send(Outer(destination: folder.file("outer"), filters: [sends]))
+        #expect(try folder.data("outer") == film && folder.data("inner") == film)
     }
 }

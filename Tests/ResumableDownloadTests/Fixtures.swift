@@ -78,7 +78,9 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
 func quick(segments: Int = 1, tries: Int = 5, clash: NameClash = .number) -> DownloadOptions {
     DownloadOptions(
         segments: segments, minimumSegment: 64 << 10, nameClash: clash,
-        retries: DownloadRetries(inARow: tries, inAll: 50, backoff: .zero), progressInterval: .zero)
+        retries: DownloadRetries(
+            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .zero),
+        progressInterval: .zero)
 }
 
 func agent(_ server: TestServer, _ wire: Wire = .curl, _ options: DownloadOptions = quick()) -> NetworkAgent {

@@ -4,56 +4,60 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
-import Synchronization
 
 extension Agent {
-    /// Starts a download that is watched as it comes.
+    /// Starts a download and delivers its events.
     ///
     /// ```swift
     /// for try await event in agent.download(GetVideo(destination: folder)) {
     ///     switch event {
     ///     case .progress(let progress): show(progress.fraction ?? 0, progress.timeLeft)
+    ///     case .notice(let notice): log(notice)
     ///     case .finished(let file): play(file)
     ///     }
     /// }
     /// ```
     ///
-    /// Leaving the loop, or cancelling its task, cancels the download; what came is kept, and the next start of the same
-    /// request goes on from there.
+    /// Leaving the loop, or cancelling its task, cancels the download; the received bytes are kept, and the next start of
+    /// the same request continues from there.
     public func download<R: DownloadRequest>(_ request: R, options: CallOptions = CallOptions()) -> Download {
         let control = options.tags[DownloadCall.Key.self].control ?? DownloadControl()
-        let (progress, feed) = AsyncStream<DownloadProgress>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let feed = DownloadEventFeed()
         var options = options
-        options.addDownload(control) { feed.yield($0) }
+        options.addDownload(control) { feed.post($0) }
         let handle = start(request, options: options, completion: Completion { _, _ in feed.finish() })
-        return Download(handle: handle, control: control, progress: progress)
+        return Download(handle: handle, control: control, feed: feed)
     }
 }
 
-/// What is told of a download.
+/// What happens in a download, in this order of time. More cases may come: write a `default`.
 public enum DownloadEvent: Sendable, Hashable {
+    /// How far it is and what it does. The last one before the end holds everything that arrived.
     case progress(DownloadProgress)
-    /// The file is in its place; nothing follows.
+    /// A wait, a retry or a restart.
+    case notice(DownloadNotice)
+    /// The file is in its place; no event follows.
     case finished(URL)
 }
 
-/// A running download: its events, in order, progress that nobody fetched left out; for one reader.
+/// A running download: its events, in order, for one reader. Progress that the reader has not fetched is replaced by newer
+/// progress.
 public struct Download: AsyncSequence, Sendable {
     public typealias Element = DownloadEvent
 
     let handle: RequestHandle<Response<URL>>
     let control: DownloadControl
-    let progress: AsyncStream<DownloadProgress>
+    let feed: DownloadEventFeed
 
     /// The activity behind it.
     public var activity: Activity { handle.activity }
 
-    /// Lets the connection go and keeps what came.
+    /// Closes the connection and keeps the received bytes.
     public func pause() { control.pause() }
-    /// Goes on where it was.
+    /// Continues where it was.
     public func resume() { control.resume() }
     public var isPaused: Bool { control.isPaused }
-    /// Gives up for now; the same request goes on from here another time.
+    /// Cancels it; the same request continues from here another time.
     public func cancel() { handle.cancel() }
 
     /// The file, once it is in its place. Cancelling the task that waits here does not cancel the download.
@@ -62,7 +66,7 @@ public struct Download: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(watch: Watch(handle), progress: progress.makeAsyncIterator())
+        Iterator(watch: Watch(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
     }
 
     /// Cancels the download when the loop over it is left.
@@ -74,19 +78,24 @@ public struct Download: AsyncSequence, Sendable {
 
     public struct Iterator: AsyncIteratorProtocol {
         let watch: Watch
-        var progress: AsyncStream<DownloadProgress>.Iterator
+        let feed: DownloadEventFeed
+        var signals: AsyncStream<Void>.Iterator
         var isOver = false
 
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> DownloadEvent? {
             if isOver { return nil }
             let handle = watch.handle
-            // A cancelled task ends the stream of progress; the download itself has to hear of it.
-            let news = await withTaskCancellationHandler {
-                await progress.next(isolation: actor)
-            } onCancel: {
-                handle.cancel()
+            while true {
+                if let event = feed.take() { return event }
+                // A cancelled task ends the stream of signals; the download itself has to be cancelled too.
+                let signal: Void? = await withTaskCancellationHandler {
+                    await signals.next(isolation: actor)
+                } onCancel: {
+                    handle.cancel()
+                }
+                if signal == nil { break }
             }
-            if let news { return .progress(news) }
+            if let event = feed.take() { return event }
             isOver = true
             return .finished(try await handle.value.value)
         }

@@ -94,13 +94,13 @@ public final class DownloadControl: Sendable {
     }
 }
 
-/// A transfer was given up because somebody paused it; never leaves a download.
+/// A transfer ended because the download was paused; never leaves a download.
 struct DownloadPause: Error {}
 
-/// What a call says to its download.
+/// What a call passes to its download.
 struct DownloadCall: Sendable {
     var control: DownloadControl?
-    var listeners: [@Sendable (DownloadProgress) -> Void] = []
+    var listeners: [@Sendable (DownloadEvent) -> Void] = []
 
     enum Key: TagKey {
         static var defaultValue: DownloadCall { DownloadCall() }
@@ -108,20 +108,26 @@ struct DownloadCall: Sendable {
 }
 
 extension CallOptions {
-    /// Steers and watches a download: `agent.send(request, options: .download { print($0.received) })`. The closure is
-    /// called on whatever thread, one report at a time.
+    /// Controls and observes a download: `agent.send(request, options: .download { print($0.received) })`. The closure is
+    /// called on any thread, one report at a time.
     public static func download(
         _ control: DownloadControl? = nil, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) -> CallOptions {
         var options = CallOptions()
-        options.addDownload(control, progress)
+        var listener: (@Sendable (DownloadEvent) -> Void)?
+        if let progress {
+            listener = { event in
+                if case .progress(let news) = event { progress(news) }
+            }
+        }
+        options.addDownload(control, listener)
         return options
     }
 
-    mutating func addDownload(_ control: DownloadControl?, _ progress: (@Sendable (DownloadProgress) -> Void)?) {
+    mutating func addDownload(_ control: DownloadControl?, _ listener: (@Sendable (DownloadEvent) -> Void)?) {
         var call = tags[DownloadCall.Key.self]
         call.control = control ?? call.control
-        if let progress { call.listeners.append(progress) }
+        if let listener { call.listeners.append(listener) }
         tags[DownloadCall.Key.self] = call
     }
 }

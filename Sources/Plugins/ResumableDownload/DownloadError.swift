@@ -21,8 +21,10 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Whether the same download may succeed when it is tried again later, without anybody having changed anything here.
-    public var isRetryable: Bool { [.busy, .digestMismatch, .file].contains(code) }
+    /// Whether the same download may succeed when it is sent again later, with nothing changed here.
+    public var isRetryable: Bool {
+        [.busy, .digestMismatch, .file, .mirrorMismatch, .changedTooOften, .tooManyOpenFiles].contains(code)
+    }
 
     public var description: String { "\(code): \(message)" }
 }
@@ -40,12 +42,22 @@ extension DownloadError.Code {
     public static let noSpace = Self("noSpace")
     /// Any other failure of the file system.
     public static let file = Self("file")
-    /// The whole file came, and it is not the one that the request's checksum asks for.
+    /// The process or the system has too many open files. A download waits for that to pass; listing what is left over
+    /// does not.
+    public static let tooManyOpenFiles = Self("tooManyOpenFiles")
+    /// The whole file arrived, and it is not the one that the request's checksum asks for.
     public static let checksumMismatch = Self("checksumMismatch")
-    /// The bytes are not those that the server's own digest speaks of (RFC 9530).
+    /// The bytes are not those of the server's own digest (RFC 9530), also when they were fetched a second time.
     public static let digestMismatch = Self("digestMismatch")
-    /// The bytes are in a content coding that was not asked for, such as gzip.
+    /// The server sends the file only in a content coding that the transport cannot decode; the message names it.
     public static let contentCoding = Self("contentCoding")
-    /// An answer of which no file can be made, such as a part that nobody asked for.
+    /// The decoded file is larger than `maximumDecodedBytes`.
+    public static let tooLarge = Self("tooLarge")
+    /// The rest is available from another place only, such as a mirror, and nothing shows that it belongs to the bytes on
+    /// disk. A checksum would.
+    public static let mirrorMismatch = Self("mirrorMismatch")
+    /// The file changed on the server during each of several attempts.
+    public static let changedTooOften = Self("changedTooOften")
+    /// A response of which no file can be made, such as a part that was not requested.
     public static let unusableAnswer = Self("unusableAnswer")
 }

@@ -4,27 +4,34 @@
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.downloads(DownloadOptions(segments: 4))])
 /// ```
 public struct DownloadOptions: Sendable {
-    /// Ranges of one file that are fetched at once, from 1 to 16, where the server allows it; 1 by default.
+    /// Ranges of one file that are fetched at once, from 1 to 16, where the server allows it; 1 by default. A segment that
+    /// is done takes half of what the slowest has left.
     public var segments: Int
     /// No segment is shorter than that many bytes; 1 MiB by default.
     public var minimumSegment: Int64
     /// What becomes of a file whose name is taken, in a directory; `.number` by default. A destination that is a file is
     /// always replaced.
     public var nameClash: NameClash
-    /// What is done when a try fails.
+    /// What happens when an attempt fails.
     public var retries: DownloadRetries
-    /// The shortest time between two reports of progress; 100 ms by default.
+    /// The shortest time between two reports of progress while bytes arrive; 100 ms by default. The last one is never
+    /// lost, and a change of state is reported at once.
     public var progressInterval: Duration
+    /// The largest file that is written from a content coding such as gzip, in bytes; 4 GiB by default. A file that is
+    /// sent as it is has no such bound: its length is announced and compared with the free space.
+    public var maximumDecodedBytes: Int64
 
     public init(
         segments: Int = 1, minimumSegment: Int64 = 1 << 20, nameClash: NameClash = .number,
-        retries: DownloadRetries = DownloadRetries(), progressInterval: Duration = .milliseconds(100)
+        retries: DownloadRetries = DownloadRetries(), progressInterval: Duration = .milliseconds(100),
+        maximumDecodedBytes: Int64 = 4 << 30
     ) {
         self.segments = segments
         self.minimumSegment = minimumSegment
         self.nameClash = nameClash
         self.retries = retries
         self.progressInterval = progressInterval
+        self.maximumDecodedBytes = maximumDecodedBytes
     }
 }
 
@@ -36,30 +43,37 @@ public enum NameClash: Sendable, Hashable {
     case replace
 }
 
-/// When a download goes on by itself after the network or the server failed.
+/// When a download continues by itself after the network or the server failed.
 ///
-/// Between two tries it waits: as long as `Retry-After` asks (RFC 9110, section 10.2.3), otherwise at random up to
-/// `backoff`, which doubles with each try that brought nothing. Only failures that may pass are tried again; see
-/// `ErrandError.isRetryable`.
+/// ```swift
+/// DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 10))
+/// ```
+///
+/// Between two attempts it waits: as long as `Retry-After` asks (RFC 9110, section 10.2.3), otherwise at random up to
+/// `backoff`, which doubles with each attempt that brought nothing. Only failures that may pass are followed by another
+/// attempt; see `ErrandError.isRetryable`.
 public struct DownloadRetries: Sendable, Hashable {
-    /// Tries in a row that bring no byte; 5 by default.
-    public var inARow: Int
-    /// Tries in all; 100 by default.
-    public var inAll: Int
-    /// Half a second by default.
+    /// Attempts in a row that bring no new byte before the download fails; 5 by default. An attempt that brings bytes
+    /// starts the count anew.
+    public var maximumConsecutiveFailures: Int
+    /// Attempts in one run, whatever they bring; nil, the default, for no limit. A `deadline` of the request bounds the
+    /// time instead.
+    public var maximumAttempts: Int?
+    /// The longest first wait; half a second by default.
     public var backoff: Duration
     /// No wait is longer: a longer `Retry-After` ends the download. A minute by default.
     public var longestWait: Duration
 
     public init(
-        inARow: Int = 5, inAll: Int = 100, backoff: Duration = .milliseconds(500), longestWait: Duration = .seconds(60)
+        maximumConsecutiveFailures: Int = 5, maximumAttempts: Int? = nil, backoff: Duration = .milliseconds(500),
+        longestWait: Duration = .seconds(60)
     ) {
-        self.inARow = inARow
-        self.inAll = inAll
+        self.maximumConsecutiveFailures = maximumConsecutiveFailures
+        self.maximumAttempts = maximumAttempts
         self.backoff = backoff
         self.longestWait = longestWait
     }
 
-    /// One try.
-    public static let none = DownloadRetries(inARow: 1, inAll: 1)
+    /// One attempt.
+    public static let none = DownloadRetries(maximumConsecutiveFailures: 1, maximumAttempts: 1)
 }

@@ -1,20 +1,32 @@
-/// How far a download is.
-public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes that are in the partial file, those of earlier runs included. Never less than was told before, unless the
-    /// file turns out to be shorter.
-    public var received: Int64
-    /// Nil while nobody knows.
-    public var total: Int64?
-    /// Bytes a second over the last few seconds; 0 before the first is known.
-    public var rate: Double
-    /// At that rate; nil while it cannot be told.
-    public var timeLeft: Duration?
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
-    public init(received: Int64 = 0, total: Int64? = nil, rate: Double = 0, timeLeft: Duration? = nil) {
+/// How far a download is, and what it does.
+public struct DownloadProgress: Sendable, Hashable {
+    /// Bytes in the partial file, those of earlier runs included. Never less than reported before, unless the file turns
+    /// out to be shorter.
+    public var received: Int64
+    /// Bytes in all; nil while unknown.
+    public var total: Int64?
+    /// Bytes a second over the last few seconds; 0 before the first is known, and while nothing arrives.
+    public var rate: Double
+    /// The time left at that rate; nil while unknown.
+    public var timeLeft: Duration?
+    /// What the download does at the moment.
+    public var state: DownloadState
+
+    public init(
+        received: Int64 = 0, total: Int64? = nil, rate: Double = 0, timeLeft: Duration? = nil,
+        state: DownloadState = .receiving
+    ) {
         self.received = received
         self.total = total
         self.rate = rate
         self.timeLeft = timeLeft
+        self.state = state
     }
 
     /// From 0 to 1; nil while the total is not known.
@@ -22,4 +34,26 @@ public struct DownloadProgress: Sendable, Hashable {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(received) / Double(total)) : 1
     }
+}
+
+/// What a download does at the moment. More cases may come: write a `default`.
+public enum DownloadState: Sendable, Hashable {
+    /// Waits for its turn, because the process has too many open files.
+    case queued
+    /// An attempt has begun; no byte of it has arrived.
+    case connecting
+    /// Bytes arrive.
+    case receiving
+    /// An attempt is under way, but no byte has arrived for five seconds.
+    case stalled
+    /// Waits for `resume()`.
+    case paused
+    /// Waits for the next attempt, until a date.
+    case waiting(until: Date)
+    /// All bytes are on disk; the digest is computed and the checks run.
+    case verifying
+    /// The file is in its place.
+    case finished
+    /// The run ended without the file: it failed or was cancelled.
+    case interrupted
 }

@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request whose answer becomes a file, whole and right, however often the way there is interrupted.
+/// A request whose response becomes a file, whole and right, however often the transfer is interrupted.
 ///
 /// ```swift
 /// struct GetVideo: DownloadRequest {
@@ -15,17 +15,18 @@ public import Foundation
 /// let file = try await agent.send(GetVideo(destination: folder)).value
 /// ```
 ///
-/// The agent, or the request, needs the filter ``ResumableDownloads``: `filters: [.downloads]`. The output is the file's
-/// place. Only GET is resumed and tried again (RFC 9110, section 14.2); other methods get one try, HEAD none.
-public protocol DownloadRequest: Request where Output == URL {
+/// It brings its filter with it: any agent sends it. The output is the file's place. Only GET is resumed and attempted again
+/// (RFC 9110, section 14.2); other methods get one attempt, HEAD none.
+public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
     /// A file, which is replaced when the new one is whole, or an existing directory, where the server names the file.
     var destination: URL { get }
-    /// What the bytes have to add up to; nil by default, and then the server's own digest counts, if it sends one.
+    /// The digest that the file must have; nil by default, and then the server's own digest counts, if it sends one. With
+    /// a checksum, parts from several mirrors are joined.
     var checksum: Checksum? { get }
-    /// What tells this download from others across starts; nil, the default, takes the URL. Give one where the URL is
-    /// signed anew each time.
+    /// What distinguishes this download from others across starts; nil, the default, takes the URL. Give one where the URL
+    /// is signed anew each time.
     var downloadKey: String? { get }
-    /// The filter's by default (nil).
+    /// The options of the installed filter by default (nil).
     var downloadOptions: DownloadOptions? { get }
 }
 
@@ -33,4 +34,8 @@ extension DownloadRequest {
     public var checksum: Checksum? { nil }
     public var downloadKey: String? { nil }
     public var downloadOptions: DownloadOptions? { nil }
+    /// ``ResumableDownloads`` with its defaults, unless the request's own filters have one.
+    public var requiredFilters: [any Filter] {
+        filters.contains { $0 is ResumableDownloads } ? [] : [ResumableDownloads()]
+    }
 }

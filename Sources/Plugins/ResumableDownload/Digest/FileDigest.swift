@@ -58,11 +58,12 @@ final class FileDigest: Sendable {
             let found = (state.running ?? PlatformSHA256.make()).finalized()
             let text = Hexadecimal.text(found)
             if let given = state.given, given != found {
-                throw DownloadError(.checksumMismatch, "SHA-256 \(Hexadecimal.text(given)) expected, \(text) came")
+                throw DownloadError(.checksumMismatch, "SHA-256 \(Hexadecimal.text(given)) expected, \(text) arrived")
             }
             if state.given == nil, let server = state.server, server != found {
                 throw DownloadError(
-                    .digestMismatch, "the server announced SHA-256 \(Hexadecimal.text(server)), \(text) came")
+                    .digestMismatch,
+                    "the server's Repr-Digest says SHA-256 \(Hexadecimal.text(server)), \(text) arrived")
             }
         }
     }

@@ -1,4 +1,6 @@
 #if !canImport(CryptoKit)
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -15,7 +17,7 @@ struct OpenSSLSHA256: RunningSHA256 {
 
     /// Nil where there is no libcrypto.
     init?() {
-        guard let library = Library.shared, let context = Context(library) else { return nil }
+        guard let library = Library.shared(), let context = Context(library) else { return nil }
         self.context = context
     }
 
@@ -59,14 +61,24 @@ struct OpenSSLSHA256: RunningSHA256 {
         let update: @convention(c) (OpaquePointer?, UnsafeRawPointer, Int) -> Int32
         let end: @convention(c) (OpaquePointer?, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> Int32
 
-        static let shared: Library? = {
+        private static let loaded = Mutex<Library?>(nil)
+
+        /// Nil where there is none. Only success is kept: a process with too many open files may load it later.
+        static func shared() -> Library? {
+            loaded.withLock { loaded in
+                if loaded == nil { loaded = load() }
+                return loaded
+            }
+        }
+
+        private static func load() -> Library? {
             for name in ["libcrypto.so.3", "libcrypto.so.1.1"] {
                 guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { continue }
                 if let library = Library(handle) { return library }
                 dlclose(handle)
             }
             return nil
-        }()
+        }
 
         private init?(_ handle: UnsafeMutableRawPointer) {
             guard let new = dlsym(handle, "EVP_MD_CTX_new"), let free = dlsym(handle, "EVP_MD_CTX_free"),

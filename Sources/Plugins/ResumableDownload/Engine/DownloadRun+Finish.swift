@@ -11,6 +11,7 @@ extension DownloadRun {
     /// Checks the whole, flushes it, and puts it in its place.
     @concurrent func finish(_ response: HTTPResponse) async throws -> HTTPResponse {
         let total = file.plan.received
+        meter.set(.verifying)
         try file.check(size: total)
         try digest.check(file, total: total)
         try Task.checkCancellation()

@@ -8,9 +8,10 @@ import Foundation
 #endif
 
 extension DownloadRun {
-    /// Notes what an answer says of the file, before its first byte is written.
-    func accept(_ response: HTTPResponse, _ representation: Representation, isNew: Bool) throws {
-        try checkCoding(response, representation)
+    /// Records what a response says of the file, before its first byte is written.
+    func accept(
+        _ response: HTTPResponse, _ representation: Representation, isNew: Bool, decodes: Bool = false
+    ) throws {
         let disposition = response.headers["Content-Disposition"]
         let name =
             destination.name
@@ -20,90 +21,119 @@ extension DownloadRun {
             try startOver(representation)
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
-        } else if file.representation != representation {
-            try file.change { record, plan in
-                record.representation = representation
-                if let total = representation.total, plan.total == nil { plan.end(at: total) }
-            }
+        } else {
+            // What was learned elsewhere stays: the bytes on disk are from there.
+            try file.learn(total: representation.total)
         }
-        digest.expect(ReprDigest.sha256(response.headers["Repr-Digest"]))
+        // The digest is that of the coded bytes (RFC 9530, section 3), and those are not here if the length is not.
+        if !decodes || representation.total != nil {
+            digest.expect(ReprDigest.sha256(response.headers["Repr-Digest"]))
+        }
         if name != file.suggestedName { try file.change { record, _ in record.name = name } }
     }
 
-    /// The whole file, though perhaps only a part was asked for.
+    /// The whole file, though perhaps only a part was requested.
     func receiveWhole(
-        _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry
+        _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
             // The server has no ranges, but the version is the same: what is here needs not be written again.
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }
             try accept(response, representation, isNew: false)
-            exchange.note("download", "the server sends the whole; \(file.plan.frontier) bytes are skipped")
+            order.report(.skipping(file.plan.frontier))
             try await receive(response, part: 0, skipping: file.plan.frontier, upTo: representation.total)
         } else {
-            if inquiry.known != nil { exchange.note("download", "starts over: the file has changed on the server") }
-            try accept(response, representation, isNew: true)
-            try await receive(response, part: 0, skipping: 0, upTo: representation.total)
+            if let known = inquiry.known {
+                let objection = known.objection(
+                    to: response, total: representation.total, joiningPlaces: inquiry.joinsPlaces)
+                let reason = objection?.text ?? "the server sends the whole, without its length"
+                order.report(.restarting(reason: reason, discarded: file.plan.received))
+            }
+            try accept(response, representation, isNew: true, decodes: decodes)
+            try await receive(response, part: 0, skipping: 0, upTo: representation.total, decodes: decodes)
         }
     }
 
     /// Writes a body where it belongs: behind what is here of a part, its first bytes left out, and never behind `end`.
-    func receive(_ response: HTTPResponse, part index: Int, skipping: Int64, upTo end: Int64?) async throws {
-        let first = file.plan.parts[index].next
+    func receive(
+        _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
+        decodes: Bool = false
+    ) async throws {
+        guard let first = file.part(start)?.next else { return response.body.cancel() }
         let length = end.map { $0 - first }
-        var content = ContentDigest(response)
+        let limit = decodes && length == nil ? options.maximumDecodedBytes : .max
+        var content = decodes && length == nil ? nil : ContentDigest(response)
         var (skip, written) = (skipping, Int64(0))
-        var lastFlush = exchange.time.now
-        var unflushed = 0
+        var flushing = Flushing(exchange.time.now)
         // What cannot be fetched again is only held back.
         let isResumable = isRepeatable && file.representation?.validator != nil
-        try await control.interruptible {
-            if isResumable { response.body.cancel() }
-            return isResumable
-        } _: {
-            for try await chunk in response.body {
-                if control.isPaused, !isResumable { try await control.waitUntilResumed() }
-                var chunk = chunk
-                content.update(chunk)
-                if skip > 0 {
-                    let count = min(skip, Int64(chunk.count))
-                    skip -= count
-                    chunk = chunk.dropFirst(Int(count))
-                    if chunk.isEmpty { continue }
-                }
-                written += Int64(chunk.count)
-                if let length, written > length {
-                    throw ErrandError(.invalidResponse, "more than the \(length) bytes announced came")
-                }
-                try file.write(chunk, part: index)
-                digest.update(chunk, at: first + written - Int64(chunk.count))
-                meter.add(Int64(chunk.count))
-                unflushed += chunk.count
-                if unflushed >= 16 << 20 {
-                    file.beginFlush()
-                    unflushed = 0
-                    let now = exchange.time.now
-                    if lastFlush.duration(to: now) >= .seconds(5) {
-                        try file.flush()
-                        lastFlush = now
+        /// Whether another segment has taken what this one was to fetch.
+        func isCut() -> Bool {
+            guard let part = file.part(start) else { return true }
+            return part.isDone && part.end.map { $0 < end ?? .max } ?? false
+        }
+        do {
+            try await control.interruptible {
+                if isResumable { response.body.cancel() }
+                return isResumable
+            } _: {
+                for try await chunk in response.body {
+                    if control.isPaused, !isResumable {
+                        meter.set(.paused)
+                        try await control.waitUntilResumed()
                     }
+                    var chunk = chunk
+                    content?.update(chunk)
+                    if skip > 0 {
+                        let count = min(skip, Int64(chunk.count))
+                        skip -= count
+                        chunk = chunk.dropFirst(Int(count))
+                        if chunk.isEmpty { continue }
+                    }
+                    written += Int64(chunk.count)
+                    if let length, written > length {
+                        throw ErrandError(.invalidResponse, "more than the \(length) bytes announced arrived")
+                    }
+                    if written > limit {
+                        throw DownloadError(
+                            .tooLarge, "the decoded file is larger than maximumDecodedBytes, which is \(limit)")
+                    }
+                    let count = try file.write(chunk, part: start)
+                    digest.update(chunk.prefix(count), at: first + written - Int64(chunk.count))
+                    meter.add(Int64(count))
+                    if end != nil, isCut() { break }
+                    try flushing.add(count, to: file, exchange.time)
                 }
             }
+        } catch {
+            if claim != nil, end != nil, isCut(), !Task.isCancelled { return response.body.cancel() }
+            throw error
         }
+        if end != nil, isCut() { return response.body.cancel() }
         if let length, written < length {
             throw ErrandError(.truncated, "\(length) bytes announced, \(written) received", response: response)
         }
         if end == nil { file.end(at: first + written) }
-        try content.check()
+        try content?.check()
     }
+}
 
-    /// Bytes in a coding that nobody asked for are no file, unless the file is one of that kind.
-    private func checkCoding(_ response: HTTPResponse, _ representation: Representation) throws {
-        let coding = representation.coding
-        if coding.isEmpty { return }
-        let name = (destination.name ?? response.url.lastPathComponent).lowercased()
-        let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
-        if endings[coding, default: []].contains(where: name.hasSuffix) { return }
-        throw DownloadError(.contentCoding, "the server sends the file as \(coding) only")
+/// Hands the bytes to the disk now and then.
+private struct Flushing {
+    private var last: ContinuousClock.Instant
+    private var count = 0
+
+    init(_ now: ContinuousClock.Instant) { last = now }
+
+    mutating func add(_ bytes: Int, to file: PartialFile, _ time: any TimeSource) throws {
+        count += bytes
+        if count < 16 << 20 { return }
+        count = 0
+        file.beginFlush()
+        let now = time.now
+        if last.duration(to: now) >= .seconds(5) {
+            try file.flush()
+            last = now
+        }
     }
 }

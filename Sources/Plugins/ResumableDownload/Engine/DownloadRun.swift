@@ -7,84 +7,71 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call of a download: tries until the file is whole, or until there is no hope.
+/// One call of a download: attempts until the file is whole, or until no further attempt would help.
 struct DownloadRun: Sendable {
-    let request: any DownloadRequest
-    let exchange: Exchange
+    let order: DownloadOrder
     let next: Next
-    let options: DownloadOptions
-    let destination: Destination
     let file: PartialFile
-    let meter: ProgressMeter
-    let control: DownloadControl
     let digest: FileDigest
-    /// Whether the request may be sent more than once.
-    let isRepeatable: Bool
 
-    /// What is asked of the next try.
+    var request: any DownloadRequest { order.request }
+    var exchange: Exchange { order.exchange }
+    var options: DownloadOptions { order.options }
+    var destination: Destination { order.destination }
+    var meter: ProgressMeter { order.meter }
+    var control: DownloadControl { order.control }
+    var isRepeatable: Bool { order.isRepeatable }
+
+    /// How the next attempt asks.
     struct Plan: Sendable {
         /// Whether the server may be asked for ranges: not after it lied about one.
         var usesRanges = true
         var segments: Int
+        /// Whether the transport may negotiate a content coding and decode it.
+        var decodes: Bool
     }
 
-    /// How a try ended.
+    /// How an attempt ended.
     enum Outcome: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
+        /// The server's own digest of what it sent is wrong.
+        case damaged(DownloadError)
+        /// The bytes are in a content coding that was not requested.
+        case coded(String)
+        /// The rest is at this place, and the bytes on disk are from another.
+        case elsewhere(URL)
     }
 
-    init(_ request: any DownloadRequest, _ exchange: Exchange, _ next: Next, _ options: DownloadOptions) throws {
-        guard exchange.http.method != .head else { throw DownloadError(.invalidRequest, "HEAD brings no file") }
-        if exchange.http.headers.contains("Range") || exchange.http.headers.contains("If-Range") {
-            throw DownloadError(.invalidRequest, "a download asks for ranges by itself")
-        }
-        let expected = try request.checksum.map { checksum in
-            guard let bytes = checksum.bytes else {
-                throw DownloadError(.invalidRequest, "the checksum is not 64 hexadecimal digits")
-            }
-            return bytes
-        }
-        self.request = request
-        self.next = next
-        self.options = options
-        isRepeatable = exchange.http.method == .get
-        destination = try Destination(request.destination)
-        let key = request.downloadKey ?? Self.key(exchange.tags[CacheKeyURL.self] ?? exchange.http.url)
-        let name = Hexadecimal.text(SHA256Digest.digest(of: Array("\(exchange.http.method)\n\(key)".utf8)))
-        file = try PartialFile(
-            destination, request: name, url: String(URLSyntax.redacted(exchange.http.url.absoluteString).prefix(2048)))
-        digest = FileDigest(expected: expected)
-        let call = exchange.tags[DownloadCall.Key.self]
-        control = call.control ?? DownloadControl()
-        let activity = exchange.activity
-        meter = ProgressMeter(interval: options.progressInterval, time: exchange.time) { progress in
-            activity.report(.progress(TransferProgress(received: progress.received, totalToReceive: progress.total)))
-            for listener in call.listeners { listener(progress) }
-        }
-        var exchange = exchange
-        exchange.delivery = .file(URL(filePath: file.path))
-        exchange.reportsProgress = false
-        exchange.http.headers["Accept-Encoding"] = "identity"
-        if expected == nil { exchange.http.headers["Want-Repr-Digest"] = "sha-256=10" }
-        self.exchange = exchange
+    init(_ order: DownloadOrder, _ file: PartialFile, _ next: Next) {
+        (self.order, self.file, self.next) = (order, file, next)
+        digest = FileDigest(expected: order.checksum)
     }
-
-    private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
     /// The whole way; what is left over is kept if it can be continued.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await untilWhole()
-            if response.body.file != nil { return response }
+            if response.body.file != nil {
+                await meter.allDelivered()
+                return response
+            }
             // A 404 may be a matter of minutes, a 410 is for good (RFC 9110, sections 15.5.5 and 15.5.11).
             if response.status == 410 { file.remove() } else { tidy() }
+            await stop()
             return response
         } catch {
             tidy()
+            await stop()
             throw error
         }
+    }
+
+    /// Reports how far it came.
+    private func stop() async {
+        meter.set(.interrupted)
+        await meter.allDelivered()
     }
 
     /// What can no longer serve goes at once.
@@ -93,43 +80,54 @@ struct DownloadRun: Sendable {
     }
 
     private func untilWhole() async throws -> HTTPResponse {
-        var plan = Plan(segments: isRepeatable ? max(1, min(16, options.segments)) : 1)
-        var retry = RetryState(options.retries)
+        var state = RunState(
+            plan: Plan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retries),
+            mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         while true {
+            if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
             let failure: any Error
             do {
-                switch try await attempt(plan) {
+                switch try await attempt(state.plan) {
                 case .whole(let response):
                     do { return try await finish(response) } catch let error as DownloadError
                         where [.checksumMismatch, .digestMismatch].contains(error.code)
                     {
-                        // Bytes from several tries may have been joined wrongly; those of one were not.
-                        let isWorthIt = before > 0 || error.code == .digestMismatch
-                        try startOver()
-                        guard isWorthIt, isRepeatable, retry.restarts() else { throw error }
-                        exchange.note("download", "starts over: \(error.message)")
-                        plan.usesRanges = false
+                        // Bytes of several responses may have been joined wrongly; those of one were not.
+                        let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
+                        try again(&state, error, isWorthIt: isJoined || error.code == .digestMismatch)
                         continue
                     }
+                case .damaged(let error):
+                    try again(&state, error, isWorthIt: true)
+                    continue
                 case .refused(let response):
+                    let madeProgress = state.mark.rises(to: file)
                     guard isRepeatable,
-                        let wait = retry.wait(
-                            after: response, madeProgress: file.plan.received > before, now: exchange.time.date)
+                        let wait = state.retry.wait(
+                            after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
                     response.body.cancel()
                     // Perhaps it was too much at once.
-                    plan.segments = 1
-                    try await pause(for: wait, because: "status \(response.status)")
+                    state.plan.segments = 1
+                    try await pause(for: wait, after: state.retry, because: "status \(response.status)")
+                    continue
+                case .coded(let coding):
+                    order.report(.decoding(coding: coding))
+                    try startOver()
+                    state.plan = Plan(usesRanges: false, segments: 1, decodes: true)
+                    continue
+                case .elsewhere(let url):
+                    try await goElsewhere(&state, url)
                     continue
                 case .startOver(let reason, let ranges):
-                    exchange.note("download", "starts over: \(reason)")
-                    try startOver()
-                    plan.usesRanges = plan.usesRanges && ranges
-                    plan.segments = 1
-                    guard isRepeatable, retry.restarts() else { throw DownloadError(.unusableAnswer, reason) }
+                    try restart(&state, reason)
+                    state.plan.usesRanges = state.plan.usesRanges && ranges
+                    guard isRepeatable, state.retry.restarts() else {
+                        throw DownloadError(.changedTooOften, reason)
+                    }
                     continue
                 }
             } catch {
@@ -137,21 +135,78 @@ struct DownloadRun: Sendable {
             }
             try Task.checkCancellation()
             if failure is DownloadPause { continue }
-            guard isRepeatable, failure.mayPass,
-                let wait = retry.wait(madeProgress: file.plan.received > before)
+            let madeProgress = state.mark.rises(to: file)
+            guard isRepeatable, failure.mayPass, let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
-            try await pause(for: wait, because: ErrorText.brief(failure))
+            if madeProgress { state.otherPlace = nil }
+            try await pause(for: wait, after: state.retry, because: ErrorText.brief(failure))
         }
     }
 
-    /// Forgets what is here, and what it adds up to.
+    /// What changes from attempt to attempt.
+    private struct RunState {
+        var plan: Plan
+        var retry: RetryState
+        var mark: HighWaterMark
+        /// Whether the file was fetched again for a digest that is wrong.
+        var hasRefetched = false
+        /// The place that offered the rest last, though the bytes on disk are from another.
+        var otherPlace: String?
+    }
+
+    /// Fetches the file once more, in one piece, because a digest is wrong; a second time the error stands.
+    private func again(_ state: inout RunState, _ error: DownloadError, isWorthIt: Bool) throws {
+        guard isWorthIt, isRepeatable, !state.hasRefetched, options.retries.maximumAttempts ?? .max > 1 else {
+            try startOver()
+            throw error
+        }
+        state.hasRefetched = true
+        try restart(&state, error.message)
+        state.plan.usesRanges = false
+    }
+
+    /// The rest is offered by another place, such as a mirror: the bytes on disk are kept as long as their own place may
+    /// come back. If the same other place is offered twice in a row, the download begins anew there.
+    private func goElsewhere(_ state: inout RunState, _ url: URL) async throws {
+        let madeProgress = state.mark.rises(to: file)
+        let place = Representation.place(of: url)
+        let isLasting = !madeProgress && state.otherPlace == place
+        let host = url.host(percentEncoded: false) ?? "another host"
+        let reason =
+            "the rest is offered by another place (\(host)), and an entity tag identifies a version at one place only; "
+            + "with a checksum, parts from several places are joined"
+        state.plan.segments = 1
+        if isLasting {
+            guard state.retry.restarts() else { throw DownloadError(.mirrorMismatch, reason) }
+            try restart(&state, reason)
+            return
+        }
+        state.otherPlace = place
+        guard let wait = state.retry.wait(madeProgress: madeProgress) else {
+            throw DownloadError(.mirrorMismatch, reason)
+        }
+        try await pause(for: wait, after: state.retry, because: reason)
+    }
+
+    private func restart(_ state: inout RunState, _ reason: String) throws {
+        order.report(.restarting(reason: reason, discarded: file.plan.received))
+        try startOver()
+        state.mark.reset()
+        state.otherPlace = nil
+        state.plan.segments = 1
+    }
+
+    /// Forgets what is here, and its digest.
     func startOver(_ representation: Representation? = nil) throws {
         try file.startOver(representation)
         digest.restart()
     }
 
-    private func pause(for wait: Duration, because reason: String) async throws {
-        exchange.note("download", "tries again in \(wait): \(reason)")
+    private func pause(for wait: Duration, after retry: RetryState, because reason: String) async throws {
+        let parts = wait.components
+        let end = exchange.time.date.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+        order.report(
+            .retrying(attempt: retry.attempts, wait: wait, until: end, reason: reason), .waiting(until: end))
         try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
     }
 }
@@ -162,37 +217,5 @@ extension Error {
         guard let error = self as? ErrandError else { return self is DownloadPause }
         // URLSession on Linux has no other word for a body that ends too early.
         return error.isRetryable || error.code == .transportFailed
-    }
-}
-
-/// How often was tried, and how long to wait now.
-struct RetryState {
-    private let rules: DownloadRetries
-    private(set) var tries = 0
-    private var fruitless = 0
-    private var restartCount = 0
-
-    init(_ rules: DownloadRetries) { self.rules = rules }
-
-    /// Nil if it was enough.
-    mutating func wait(madeProgress: Bool, asked: Duration? = nil) -> Duration? {
-        tries += 1
-        fruitless = madeProgress ? 1 : fruitless + 1
-        guard tries < rules.inAll, fruitless < rules.inARow else { return nil }
-        let wait = asked ?? RetryDelay.backoff(try: fruitless, base: rules.backoff, limit: rules.longestWait)
-        return wait <= rules.longestWait ? wait : nil
-    }
-
-    mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
-        guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
-        let asked = RetryDelay.asked(by: response.headers["Retry-After"], now: now)
-        return wait(madeProgress: madeProgress, asked: asked)
-    }
-
-    /// Whether it may begin anew: a file that changes all the time is given up.
-    mutating func restarts() -> Bool {
-        tries += 1
-        restartCount += 1
-        return restartCount <= 3 && tries < max(2, rules.inAll)
     }
 }

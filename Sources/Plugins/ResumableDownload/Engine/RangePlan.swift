@@ -61,6 +61,45 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts[index].done -= 1
     }
 
+    /// The place of the part that begins at an offset; nil if there is none.
+    func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
+
+    /// Ends a part at an offset within it; what lies behind becomes a part of its own, whose start is returned. Nil where
+    /// the part would be empty, or where there are too many.
+    mutating func divide(_ index: Int, at place: Int64) -> Int64? {
+        if parts.count >= Self.limit { joinDone() }
+        guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
+            place > parts[index].start, place >= parts[index].next, place < end
+        else { return nil }
+        parts[index].end = place
+        parts.insert(Part(start: place, end: end), at: index + 1)
+        return place
+    }
+
+    /// Joins neighbours that are done.
+    private mutating func joinDone() {
+        var joined: [Part] = []
+        for part in parts {
+            if part.isDone, let last = joined.last, last.isDone, last.end == part.start {
+                joined[joined.count - 1] = Part(start: last.start, end: part.end, done: last.done + part.done)
+            } else {
+                joined.append(part)
+            }
+        }
+        parts = joined
+    }
+
+    /// The same division with no more in it than an earlier plan had, however that one was divided.
+    func limited(to earlier: RangePlan) -> RangePlan {
+        var plan = self
+        for (index, part) in plan.parts.enumerated() {
+            var reach = part.start
+            for other in earlier.parts where other.start <= reach && other.next > reach { reach = other.next }
+            plan.parts[index].done = min(part.done, reach - part.start)
+        }
+        return plan
+    }
+
     /// Joins what is done with its neighbours, then halves the longest rests until `count` parts are open, none shorter
     /// than `minimum`.
     mutating func split(into count: Int, minimum: Int64) {

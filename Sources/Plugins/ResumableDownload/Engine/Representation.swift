@@ -1,7 +1,7 @@
 import Errand
 import ErrandSupport
 
-/// One version of a file on a server, as the head of an answer describes it.
+/// One version of a file on a server, as the head of a response describes it.
 struct Representation: Codable, Hashable, Sendable {
     /// Nil if it cannot be known again, and so not be resumed.
     var validator: Validator?
@@ -16,19 +16,36 @@ struct Representation: Codable, Hashable, Sendable {
         coding = Self.coding(response.headers)
         place = Self.place(of: response.url)
         self.total = total
-        // Without a total nothing says where it ends, unless the server offers ranges by itself.
-        let offersRanges = response.headers["Accept-Ranges"].map { $0.lowercased().contains("bytes") } ?? false
+        // Without a total nothing says where it ends, and a transport that has decoded the bytes leaves none.
         let refusesRanges = response.headers["Accept-Ranges"]?.lowercased() == "none"
-        validator = refusesRanges || total == nil && !offersRanges ? nil : Validator(strongIn: response.headers)
+        validator = refusesRanges || total == nil ? nil : Validator(strongIn: response.headers)
     }
 
-    /// Why a part of an answer cannot be joined with what is here; nil if it can.
-    func objection(to response: HTTPResponse, total other: Int64?) -> String? {
-        guard let validator else { return "nothing says which version the part on disk is of" }
-        if !validator.matches(response.headers) { return "the file has changed on the server" }
-        if let total, let other, total != other { return "the file was \(total) bytes long and is now \(other)" }
-        if coding != Self.coding(response.headers) { return "the content coding has changed" }
-        return place == Self.place(of: response.url) ? nil : "the answer came from another place"
+    /// Why a part cannot be joined with the bytes on disk.
+    enum Objection: Equatable {
+        case unknownVersion, changed, coding
+        case length(Int64, Int64)
+        /// Everything agrees, but a validator speaks of one resource (RFC 9110, section 8.8.3), and this is another.
+        case place
+
+        var text: String {
+            switch self {
+            case .unknownVersion: "nothing says which version the part on disk is of"
+            case .changed: "the file has changed on the server"
+            case .coding: "the content coding has changed"
+            case .length(let old, let new): "the file was \(old) bytes long and is now \(new)"
+            case .place: "the response came from another place"
+            }
+        }
+    }
+
+    /// Why a part of a response cannot be joined with the bytes on disk; nil if it can.
+    func objection(to response: HTTPResponse, total other: Int64?, joiningPlaces: Bool) -> Objection? {
+        guard let validator else { return .unknownVersion }
+        if !validator.matches(response.headers) { return .changed }
+        if let total, let other, total != other { return .length(total, other) }
+        if coding != Self.coding(response.headers) { return .coding }
+        return joiningPlaces || place == Self.place(of: response.url) ? nil : .place
     }
 
     static func coding(_ headers: HTTPHeaders) -> String {
@@ -36,7 +53,7 @@ struct Representation: Codable, Hashable, Sendable {
             .filter { $0 != "identity" }.joined(separator: ",")
     }
 
-    private static func place(of url: URL) -> String {
+    static func place(of url: URL) -> String {
         let text = url.absoluteString
         let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
         return Hexadecimal.text(Array(SHA256Digest.digest(of: Array(text[..<end].utf8)).prefix(16)))

@@ -7,6 +7,8 @@ struct Inquiry: Sendable {
     var range: Range?
     /// What is known of the version that the bytes on disk are of; nil if there are none.
     var known: Representation?
+    /// Whether parts from different places may be joined, because a checksum has the last word.
+    var joinsPlaces = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
@@ -24,6 +26,8 @@ enum Verdict: Equatable {
     case whole(Representation, isSame: Bool)
     /// What is on disk is all there is.
     case complete
+    /// The rest, but from a place that the bytes on disk do not come from.
+    case elsewhere
     /// Cannot be joined with what is on disk; `ranges` says whether it may be tried with ranges again.
     case startOver(String, ranges: Bool)
     /// For Core to judge: a status that was not asked for.
@@ -46,13 +50,17 @@ enum Verdict: Equatable {
 
     private static func whole(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
         let total = ContentLength.parse(response.headers.values(of: .contentLength))
-        let isSame = inquiry.known.map { $0.objection(to: response, total: total) == nil && $0.total == total } ?? false
+        let isSame =
+            inquiry.known.map { known in
+                known.objection(to: response, total: total, joiningPlaces: inquiry.joinsPlaces) == nil
+                    && known.total == total
+            } ?? false
         return .whole(Representation(response, total: total), isSame: isSame)
     }
 
     private static func part(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
         guard let asked = inquiry.range else {
-            return .unusable("a part was sent (206) though the whole was asked for")
+            return .unusable("a part was sent (206) though the whole was requested")
         }
         if response.mediaType == "multipart/byteranges" {
             return .startOver("the server sends one range as several parts", ranges: false)
@@ -67,9 +75,15 @@ enum Verdict: Equatable {
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
             return .startOver("Content-Length and Content-Range disagree", ranges: false)
         }
+        // URLSession decodes what was not to be coded, and then hides the length: such a part belongs nowhere.
+        if lengths.isEmpty, hasNoFraming(response) {
+            return .startOver("the part has no length", ranges: false)
+        }
         if let known = inquiry.known {
-            if let objection = known.objection(to: response, total: total) {
-                return .startOver(objection, ranges: true)
+            switch known.objection(to: response, total: total, joiningPlaces: inquiry.joinsPlaces) {
+            case .place?: return .elsewhere
+            case let objection?: return .startOver(objection.text, ranges: true)
+            case nil: break
             }
             if let all = known.total, last >= all {
                 return .startOver("the part ends behind the end of the file", ranges: false)
@@ -83,6 +97,13 @@ enum Verdict: Equatable {
             return .startOver("nothing says which version the part is of", ranges: false)
         }
         return .part(end: last + 1, representation)
+    }
+
+    /// Whether nothing in the head of an HTTP/1 response says where its body ends.
+    private static func hasNoFraming(_ response: HTTPResponse) -> Bool {
+        let closes = response.headers["Connection"]?.lowercased().contains("close") ?? false
+        let isFramed = closes || response.headers.contains(.transferEncoding)
+        return !isFramed && response.version != "2" && response.version != "1.0"
     }
 
     private static func unsatisfied(_ response: HTTPResponse, _ inquiry: Inquiry, _ asked: Inquiry.Range) -> Verdict {

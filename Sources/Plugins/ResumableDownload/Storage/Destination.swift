@@ -88,6 +88,7 @@ extension DownloadError {
             case EACCES, EPERM, EROFS: .noPermission
             case ENOENT, ENOTDIR: .noDirectory
             case EISDIR, ELOOP: .notAFile
+            case EMFILE, ENFILE: .tooManyOpenFiles
             default: .file
             }
         self.init(kind, "\(what): \(String(cString: strerror(code)))")

@@ -1,4 +1,5 @@
 import ErrandSupport
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -64,7 +65,18 @@ extension PartialFile {
 /// The name of the running system, which changes when it starts: what a process wrote is there for the next process, even
 /// if it was killed, as long as the system runs.
 enum SystemSession {
-    static let identifier: String = {
+    private static let known = Mutex("")
+
+    /// Empty where it is not known, and then nothing counts that was not flushed. Only success is kept: a process with too
+    /// many open files may read it later.
+    static var identifier: String {
+        known.withLock { known in
+            if known.isEmpty { known = read() }
+            return known
+        }
+    }
+
+    private static func read() -> String {
         #if os(Linux)
         guard let file = try? SystemFile(reading: "/proc/sys/kernel/random/boot_id"), let data = try? file.read(64)
         else {
@@ -74,5 +86,5 @@ enum SystemSession {
         #else
         SystemSession.darwin
         #endif
-    }()
+    }
 }

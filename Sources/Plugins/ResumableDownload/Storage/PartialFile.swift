@@ -25,16 +25,18 @@ final class PartialFile: Sendable {
     private let sidecar: Int32
     private let file: Int32
     private let state: Mutex<State>
-    static let session = SystemSession.identifier
+    static var session: String { SystemSession.identifier }
 
     private struct State {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
+        /// Where the writes end that are on their way, by the start of their part.
+        var writing: [Int64: Int64] = [:]
         var isRemoved = false
     }
 
-    /// Opens what is left of an earlier try, or begins anew. Throws `busy` while somebody else holds it. Blocks.
+    /// Opens what is left of an earlier run, or begins anew. Throws `busy` while another download holds it. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
@@ -97,26 +99,82 @@ final class PartialFile: Sendable {
         let flushed = plan
         if flushed.received > 0 { try FileDescriptor.flush(file) }
         let failure = state.withLock { state -> DownloadError? in
-            let before = state.plan
             body(&state.record, &state.plan)
             // Counters of the old plan must not be read for the new one.
             state.record.plan &+= 1
-            state.record.flushed = state.plan == before ? flushed : state.plan
-            return write(&state)
+            state.record.flushed = state.plan.limited(to: flushed)
+            return write(&state) ?? writeCounters(state)
         }
         if let failure { throw failure }
     }
 
-    /// Puts bytes of a part where they belong.
-    func write(_ data: Data, part index: Int) throws(DownloadError) {
-        let (offset, count) = state.withLock { ($0.plan.parts[index].next, Int64(data.count)) }
-        try FileDescriptor.write(file, data, at: offset)
-        let (done, plan) = state.withLock { state in
-            state.plan.advance(index, by: count)
-            return (state.plan.parts[index].done, state.record.plan)
+    /// The part that begins at an offset; nil if there is none any more.
+    func part(_ start: Int64) -> RangePlan.Part? {
+        state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
+    }
+
+    /// Puts bytes where a part continues. Returns how many of them it takes: a part may have become shorter meanwhile.
+    func write(_ data: Data, part start: Int64) throws(DownloadError) -> Int {
+        let (offset, count) = state.withLock { state -> (Int64, Int) in
+            guard let index = state.plan.index(of: start) else { return (0, 0) }
+            let part = state.plan.parts[index]
+            let count = Int(min(Int64(data.count), part.left ?? .max))
+            state.writing[start] = part.next + Int64(count)
+            return (part.next, count)
         }
-        let place = Int64(SidecarFormat.counters + index * SidecarFormat.counterSize)
-        try FileDescriptor.write(sidecar, SidecarFormat.counter(done, part: index, plan: plan), at: place)
+        defer { state.withLock { $0.writing[start] = nil } }
+        if count == 0 { return 0 }
+        try FileDescriptor.write(file, count == data.count ? data : data.prefix(count), at: offset)
+        // Under the lock, or the counter of an old plan overwrites one of a new plan.
+        let failure = state.withLock { state -> DownloadError? in
+            guard let index = state.plan.index(of: start) else { return nil }
+            state.plan.advance(index, by: Int64(count))
+            return writeCounters(state, only: index)
+        }
+        if let failure { throw failure }
+        return count
+    }
+
+    /// Gives half of what a part has left to a part of its own, and returns its start. Nil if a half is shorter than
+    /// `minimum`.
+    func halve(_ start: Int64, minimum: Int64) -> Int64? {
+        divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
+    }
+
+    /// Ends a part with what is here of it, and returns the start of the part that has the rest. Nil if nothing is here.
+    func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
+
+    private func divide(_ start: Int64, _ place: (Int64, Int64) -> Int64?) -> Int64? {
+        state.withLock { state in
+            guard let index = state.plan.index(of: start), let end = state.plan.parts[index].end else { return nil }
+            let next = max(state.plan.parts[index].next, state.writing[start] ?? 0)
+            guard let place = place(next, end), let rest = state.plan.divide(index, at: place) else { return nil }
+            state.record.plan &+= 1
+            state.record.flushed = state.plan.limited(to: state.record.flushed)
+            // If this fails the old record counts, and the next write fails too.
+            _ = write(&state) ?? writeCounters(state)
+            return rest
+        }
+    }
+
+    private func writeCounters(_ state: borrowing State, only index: Int? = nil) -> DownloadError? {
+        let parts = index.map { $0...$0 } ?? 0...(state.plan.parts.count - 1)
+        var bytes: [UInt8] = []
+        for index in parts {
+            bytes += SidecarFormat.counter(state.plan.parts[index].done, part: index, plan: state.record.plan)
+        }
+        let place = Int64(SidecarFormat.counters + parts.lowerBound * SidecarFormat.counterSize)
+        do { try FileDescriptor.write(sidecar, bytes, at: place) } catch { return error }
+        return nil
+    }
+
+    /// Records how long the file is, once that is known.
+    func learn(total: Int64?) throws(DownloadError) {
+        guard let total, plan.total == nil, representation != nil else { return }
+        try change { record, plan in
+            record.representation?.total = total
+            plan.end(at: total)
+        }
     }
 
     /// Says where the file ends, now that its body has.
@@ -136,11 +194,10 @@ final class PartialFile: Sendable {
 
     /// Makes sure that what is here survives a crash of the machine.
     func flush() throws(DownloadError) {
-        let (plan, number) = state.withLock { ($0.plan, $0.record.plan) }
+        let plan = plan
         try FileDescriptor.flush(file)
         let failure = state.withLock { state -> DownloadError? in
-            if state.record.plan != number { return nil }
-            state.record.flushed = plan
+            state.record.flushed = state.plan.limited(to: plan)
             return write(&state)
         }
         if let failure { throw failure }

@@ -1,0 +1,98 @@
+import Errand
+import ErrandSupport
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What one call wants, checked before anything is opened or sent.
+struct DownloadOrder: Sendable {
+    let request: any DownloadRequest
+    let exchange: Exchange
+    let options: DownloadOptions
+    let destination: Destination
+    let meter: ProgressMeter
+    let control: DownloadControl
+    /// The SHA-256 of the request's checksum.
+    let checksum: [UInt8]?
+    /// Whether the request may be sent more than once.
+    let isRepeatable: Bool
+    private let name: String
+    private let listeners: [@Sendable (DownloadEvent) -> Void]
+
+    /// Segments that may be fetched at once.
+    var segments: Int { isRepeatable ? max(1, min(16, options.segments)) : 1 }
+
+    init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
+        guard exchange.http.method != .head else { throw DownloadError(.invalidRequest, "HEAD brings no file") }
+        if exchange.http.headers.contains("Range") || exchange.http.headers.contains("If-Range") {
+            throw DownloadError(.invalidRequest, "a download asks for ranges by itself")
+        }
+        checksum = try request.checksum.map { checksum in
+            guard let bytes = checksum.bytes else {
+                throw DownloadError(.invalidRequest, "the checksum is not 64 hexadecimal digits")
+            }
+            return bytes
+        }
+        self.request = request
+        self.options = options
+        isRepeatable = exchange.http.method == .get
+        destination = try Destination(request.destination)
+        let key = request.downloadKey ?? Self.key(exchange.tags[CacheKeyURL.self] ?? exchange.http.url)
+        name = Hexadecimal.text(SHA256Digest.digest(of: Array("\(exchange.http.method)\n\(key)".utf8)))
+        let call = exchange.tags[DownloadCall.Key.self]
+        (control, listeners) = (call.control ?? DownloadControl(), call.listeners)
+        let last = LastTransfer()
+        meter = ProgressMeter(interval: options.progressInterval, time: exchange.time) { [listeners] progress in
+            let transfer = TransferProgress(received: progress.received, totalToReceive: progress.total)
+            if last.isNew(progress) { exchange.activity.report(.progress(transfer)) }
+            for listener in listeners { listener(.progress(progress)) }
+        }
+        var exchange = exchange
+        exchange.tags[DownloadCarrier.self] = exchange.activity.id
+        exchange.delivery = .file(request.destination)
+        exchange.reportsProgress = false
+        exchange.http.headers["Accept-Encoding"] = "identity"
+        if checksum == nil { exchange.http.headers["Want-Repr-Digest"] = "sha-256=10" }
+        self.exchange = exchange
+    }
+
+    private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
+
+    /// The partial file, open and locked. Where the process has too many open files it waits until that has passed, as long
+    /// as the call lasts.
+    func open() async throws -> PartialFile {
+        let url = String(URLSyntax.redacted(exchange.http.url.absoluteString).prefix(2048))
+        var wait = Duration.milliseconds(10)
+        while true {
+            do { return try PartialFile(destination, request: name, url: url) } catch {
+                guard error.code == .tooManyOpenFiles else { throw error }
+                if wait == .milliseconds(10) { report(.queued(reason: error.message), .queued) }
+            }
+            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+            wait = min(wait * 2, .milliseconds(500))
+        }
+    }
+
+    /// Delivers a notice to accessories and to the reader of the events, and what the download does from now on.
+    func report(_ notice: DownloadNotice, _ activity: DownloadState? = nil) {
+        exchange.note("download", notice.description, details: notice)
+        for listener in listeners { listener(.notice(notice)) }
+        if let activity { meter.set(activity) }
+    }
+}
+
+/// The bytes that the activity reported last: a change of state is no news for it.
+private final class LastTransfer: Sendable {
+    private let last = Mutex<(received: Int64, total: Int64?)?>(nil)
+
+    func isNew(_ progress: DownloadProgress) -> Bool {
+        last.withLock { last in
+            defer { last = (progress.received, progress.total) }
+            return last?.received != progress.received || last?.total != progress.total
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Errand
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension DownloadRun {
+    /// One request and its body. `.whole` says that what was requested arrived.
+    func transfer(
+        part start: Int64, _ inquiry: Inquiry, _ plan: Plan, _ claim: SegmentClaim? = nil
+    ) async throws -> Outcome {
+        let response = try await send(prepared(inquiry, plan), claim)
+        if !request.acceptableStatuses.contains(response.status), ![206, 412, 416].contains(response.status) {
+            return .refused(response)
+        }
+        do { return try await use(response, part: start, inquiry, plan, claim) } catch let error as DownloadError
+            where error.code == .digestMismatch
+        {
+            return .damaged(error)
+        } catch {
+            response.body.cancel()
+            throw error
+        }
+    }
+
+    private func prepared(_ inquiry: Inquiry, _ plan: Plan) -> Exchange {
+        var exchange = exchange
+        if let range = inquiry.range {
+            exchange.http.headers["Range"] = range.field
+            if let validator = inquiry.known?.validator { exchange.http.headers["If-Range"] = validator.value }
+        }
+        // Without a field of ours the transport negotiates what it can decode.
+        if plan.decodes { exchange.http.headers.remove("Accept-Encoding") }
+        return exchange
+    }
+
+    private func use(
+        _ response: HTTPResponse, part start: Int64, _ inquiry: Inquiry, _ plan: Plan, _ claim: SegmentClaim?
+    ) async throws -> Outcome {
+        switch Verdict(response, to: inquiry) {
+        case .refused: return .refused(response)
+        case .complete:
+            file.end(at: file.plan.received)
+            response.body.cancel()
+        case .startOver(let reason, let ranges):
+            response.body.cancel()
+            return .startOver(reason, ranges: ranges)
+        case .elsewhere:
+            response.body.cancel()
+            return .elsewhere(response.url)
+        case .unusable(let reason): throw DownloadError(.unusableAnswer, reason)
+        case .part(let end, let representation):
+            if isUnwanted(response) { return .refused(response) }
+            if let coding = try foreignCoding(response, plan) { return .coded(coding) }
+            try accept(response, representation, isNew: inquiry.known == nil)
+            let before = file.part(start)?.done
+            do { try await receive(response, part: start, skipping: 0, upTo: end, claim) } catch let error
+                as ErrandError
+                where error.code == .invalidResponse
+                || error.code == .transportFailed && file.part(start)?.done == before
+            {
+                // A body that is not what its head says: nothing of it is trusted.
+                response.body.cancel()
+                return .startOver("the part is not what it says: \(error.message)", ranges: false)
+            }
+        case .whole(let representation, let isSame):
+            if isUnwanted(response) { return .refused(response) }
+            if plan.segments > 1, file.plan.parts.count > 1 {
+                response.body.cancel()
+                return .startOver("the server sent the whole for one segment", ranges: isSame)
+            }
+            if let coding = try foreignCoding(response, plan) { return .coded(coding) }
+            var representation = representation
+            if plan.decodes { representation.validator = nil }
+            try await receiveWhole(response, representation, isSame && !plan.decodes, inquiry, decodes: plan.decodes)
+        }
+        return .whole(response)
+    }
+
+    /// The coding of bytes that are no file, though they were requested as they are; nil for bytes that are. Throws where
+    /// requesting them once more would not help.
+    private func foreignCoding(_ response: HTTPResponse, _ plan: Plan) throws -> String? {
+        let coding = Representation.coding(response.headers)
+        if coding.isEmpty { return nil }
+        // A file of that kind is to be kept as it is.
+        let name = (destination.name ?? response.url.lastPathComponent).lowercased()
+        let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
+        if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
+        response.body.cancel()
+        if plan.decodes || !isRepeatable {
+            throw DownloadError(
+                .contentCoding, "the server sends the file in the content coding \(coding), which is not decoded here")
+        }
+        return coding
+    }
+
+    /// The head of the next response; a pause, or another segment that takes over, ends the wait for it.
+    private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
+        let sending = Task { try await next(exchange) }
+        claim?.onInterrupt { sending.cancel() }
+        let response = try await withTaskCancellationHandler {
+            try await control.interruptible {
+                if isRepeatable { sending.cancel() }
+                return isRepeatable
+            } _: {
+                try await sending.value
+            }
+        } onCancel: {
+            sending.cancel()
+        }
+        claim?.onInterrupt { response.body.cancel() }
+        if !sending.isCancelled { return response }
+        // The interruption came between the head and its arrival here: the body was cancelled with its task.
+        response.body.cancel()
+        try Task.checkCancellation()
+        throw DownloadPause()
+    }
+}

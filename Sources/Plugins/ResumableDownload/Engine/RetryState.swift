@@ -1,0 +1,67 @@
+import Errand
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How many attempts a run has made, and how long to wait before the next.
+struct RetryState {
+    private let rules: DownloadRetries
+    private(set) var attempts = 0
+    private var consecutiveFailures = 0
+    private var restartCount = 0
+
+    init(_ rules: DownloadRetries) { self.rules = rules }
+
+    /// The wait before the next attempt; nil if there is none.
+    mutating func wait(madeProgress: Bool, asked: Duration? = nil) -> Duration? {
+        attempts += 1
+        consecutiveFailures = madeProgress ? 0 : consecutiveFailures + 1
+        guard madeProgress || consecutiveFailures < rules.maximumConsecutiveFailures,
+            attempts < rules.maximumAttempts ?? .max
+        else { return nil }
+        let wait = asked ?? RetryDelay.backoff(try: consecutiveFailures, base: rules.backoff, limit: rules.longestWait)
+        return wait <= rules.longestWait ? wait : nil
+    }
+
+    mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
+        guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
+        let asked = RetryDelay.asked(by: response.headers["Retry-After"], now: now)
+        return wait(madeProgress: madeProgress, asked: asked)
+    }
+
+    /// Whether it may begin anew: at most three times, so that a file that changes all the time ends the download.
+    mutating func restarts() -> Bool {
+        attempts += 1
+        restartCount += 1
+        return restartCount <= 3 && attempts < max(2, rules.maximumAttempts ?? .max)
+    }
+}
+
+/// Decides whether an attempt brought anything: bytes beyond all earlier attempts at the same version of the file. So the
+/// attempts that bring something are bounded by the length of the file.
+struct HighWaterMark {
+    private var received: Int64
+    private var validator: Validator?
+    private var changes = 0
+
+    init(_ file: PartialFile) { (received, validator) = (file.plan.received, file.representation?.validator) }
+
+    mutating func rises(to file: PartialFile) -> Bool {
+        let now = file.representation?.validator
+        if now != validator {
+            // A file that changes with each attempt makes no progress.
+            if validator != nil { changes += 1 }
+            (validator, received) = (now, 0)
+        }
+        guard file.plan.received > received else { return false }
+        received = file.plan.received
+        return changes <= 3
+    }
+
+    /// For a file that is begun anew.
+    mutating func reset() { received = 0 }
+}

@@ -1,0 +1,168 @@
+import Errand
+import Synchronization
+
+/// Shares the open parts of a file among the segments that fetch them: each takes one, and when none is left, half of the
+/// largest rest that another still has to fetch.
+final class SegmentCrew: Sendable {
+    private struct Work {
+        let claim: SegmentClaim
+        let began: ContinuousClock.Instant
+        let doneBefore: Int64
+    }
+
+    private struct State {
+        var open: [Int64]
+        var working: [Int: Work] = [:]
+        var lastID = 0
+        /// Counts the changes that those who wait have to look at.
+        var changes = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Requests that may still be taken from a slow segment.
+        var takeovers: Int
+    }
+
+    private let file: PartialFile
+    private let time: any TimeSource
+    private let minimum: Int64
+    private let state: Mutex<State>
+
+    /// How often a segment without work looks for a slow one.
+    static let interval = Duration.milliseconds(250)
+    /// A rest that takes less than this, in seconds, stays where it is.
+    private static let patience = 1.0
+
+    init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
+        (self.file, self.minimum, self.time) = (file, minimum, time)
+        let open = file.plan.parts.filter { !$0.isDone }.map(\.start)
+        state = Mutex(State(open: open, takeovers: 2 * segments))
+    }
+
+    var openCount: Int { state.withLock { $0.open.count } }
+
+    /// A part to fetch; waits while others work on all that is left. Nil once nothing is left. `rate` is what the caller
+    /// has fetched a second so far. Throws when the task is cancelled.
+    func take(rate: Double) async throws -> SegmentClaim? {
+        while true {
+            try Task.checkCancellation()
+            let (claim, seen, interrupted) = state.withLock { state -> (SegmentClaim?, Int?, SegmentClaim?) in
+                if !state.open.isEmpty { return (assign(&state, state.open.removeFirst()), nil, nil) }
+                if state.working.isEmpty { return (nil, nil, nil) }
+                let (start, slow) = help(&state, rate)
+                return (start.map { assign(&state, $0) }, state.changes, slow)
+            }
+            interrupted?.interrupt()
+            if let claim { return claim }
+            guard let seen else { return nil }
+            await wait(after: seen)
+        }
+    }
+
+    /// The part is done, or the segment leaves it to the others.
+    func giveBack(_ claim: SegmentClaim) {
+        let isDone = file.part(claim.start)?.isDone ?? true
+        change { state in
+            state.working[claim.id] = nil
+            if !isDone { state.open.insert(claim.start, at: 0) }
+        }
+    }
+
+    /// Lets those who wait look for a slow segment, until the task is cancelled.
+    func supervise() async throws {
+        while true {
+            try await time.sleep(until: time.now.advanced(by: Self.interval))
+            change { _ in }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            state.changes += 1
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    private func wait(after seen: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isDue = state.withLock { state in
+                    let isDue = state.changes != seen || Task.isCancelled
+                    if !isDue { state.waiters.append(waiter) }
+                    return isDue
+                }
+                if isDue { waiter.resume() }
+            }
+        } onCancel: {
+            change { _ in }
+        }
+    }
+
+    private func assign(_ state: inout State, _ start: Int64) -> SegmentClaim {
+        state.lastID += 1
+        let claim = SegmentClaim(id: state.lastID, start: start)
+        state.working[claim.id] = Work(claim: claim, began: time.now, doneBefore: file.part(start)?.done ?? 0)
+        return claim
+    }
+
+    /// A part from one that another segment fetches, and the segment that ends for it.
+    private func help(_ state: inout State, _ rate: Double) -> (start: Int64?, interrupted: SegmentClaim?) {
+        let now = time.now
+        var largest: (start: Int64, left: Int64)?
+        var slowest: (claim: SegmentClaim, seconds: Double)?
+        for work in state.working.values {
+            guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
+            let passed = work.began.duration(to: now).components
+            let elapsed = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+            let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
+            // What has not shown its speed is left alone for a moment.
+            if elapsed < Self.patience { continue }
+            let seconds = speed > 0 ? Double(left) / speed : .infinity
+            if seconds < Self.patience { continue }
+            if left > largest?.left ?? 0 { largest = (part.start, left) }
+            if rate > 0, speed * 4 <= rate, seconds >= slowest?.seconds ?? (2 * Self.patience) {
+                slowest = (work.claim, seconds)
+            }
+        }
+        if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
+        // Too short to be halved: a segment that is far slower than this one ends for it.
+        guard let slowest, state.takeovers > 0 else { return (nil, nil) }
+        state.takeovers -= 1
+        return (file.cut(slowest.claim.start), slowest.claim)
+    }
+}
+
+/// A part in the hands of one segment.
+final class SegmentClaim: Sendable {
+    let id: Int
+    let start: Int64
+    private let state = Mutex<(isInterrupted: Bool, action: (@Sendable () -> Void)?)>((false, nil))
+
+    init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
+
+    /// What ends the request that is under way; at once if the segment was interrupted already.
+    func onInterrupt(_ action: @escaping @Sendable () -> Void) {
+        let isInterrupted = state.withLock { state in
+            state.action = action
+            return state.isInterrupted
+        }
+        if isInterrupted { action() }
+    }
+
+    func interrupt() {
+        let action = state.withLock { state in
+            state.isInterrupted = true
+            return state.action
+        }
+        action?()
+    }
+
+    /// Whether it was interrupted since the last look.
+    func takeInterrupt() -> Bool {
+        state.withLock { state in
+            defer { state = (false, nil) }
+            return state.isInterrupted
+        }
+    }
+}
