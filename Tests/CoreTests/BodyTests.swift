@@ -122,8 +122,9 @@ import Testing
         headers["x-key"] = "canary2"
         #expect(!headers.description.contains("canary") && !String(reflecting: headers).contains("canary"))
         #expect(headers.description.contains("X-Key: •••"))
-        headers.merge(["X-KEY": "open", "A": "5"])
-        #expect(headers["x-key"] == "open" && headers["a"] == "5" && headers.count == 4)
+        headers.merge(["X-KEY": "canary3", "A": "5"])
+        #expect(!headers.description.contains("canary"))
+        #expect(headers["x-key"] == "canary3" && headers["a"] == "5" && headers.count == 4)
         headers["a"] = nil
         #expect(!headers.contains("A"))
         #expect((["X": "canary"] as HTTPHeaders).sensitive("x").description == "X: •••")

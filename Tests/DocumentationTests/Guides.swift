@@ -51,6 +51,11 @@ private func configuring(_ agent: NetworkAgent, token: String) {
         $0.timeout = .seconds(20)
         $0.deadline = .seconds(90)
     }
+
+    agent.configure {
+        $0.headers.set("X-Api-Key", token, sensitive: true)
+        $0.trustedOrigins = ["https://uploads.example.com"]
+    }
 }
 
 private func callbacks(_ agent: NetworkAgent, show: @escaping @MainActor (Any) -> Void) {

@@ -133,11 +133,15 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     /// Decides how it ended: a cancellation that came first wins over whatever came back.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
+        // The request's own code: not under the lock.
+        let label = state.withLock { $0.cause } == .deadline ? label : ""
         let (settled, bodies) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.forOnlookers), staged: state.staged)
             switch state.cause {
             case .deadline?:
-                let error = ErrandError(.deadlineExceeded, "the deadline of the call has passed")
+                var error = ErrandError(.deadlineExceeded, "the deadline of \(label) has passed")
+                let known = failure as? ErrandError
+                (error.request, error.response) = (state.lastSent ?? known?.request, known?.response)
                 (settled.failure, settled.outcome) = (error, .failure(error))
             case let cause?:
                 settled.failure = ErrandError(.cancelled, "cancelled by \(cause)")
@@ -193,7 +197,9 @@ public enum CancellationCause: Sendable, Hashable {
     case agent
     /// The deadline passed; the outcome is then a failure.
     case deadline
-    /// A filter or a check threw a cancellation of its own.
+    /// A filter, a check, the decoding or the transport threw a cancellation of its own, though none of the above had
+    /// cancelled the call. Not the source of a body that is sent: one that was cancelled elsewhere fails the call with
+    /// ``ErrandError/Code/bodyEncoding``.
     case within
 }
 

@@ -21,14 +21,15 @@ final class AgentSettings: Sendable {
         var built: HTTPRequest?
         var response: HTTPResponse?
         do {
-            let http = try build(request)
+            let made = try build(request)
+            let http = made.http
             built = http
             activity.tell(.built(http))
             let exchange = Exchange(
                 Exchange.Fields(
                     request: request, http: http, delivery: request.delivery,
                     timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
-                    tags: activity.tags, activity: activity, settings: self))
+                    tags: activity.tags, activity: activity, settings: self, trust: made.trust))
             let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
             let own = required + request.filters + callFilters
             let chain =

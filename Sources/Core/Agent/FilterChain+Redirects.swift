@@ -19,7 +19,11 @@ extension FilterChain {
             }
             await finish(response.body)
             exchange.activity.tell(.redirected(response.forOnlookers, to: next))
-            exchange = exchange.with { ($0.http, $0.hop) = (next, $0.hop + 1) }
+            let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: next.url)
+            exchange = exchange.with { fields in
+                (fields.http, fields.hop) = (next, fields.hop + 1)
+                if !isSameOrigin { fields.trust = OriginTrust(isTrusted: fields.settings.trusts(next.url)) }
+            }
         }
     }
 
@@ -34,7 +38,9 @@ extension FilterChain {
         next.url = try target(location, from: request.url, response)
         if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure
         {
-            throw ErrandError(.redirect, "a redirect from https to http is not followed", response: response)
+            throw ErrandError(
+                .redirect, "a redirect from https to \(URLSyntax.quoted(next.url.absoluteString)) is not followed",
+                response: response)
         }
         let becomesGet =
             response.status == 303 && request.method != .head && request.method != .get
@@ -60,7 +66,7 @@ extension FilterChain {
         // Servers send raw UTF-8 and spaces here; a browser escapes them.
         ASCII.percentEncode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
         guard var target = URL(string: text, relativeTo: url)?.absoluteURL else {
-            throw ErrandError(.redirect, "the Location of the redirect is no URL", response: response)
+            throw ErrandError(.redirect, "the Location \(URLSyntax.quoted(location)) is no URL", response: response)
         }
         if target.user != nil || target.password != nil || target.fragment == nil && url.fragment != nil {
             var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
@@ -70,7 +76,9 @@ extension FilterChain {
             target = parts?.url ?? target
         }
         do { try URLSyntax.check(target.absoluteString) } catch {
-            throw ErrandError(.redirect, "the redirect leads nowhere: \(error)", response: response)
+            throw ErrandError(
+                .redirect, "the Location \(URLSyntax.quoted(location)) cannot be requested: \(error)",
+                response: response)
         }
         return target
     }

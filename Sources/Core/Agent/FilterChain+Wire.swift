@@ -1,4 +1,10 @@
 import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import Synchronization
 
 extension FilterChain {
@@ -20,14 +26,23 @@ extension FilterChain {
         (options.activity, options.reportsProgress) = (activity, exchange.reportsProgress)
         activity.willSend(request)
         var response = try await transport.send(request, options: options)
-        response.body = try framed(response, request.method)
+        let evidence = BodyEvidence(
+            request, response, limit: exchange.settings.configuration.maximumErrorBodyBytes)
+        do { response.body = try framed(response, request.method) } catch {
+            throw evidence.with(response.body.data).explain(error)
+        }
         activity.tell(.received(response.forOnlookers, attempt: exchange.attempt, hop: exchange.hop))
         if delivery == .data {
-            let data = try await response.body.collect(upTo: limit)
+            response.body.reader?.keepEvidence(evidence)
+            let data: Data
+            do { data = try await response.body.collect(upTo: limit) } catch {
+                throw evidence.with(response.body.data).explain(error)
+            }
             if activity.bodyByteLimit > 0 { activity.tell(.responseBody(Data(data.prefix(activity.bodyByteLimit)))) }
             response.body = HTTPBody(data)
         } else if response.body.data == nil {
             if activity.bodyByteLimit > 0 { response.body = response.body.told(to: activity) }
+            response.body.reader?.keepEvidence(evidence)
             activity.watch(response.body)
         }
         return response

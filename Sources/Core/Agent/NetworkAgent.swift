@@ -77,7 +77,7 @@ public final class NetworkAgent: Agent {
 
     /// The request as it would be built now, before filters; nothing is sent (Y50).
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
-        let http = try settings.withLock { $0 }.build(request)
+        let http = try settings.withLock { $0 }.build(request).http
         try http.validate()
         return http
     }
@@ -141,14 +141,19 @@ public final class NetworkAgent: Agent {
 extension NetworkAgent {
     /// What an agent does for every request.
     public struct Configuration: Sendable {
-        /// What relative paths are appended to; the path of the URL is kept, with or without a slash at its end.
+        /// What relative paths are appended to; the path of the URL is kept, with or without a slash at its end. A query
+        /// or a fragment throws ``ErrandError/Code/invalidURL``. Empty for an agent whose requests have absolute URLs:
+        /// it has no origin of its own then, so that only `trustedOrigins` see its secrets.
         public var baseURL: String
         /// The base for requests that choose `.cdn`; none by default.
         public var cdnURL: String?
         /// For every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by default.
         public var headers = standardHeaders
-        /// For every request that has none of its own; none by default.
+        /// For every request that has none of its own; none by default. Like the sensitive ones among `headers` it is
+        /// sent to the origins of `baseURL` and `cdnURL` and to `trustedOrigins`, and to no other.
         public var authorization: Authorization?
+        /// The origins that may see the agent's secrets beside those of its base URLs; none by default.
+        public var trustedOrigins: TrustedOrigins = []
         /// The longest silence in one try; 60 seconds by default.
         public var timeout: Duration = .seconds(60)
         /// The time for a whole call; none by default.

@@ -16,6 +16,7 @@ public struct Exchange: Sendable {
         var tags: Tags
         var activity: Activity
         let settings: AgentSettings
+        var trust = OriginTrust()
         var stage = FilterStages.call
         var attempt = 1
         var hop = 1
@@ -68,6 +69,10 @@ public struct Exchange: Sendable {
     /// Which request on the wire within the try, from 1: redirects count.
     public var hop: Int { fields[0].hop }
     var settings: AgentSettings { fields[0].settings }
+    var trust: OriginTrust {
+        get { fields[0].trust }
+        set { fields[0].trust = newValue }
+    }
 
     /// The clock to wait by.
     public var time: any TimeSource { activity.registry.time }

@@ -12,7 +12,9 @@ public struct Next: Sendable {
     /// the activity is over.
     public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         if exchange.activity.isOver {
-            throw ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
+            var error = ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
+            error.request = exchange.http
+            throw error
         }
         if index < chain.filters.count, index != chain.redirectsAt || exchange.stage == .hop {
             return try await chain.filters[index].filter(exchange, next: Next(chain, index + 1))

@@ -1,8 +1,12 @@
 import ErrandSupport
 
 /// Credentials for the `Authorization` header; never shown by a description.
+///
+/// An agent's are sent to the origins of its base and CDN URLs and to its `trustedOrigins` only; a request's own go where
+/// the request goes, but not along with a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-    let value: String
+    /// Nil for none.
+    let value: String?
     private let scheme: String
 
     /// RFC 7617, in UTF-8.
@@ -17,6 +21,13 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
         Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
     }
 
-    public var description: String { "\(scheme) •••" }
+    /// No credentials: the request goes without the agent's. `nil` means that it has no wish of its own.
+    ///
+    /// ```swift
+    /// struct SignIn: Request { var authorization: Authorization? { .omitted } }
+    /// ```
+    public static let omitted = Authorization(value: nil, scheme: "")
+
+    public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
     public var debugDescription: String { description }
 }

@@ -27,10 +27,20 @@ public struct HTTPRequest: Sendable {
     ///
     /// Core calls it after all filters, before the transport.
     public func validate() throws {
+        do { try check() } catch var error as ErrandError {
+            error.request = self
+            throw error
+        }
+    }
+
+    private func check() throws {
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(ASCII.isToken) else {
             throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        _ = try ErrandError.naming(.invalidURL) { try URLSyntax.check(url.absoluteString) }
+        let text = url.absoluteString
+        _ = try ErrandError.naming(.invalidURL) {
+            try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }
+        }
         for field in headers {
             guard field.name.isValid else {
                 throw ErrandError(
@@ -51,6 +61,9 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
     /// Method and URL with the values of the query masked; no header, no body.
-    public var description: String { "\(method) \(URLSyntax.redacted(url.absoluteString))" }
+    public var description: String {
+        let name = method.rawValue.utf8.allSatisfy(ASCII.isToken) ? method.rawValue : method.rawValue.debugDescription
+        return "\(name) \(URLSyntax.redacted(url.absoluteString))"
+    }
     public var debugDescription: String { description }
 }

@@ -30,7 +30,8 @@ public protocol Request<Output>: Sendable {
     /// GET by default.
     var method: HTTPMethod { get }
     /// Appended to the base URL; from the root if it starts with `/`; an absolute URL stands for itself. May have a query.
-    /// Empty by default. Must be percent-encoded: `"users/\(segment: name)"`.
+    /// Empty by default. Must be percent-encoded: `"users/\(segment: name)"`. An absolute URL of another origin than the
+    /// agent's base, CDN and trusted ones goes without the agent's authorization and sensitive headers.
     var path: String { get }
     /// Which of the agent's base URLs; `.standard` by default.
     var base: BaseChoice { get }
@@ -46,7 +47,7 @@ public protocol Request<Output>: Sendable {
     var headers: HTTPHeaders { get }
     /// None by default.
     var body: RequestBody { get }
-    /// The agent's by default (nil).
+    /// The agent's by default (nil); ``Authorization/omitted`` for none.
     var authorization: Authorization? { get }
     /// The longest silence in one try; the agent's by default (nil).
     var timeout: Duration? { get }
@@ -90,7 +91,7 @@ public enum BaseChoice: Sendable, Hashable {
     case standard
     /// The agent's `cdnURL`; without one the request fails, it never falls back to the base.
     case cdn
-    /// One of the request's own.
+    /// One of the request's own; at another origin than the agent's, without the agent's secrets.
     case url(String)
 }
 

@@ -121,13 +121,16 @@ public struct RequestBody: Sendable {
     }
 
     /// The bytes for one sending, from the start. Throws if the body cannot be sent again or not be read.
+    ///
+    /// A source that fails fails the request with ``ErrandError/Code/bodyEncoding``, also where it was cancelled or lost a
+    /// connection of its own: neither happened to the request.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
         case .data(let data): HTTPBody(data)
         case .deferred, .encodable: try resolved(by: Self.plainEncoder).open()
         case .file(let url): HTTPBody(file: url, length: length)
-        case .stream(let open): try open()
+        case .stream(let open): try UploadSource.guarding(open)
         }
     }
 
@@ -154,4 +157,38 @@ public struct RequestBody: Sendable {
     }
 
     private static let plainEncoder = JSONEncoder()
+}
+
+/// A stream that is sent, whose failures are told from those of the request.
+private final class UploadSource: HTTPBodySource {
+    private let body: HTTPBody
+
+    private init(_ body: HTTPBody) { self.body = body }
+
+    static func guarding(_ open: () throws -> HTTPBody) throws -> HTTPBody {
+        let body: HTTPBody
+        do { body = try open() } catch { throw typed(error) }
+        guard let reader = body.reader, body.file == nil else { return body }
+        _ = try reader.claim()
+        return HTTPBody(length: body.length, source: UploadSource(body))
+    }
+
+    func nextChunk() async throws -> Data? {
+        do { return try await body.nextChunk() } catch { throw Self.typed(error) }
+    }
+
+    func cancel() { body.cancel() }
+
+    /// What the transports judge themselves, and the cancellation of the task that sends, stay as they are.
+    private static func typed(_ error: any Error) -> any Error {
+        let own: [ErrandError.Code] = [
+            .invalidRequest, .bodyEncoding, .bodyNotReplayable, .bodyAlreadyRead, .file, .truncated, .invalidResponse,
+        ]
+        if let known = error as? ErrandError, own.contains(known.code), known.response == nil { return error }
+        if error.isCancellation {
+            if Task.isCancelled { return error }
+            return ErrandError(.bodyEncoding, "the source of the body was cancelled", underlying: error)
+        }
+        return ErrandError(.bodyEncoding, "the source of the body failed", underlying: error)
+    }
 }

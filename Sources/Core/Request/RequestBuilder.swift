@@ -2,11 +2,11 @@ import ErrandSupport
 
 extension AgentSettings {
     /// The only place that turns a request into what goes over the wire.
-    func build(_ request: some Request) throws -> HTTPRequest {
+    func build(_ request: some Request) throws -> BuiltRequest {
         if let complete = try request.httpRequest() {
             var complete = complete
             complete.body = try complete.body.resolved(by: configuration.encoder)
-            return complete
+            return BuiltRequest(http: complete, trust: OriginTrust(isTrusted: trusts(complete.url)))
         }
         let encoding = request.parameterEncoding
         var (query, body) = (try encoding.encode(request.query), request.body)
@@ -30,14 +30,33 @@ extension AgentSettings {
         }
         var http = HTTPRequest(
             request.method, url, headers: configuration.headers, body: try body.resolved(by: configuration.encoder))
-        if let authorization = request.authorization ?? configuration.authorization {
-            http.headers.set(.authorization, authorization.value, sensitive: true)
-        }
-        http.headers.merge(request.headers)
+        let trust = addCredentials(of: request, to: &http)
         if let type = http.body.contentType, !http.headers.contains(.contentType) {
             http.headers.add(.contentType, type)
         }
-        return http
+        return BuiltRequest(http: http, trust: trust)
+    }
+
+    /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
+    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish.
+    private func addCredentials(of request: some Request, to http: inout HTTPRequest) -> OriginTrust {
+        switch request.authorization {
+        case nil:
+            if let value = configuration.authorization?.value {
+                http.headers.set(.authorization, value, sensitive: true)
+            }
+        case .some(let own): if own == .omitted { http.headers.remove(.authorization) }
+        }
+        var (trust, own) = (OriginTrust(), request.headers)
+        let isOnBase = request.base == .standard || request.base == .cdn
+        if !isOnBase || URLSyntax.isAbsolute(request.path), !trusts(http.url) {
+            trust = OriginTrust(isTrusted: false, withheld: HTTPHeaders(http.headers.filter(\.isSensitive)))
+            http.headers.removeAll { $0.isSensitive || $0.name == .host }
+            own = own.marked(as: trust.withheld)
+        }
+        if let value = request.authorization?.value { http.headers.set(.authorization, value, sensitive: true) }
+        http.headers.merge(own)
+        return trust
     }
 
     private func placement(_ request: some Request) -> ParameterPlacement {
@@ -49,7 +68,9 @@ extension AgentSettings {
     private func base(_ choice: BaseChoice) throws -> BaseURL {
         switch choice {
         case .standard: return try base.get()
-        case .cdn: return try cdn.get()
+        case .cdn:
+            if configuration.cdnURL == nil { throw URLSyntax.Fault(description: "the agent has no CDN URL") }
+            return try cdn.get()
         case .url(let text): return text == configuration.baseURL ? try base.get() : try BaseURL(text)
         }
     }

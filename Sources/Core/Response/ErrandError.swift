@@ -51,7 +51,7 @@ extension ErrandError.Code {
     public static let invalidURL = Self("invalidURL")
     /// A method, header or combination of body and parameters that cannot be sent.
     public static let invalidRequest = Self("invalidRequest")
-    /// The body or the parameters could not be encoded.
+    /// The body or the parameters could not be encoded, or the source of a streamed body failed.
     public static let bodyEncoding = Self("bodyEncoding")
     /// A body that can be read once would have to be sent again.
     public static let bodyNotReplayable = Self("bodyNotReplayable")

@@ -1,4 +1,10 @@
 import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import Synchronization
 
 /// Lets one reader in, counts its bytes, and cancels the source when nobody holds the body any more.
@@ -11,6 +17,7 @@ final class BodyReader: Sendable {
         var isClaimed = false
         var phase = Phase.open
         var received: Int64 = 0
+        var evidence: BodyEvidence?
     }
 
     let file: URL?
@@ -29,12 +36,20 @@ final class BodyReader: Sendable {
 
     func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
+    /// From now on errors carry the response that the body belongs to, and the request.
+    func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
+
+    /// An error with the evidence that it lacks.
+    func explained(_ error: any Error) -> any Error {
+        state.withLock { $0.evidence }?.explain(error) ?? error
+    }
+
     func claim() throws -> Ticket {
         let wasClaimed = state.withLock { state in
             defer { state.isClaimed = true }
             return state.isClaimed
         }
-        if wasClaimed { throw ErrandError(.bodyAlreadyRead, "a streamed body has one reader") }
+        if wasClaimed { throw explained(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
         return Ticket()
     }
 
@@ -48,16 +63,17 @@ final class BodyReader: Sendable {
             let chunk: Data?
             do { chunk = try await source.nextChunk() } catch {
                 state.withLock { $0.phase = .ended }
-                throw error
+                throw explained(error)
             }
             let (received, length) = state.withLock { state in
                 state.received += Int64(chunk?.count ?? 0)
+                if let chunk { state.evidence?.add(chunk) }
                 if chunk == nil, state.phase == .open { state.phase = .ended }
                 return (state.received, state.length)
             }
             if let length, chunk == nil ? received < length : received > length {
                 cancel()
-                throw ErrandError.wrongLength(expected: length, received: received)
+                throw explained(ErrandError.wrongLength(expected: length, received: received))
             }
             if let chunk, chunk.isEmpty { continue }
             return chunk
@@ -70,5 +86,44 @@ final class BodyReader: Sendable {
             return state.phase == .open
         }
         if wasOpen { source.cancel() }
+    }
+}
+
+/// The head that a body belongs to and a copy of its first bytes, for the error that may end it.
+struct BodyEvidence: Sendable {
+    let request: HTTPRequest
+    /// Without its body.
+    let response: HTTPResponse
+    let limit: Int
+    private var bytes = Data()
+
+    init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
+        (self.request, self.limit) = (request, limit)
+        var head = response
+        head.body = .empty
+        self.response = head
+    }
+
+    mutating func add(_ chunk: Data) {
+        if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
+    }
+
+    /// The same with the bytes of a body in memory.
+    func with(_ data: Data?) -> BodyEvidence {
+        var copy = self
+        if let data { copy.add(data) }
+        return copy
+    }
+
+    /// A failure of the response's; a cancellation has no need of evidence, and an error that has some keeps it.
+    func explain(_ error: any Error) -> any Error {
+        guard var known = error as? ErrandError, !known.isCancelled else { return error }
+        known.request = known.request ?? request
+        if known.response == nil {
+            var partial = response
+            partial.body = HTTPBody(bytes)
+            known.response = partial
+        }
+        return known
     }
 }

@@ -84,7 +84,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public func collect(upTo limit: Int) async throws -> Data {
         if let length, length > Int64(limit) {
             cancel()
-            throw ErrandError.tooLarge(limit: limit)
+            throw tooLarge(limit)
         }
         if let data { return data }
         var iterator = makeAsyncIterator()
@@ -92,9 +92,14 @@ public struct HTTPBody: AsyncSequence, Sendable {
         while data.count <= limit, let chunk = try await iterator.next() { data.append(chunk) }
         guard data.count <= limit else {
             cancel()
-            throw ErrandError.tooLarge(limit: limit)
+            throw tooLarge(limit)
         }
         return data
+    }
+
+    private func tooLarge(_ limit: Int) -> any Error {
+        let error = ErrandError.tooLarge(limit: limit)
+        return reader?.explained(error) ?? error
     }
 
     /// The first `limit` bytes; the rest is not waited for.

@@ -7,14 +7,22 @@
 /// headers.set("X-Api-Key", key, sensitive: true)    // never logged, lost on a redirect to another origin
 /// ```
 ///
+/// A mark as sensitive belongs to the name: while a field of that name stands here, whatever adds, sets, replaces or
+/// merges one keeps the mark. Only removing the name removes it.
+///
 /// Names and values are checked when a request is sent, not here; see ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
     /// One header field.
     public struct Field: Sendable, Hashable {
-        public var name: HTTPHeaderName
+        public var name: HTTPHeaderName {
+            didSet { if name.isSensitive { isSensitive = true } }
+        }
         public var value: String
-        /// Whether descriptions and logs mask it and a redirect to another origin drops it.
-        public var isSensitive: Bool
+        /// Whether descriptions and logs mask it and a redirect to another origin drops it. Stays true for credentials
+        /// and cookies.
+        public var isSensitive: Bool {
+            didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
+        }
 
         /// Makes a field; credentials and cookies are sensitive whatever is said here.
         public init(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
@@ -27,8 +35,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     private var fields: [Field] = []
 
     public init() {}
-    public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
+    public init(_ fields: some Sequence<Field>) {
+        self.fields = Array(fields)
+        spreadMarks()
+    }
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
+        // Literals carry no marks but those of the names themselves.
         fields = elements.map { Field($0.0, $0.1) }
     }
 
@@ -37,7 +49,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     public subscript(position: Int) -> Field { fields[position] }
 
     /// The value of a name; several fields are joined by ", " (RFC 9110, section 5.3). Setting replaces all of them and
-    /// keeps them sensitive if one was; nil removes them.
+    /// keeps them sensitive if one was; nil removes them and their mark.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -58,17 +70,19 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     public func contains(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
 
-    /// Adds a field and keeps those of the same name.
+    /// Adds a field and keeps those of the same name; if one of them is sensitive, all are from then on.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
-        fields.append(Field(name, value, sensitive: sensitive))
+        let field = Field(name, value, sensitive: sensitive || isSensitive(name))
+        if field.isSensitive { mark(name) }
+        fields.append(field)
     }
 
-    /// Puts one field in the place of all of that name.
+    /// Puts one field in the place of all of that name, sensitive if one of them was.
     public mutating func set(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         guard let first = fields.firstIndex(where: { $0.name == name }) else {
             return add(name, value, sensitive: sensitive)
         }
-        fields[first] = Field(fields[first].name, value, sensitive: sensitive)
+        fields[first] = Field(fields[first].name, value, sensitive: sensitive || isSensitive(name))
         var index = fields.count - 1
         while index > first {
             if fields[index].name == name { fields.remove(at: index) }
@@ -81,16 +95,41 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Keeps the fields that pass.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces by name: each name in `other` loses its old fields and gets the new ones.
+    /// Replaces by name: each name in `other` loses its old fields and gets the new ones, which are sensitive if either
+    /// were.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
-        for field in other.fields { fields.removeAll { $0.name == field.name } }
-        fields += other.fields
+        var new = other.fields
+        for index in new.indices where !new[index].isSensitive && isSensitive(new[index].name) {
+            new[index].isSensitive = true
+        }
+        for field in new { fields.removeAll { $0.name == field.name } }
+        fields += new
     }
 
     /// The same headers with those names marked as secrets.
     public func sensitive(_ names: HTTPHeaderName...) -> HTTPHeaders {
         HTTPHeaders(fields.map { Field($0.name, $0.value, sensitive: $0.isSensitive || names.contains($0.name)) })
+    }
+
+    /// The same headers with the names marked that are sensitive in `other`.
+    func marked(as other: HTTPHeaders) -> HTTPHeaders {
+        if other.isEmpty { return self }
+        return HTTPHeaders(
+            fields.map { Field($0.name, $0.value, sensitive: $0.isSensitive || other.isSensitive($0.name)) })
+    }
+
+    private func isSensitive(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.isSensitive && $0.name == name } }
+
+    private mutating func mark(_ name: HTTPHeaderName) {
+        for index in fields.indices where !fields[index].isSensitive && fields[index].name == name {
+            fields[index].isSensitive = true
+        }
+    }
+
+    /// Gives the mark of one field to all of its name.
+    private mutating func spreadMarks() {
+        for field in fields where field.isSensitive && !field.name.isSensitive { mark(field.name) }
     }
 }
 

@@ -15,7 +15,8 @@
 /// connection that turns out closed: that is Core's and the filters' work, so that it is the same on every transport.
 /// It throws ``ErrandError``; it stops within a millisecond or two when its task is cancelled; it ends a wait in which
 /// nothing is heard for `options.timeout` with `timedOut`. It decodes content codings only if it then removes
-/// `Content-Encoding` and `Content-Length`. `ErrandTesting` has the suite that a transport is expected to pass.
+/// `Content-Encoding` and `Content-Length`. A failure after the head of a body that it collects itself carries the head and
+/// the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a transport is expected to pass.
 public protocol Transport: Sendable {
     /// Sends a request that Core has validated, and returns once the head of the response is there. With
     /// `options.delivery == .data` it may wait for the whole body and return it in memory, which is faster.

@@ -94,6 +94,17 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
+    /// As much of a body as can be decoded, at most `limit` bytes.
+    static func beginning(of data: Data, _ codings: [ContentCoding], upTo limit: Int) -> Data {
+        var result = Data()
+        guard let decoder = try? ContentDecoder(codings) else { return result }
+        decoder.feed(data)
+        while result.count < limit, let piece = try? decoder.next() {
+            result.append(piece.prefix(limit - result.count))
+        }
+        return result
+    }
+
     /// A whole body. Throws `bodyTooLarge` as soon as it would be longer than `limit`.
     static func decode(_ data: Data, _ codings: [ContentCoding], upTo limit: Int) throws -> Data {
         let decoder = try ContentDecoder(codings)

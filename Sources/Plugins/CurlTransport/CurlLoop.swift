@@ -15,6 +15,8 @@ final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer)
         case stop(Transfer)
+        /// Nothing was heard for too long, on a clock that is not the system's.
+        case silence(Transfer)
         /// A reader drained its buffer, or a request body has more.
         case resume(Transfer)
     }
@@ -215,6 +217,7 @@ final class CurlLoop: @unchecked Sendable {
             switch command {
             case .start(let transfer): begin(transfer)
             case .stop(let transfer): if transfer.index != nil { drop(transfer) }
+            case .silence(let transfer): if transfer.index != nil { drop(transfer, with: transfer.silenceError) }
             case .resume(let transfer): if transfer.index != nil { resume(transfer) }
             }
         }

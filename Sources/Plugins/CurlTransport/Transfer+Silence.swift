@@ -30,7 +30,7 @@ extension Transfer {
                 if shared.isPaused || shared.isSendPaused { shared.lastHeard = now }
                 return shared.lastHeard.map { $0 + options.timeout <= now } ?? false
             }
-            if isSilent { return give(up: silenceError) }
+            if isSilent { return loop.submit(.silence(self)) }
         }
     }
 }

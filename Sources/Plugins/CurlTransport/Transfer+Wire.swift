@@ -204,8 +204,20 @@ extension Transfer {
         return failure.error
     }
 
+    /// A failure after the head carries what came: the head, and of a body that was collected here its beginning. Core
+    /// does that for a stream.
+    private func withEvidence(_ error: ErrandError) -> ErrandError {
+        guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
+            return error
+        }
+        var error = error
+        error.response = partialResponse(collected.take())
+        return error
+    }
+
     /// The transfer is over on the wire; called once, unless it was cancelled before it began.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) {
+        let error = error.map(withEvidence)
         upload.stop()
         watch?.cancel()
         self.timings = timings

@@ -123,9 +123,30 @@ extension Transfer {
             let data = collected.take()
             options.report(.progress(progress))
             if let timings { options.report(.timings(timings)) }
-            response.body = HTTPBody(
-                codings.isEmpty ? data : try ContentDecoder.decode(data, codings, upTo: options.bodyLimit))
+            do {
+                response.body = HTTPBody(
+                    codings.isEmpty ? data : try ContentDecoder.decode(data, codings, upTo: options.bodyLimit))
+            } catch var error as ErrandError {
+                error.response = partialResponse(data)
+                throw error
+            }
         }
+        return response
+    }
+
+    /// The response as far as it came, for an error: at most 64 KiB of its body, decoded as far as that is possible.
+    func partialResponse(_ data: Data) -> HTTPResponse {
+        let limit = 64 << 10
+        var response = HTTPResponse(
+            url: request.url, status: head.status, headers: head.headers, version: head.version)
+        let codings = codings(of: response)
+        guard !codings.isEmpty else {
+            response.body = HTTPBody(Data(data.prefix(limit)))
+            return response
+        }
+        response.headers.remove(.contentEncoding)
+        response.headers.remove(.contentLength)
+        response.body = HTTPBody(ContentDecoder.beginning(of: data, codings, upTo: limit))
         return response
     }
 

@@ -8,33 +8,60 @@ package import Foundation
 package struct BaseURL: Sendable {
     /// "https://example.com:8443"
     let origin: String
-    /// "/v1/", always with a slash at its end (Y54).
+    /// "/v1/", always with a slash at its end.
     let directory: String
 
-    /// Throws for anything but an absolute http or https URL; its query and fragment count for nothing.
+    /// The origin in the one form that can be compared.
+    private let comparable: String?
+
+    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are appended
+    /// to it, so neither could be kept in its place.
     package init(_ base: String) throws {
-        let text = base.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let base = String(text) ?? ""
-        if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL for a relative path") }
-        let end = base.utf8.index(base.startIndex, offsetBy: try URLSyntax.check(base))
+        if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
+        let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
+            let end = try URLSyntax.check(base)
+            for (mark, part) in [("?", "a query, which belongs to the request"), ("#", "a fragment")]
+            where base.contains(mark) {
+                throw URLSyntax.Fault(description: "it has \(part)")
+            }
+            return base.utf8.index(base.startIndex, offsetBy: end)
+        }
         origin = String(base[..<end])
+        comparable = URL(string: origin).map(URLSyntax.origin(of:))
         directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
     }
 
-    /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself (Y51), one with
+    /// Whether a URL has this one's scheme, host and port.
+    package func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
+
+    /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
     /// a leading slash starts at the origin, any other is appended to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
+        let isAbsolute = URLSyntax.isAbsolute(path)
+        var found: BaseURL?
+        if !isAbsolute {
+            do { found = try base() } catch let fault as URLSyntax.Fault {
+                throw URLSyntax.Fault(
+                    description: "the path \(URLSyntax.quoted(path)) cannot be joined: \(fault.description)")
+            }
+        }
+        let base = found
+        return try URLSyntax.naming(isAbsolute ? "the URL" : "the path", path) { () throws(URLSyntax.Fault) in
+            try join(base, try PathSegment.resolve(path), query: query)
+        }
+    }
+
+    private static func join(_ base: BaseURL?, _ path: String, query: String) throws(URLSyntax.Fault) -> URL {
         var text: String
-        if URLSyntax.isAbsolute(path) {
-            let end = try URLSyntax.check(path)
-            text = end == path.utf8.count ? path + "/" : path
-        } else {
-            let base = try base()
+        if let base {
             if path.hasPrefix("//") {
                 throw URLSyntax.Fault(description: "a path that starts with // would name another host")
             }
             try URLSyntax.checkRest(path)
             text = path.hasPrefix("/") ? base.origin + path : base.origin + base.directory + path
+        } else {
+            let end = try URLSyntax.check(path)
+            text = end == path.utf8.count ? path + "/" : path
         }
         if !query.isEmpty { text = appending(query, to: text) }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {

@@ -30,16 +30,52 @@ package enum Charset {
             Int(bitPattern: converter) != -1
         else { return nil }
         defer { iconv_close(converter) }
-        var input = Array(data).map(CChar.init(bitPattern:))
-        var output = [CChar](repeating: 0, count: input.count * 4 + 16)
-        let size = output.count
-        let written: Int? = input.withUnsafeMutableBufferPointer { source in
-            output.withUnsafeMutableBufferPointer { target in
-                var (from, to) = (source.baseAddress, target.baseAddress)
-                var (left, room) = (source.count, size)
-                return iconv(converter, &from, &left, &to, &room) == -1 || left > 0 ? nil : size - room
-            }
+        var output = Output(limit: data.count * 16 + 64)
+        guard run(converter, Array(data), into: &output) else { return nil }
+        let count = output.count
+        // A shift sequence of UTF-7 that is cut short is dropped without an error; its end mark shows that.
+        if name.lowercased().contains("utf-7") || name.lowercased().contains("utf7") {
+            guard run(converter, [UInt8(ascii: "-")], into: &output) else { return nil }
+            output.count = count
         }
-        return written.flatMap { String(validating: output[..<$0].map(UInt8.init(bitPattern:)), as: UTF8.self) }
+        // A charset with combining characters holds a letter back until it knows what follows it.
+        guard run(converter, nil, into: &output) else { return nil }
+        return String(validating: output.bytes[..<output.count], as: UTF8.self)
+    }
+
+    private struct Output {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        var count = 0
+        let limit: Int
+    }
+
+    /// Converts all of the input; nil flushes what the converter holds. False for input that is invalid or cut short,
+    /// and for output beyond the limit.
+    private static func run(_ converter: iconv_t, _ input: [UInt8]?, into output: inout Output) -> Bool {
+        var input = (input ?? []).map(CChar.init(bitPattern:))
+        let isFlush = input.isEmpty
+        if output.bytes.count - output.count < input.count * 2 {
+            output.bytes += [UInt8](
+                repeating: 0, count: min(input.count * 2, max(0, output.limit - output.bytes.count)))
+        }
+        var (offset, count) = (0, output.count)
+        defer { output.count = count }
+        while true {
+            let (isDone, code) = input.withUnsafeMutableBufferPointer { source in
+                output.bytes.withUnsafeMutableBytes { target in
+                    var from = source.baseAddress.map { $0 + offset }
+                    var to = target.baseAddress.map { $0.assumingMemoryBound(to: CChar.self) + count }
+                    var (left, room) = (source.count - offset, target.count - count)
+                    let result =
+                        isFlush ? iconv(converter, nil, nil, &to, &room) : iconv(converter, &from, &left, &to, &room)
+                    let code = errno
+                    (offset, count) = (source.count - left, target.count - room)
+                    return (result != -1 && left == 0, code)
+                }
+            }
+            if isDone { return true }
+            guard code == E2BIG, output.bytes.count < output.limit else { return false }
+            output.bytes += [UInt8](repeating: 0, count: min(output.bytes.count, output.limit - output.bytes.count))
+        }
     }
 }

@@ -15,15 +15,14 @@ package import Darwin
 ///
 /// Every call may block; call it from a `@concurrent` function.
 package struct SystemFile: ~Copyable {
-    /// What the system said; the file is named by its last path component only.
+    /// What the system said, and the path of the file.
     package struct Failure: SupportFault {
         package let description: String
         package let code: Int32
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
             self.code = code
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            description = "\(name) \(what): \(String(cString: strerror(code)))"
+            description = "\(path.debugDescription) \(what): \(String(cString: strerror(code)))"
         }
     }
 

@@ -11,6 +11,7 @@ package import Foundation
 package enum URLSyntax {
     package struct Fault: SupportFault {
         package let description: String
+        package init(description: String) { self.description = description }
     }
 
     /// The offset at which the authority of an absolute http or https URL ends. Throws for anything else: another scheme,
@@ -67,6 +68,43 @@ package enum URLSyntax {
             return item.contains(UInt8(ascii: "=")) ? name + "=•••" : name
         }
         return result + "?" + items.joined(separator: "&")
+    }
+
+    /// What the body throws, with the text that it is about: `the path "a b": a space at offset 1 …`.
+    package static func naming<Value>(
+        _ what: String, _ text: String, _ body: () throws(Fault) -> Value
+    ) throws(Fault) -> Value {
+        do { return try body() } catch {
+            throw Fault(description: "\(what) \(quoted(text)): \(error.description)")
+        }
+    }
+
+    /// A text that may be no URL at all, for an error: secrets masked as far as they can be told, control characters
+    /// escaped, at most 200 characters.
+    package static func quoted(_ text: String) -> String {
+        var text = text
+        // Where a URL is broken, so are the places of its parts: a name and a password may be anywhere before an @.
+        let start = text.utf8.firstIndex { $0 == UInt8(ascii: ":") || endsAuthority($0) }
+        let scheme = start.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? text[..<$0] : nil }
+        let isScheme = scheme.map { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isToken) } ?? false
+        let rest = text.utf8[(isScheme ? text.utf8.index(after: start ?? text.startIndex) : text.startIndex)...]
+            .drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        let authority = rest.prefix { !endsAuthority($0) && $0 != UInt8(ascii: "\\") }
+        if let last = text.utf8.lastIndex(of: UInt8(ascii: "@")), last >= rest.startIndex,
+            isScheme || last < authority.endIndex,
+            authority.contains(UInt8(ascii: "@")) || hasNoPort(authority)
+        {
+            text.replaceSubrange(rest.startIndex...last, with: "•••@")
+        }
+        return String(redacted(text).prefix(200)).debugDescription
+    }
+
+    private static func hasNoPort(_ authority: Substring.UTF8View) -> Bool {
+        guard let colon = authority.firstIndex(of: UInt8(ascii: ":")), authority.first != UInt8(ascii: "[") else {
+            return false
+        }
+        let port = authority[authority.index(after: colon)...]
+        return !port.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     }
 
     private static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> Int {

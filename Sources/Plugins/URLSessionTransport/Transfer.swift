@@ -124,10 +124,23 @@ final class Transfer: Sendable {
         queue.async { task.cancel() }
     }
 
+    /// A failure after the head carries what came: the head, and of a body that is collected here its beginning. Core
+    /// does that for a stream.
+    private func withEvidence(_ error: ErrandError) -> ErrandError {
+        let (head, data) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10)) }
+        guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
+        var error = error
+        error.response = HTTPResponse(
+            url: request.url, status: head.statusCode, headers: ResponseFields.headers(of: head, for: request.method),
+            body: HTTPBody(Data(data)))
+        return error
+    }
+
     /// The end, whoever brings it; nil if it was over before.
     @discardableResult
-    func end(_ error: ErrandError?) -> URLSessionTask? {
+    func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
+        let error = failure.map(withEvidence)
         let ended = state.withLock { state -> (State, Data?)? in
             if state.isOver { return nil }
             state.isOver = true

@@ -70,7 +70,7 @@ struct ConformanceBench: Sendable {
         return Answer(status: response.status, headers: response.headers, data: data)
     }
 
-    private struct Probe: Request {
+    struct Probe: Request {
         typealias Output = HTTPResponse
         let http: HTTPRequest
         let delivery: BodyDelivery

@@ -9,7 +9,8 @@ import Foundation
 /// Sends requests to the environment that is selected; made by `.environment`.
 ///
 /// A relative path is appended to `base/version`, one with a leading slash starts at the origin, as everywhere; absolute
-/// URLs and bases of a request's own stay. It stands first, before what signs or caches. Cached answers of different
+/// URLs and bases of a request's own stay; those of the environment's own origins get the agent's secrets, as relative
+/// paths do. It stands first, before what signs or caches. Cached answers of different
 /// environments are apart.
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
@@ -36,11 +37,20 @@ public struct EnvironmentFilter: Filter {
         var exchange = exchange
         let settings = environments.settings
         exchange.tags[ServiceSettings.self] = settings
-        if let url = try rebased(exchange.http.url, settings) { exchange.http.url = url }
+        if let url = try rebased(exchange.http.url, settings) {
+            exchange.http.url = url
+        } else if !exchange.isTrusted, try isService(exchange.http.url, settings) {
+            exchange.trustOrigin()
+        }
         if let key = exchange.tags[CacheKeyURL.self], let url = try rebased(key, settings) {
             exchange.tags[CacheKeyURL.self] = url
         }
         return try await next.sending(exchange)
+    }
+
+    /// Whether an absolute URL, such as a "next" link of the service's, has the origin of the environment or of its CDN.
+    private func isService(_ url: URL, _ settings: ServiceSettings) throws -> Bool {
+        TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
     /// Nil for a URL that does not begin with a place-holder.

@@ -82,6 +82,7 @@ extension ServiceSettings {
                 throw URLFilterError(
                     .invalidURL, filter: EnvironmentFilter.name, "the environment \"\(name)\": \(error.description)")
             }
+            try URLText.checkWithoutQuery(text, filter: EnvironmentFilter.name)
         }
         if let version { _ = try URLText.checked(path: version, filter: EnvironmentFilter.name) }
     }

@@ -14,7 +14,8 @@ import Foundation
 /// .body(signedBy: Signer(key: "secret"))
 /// ```
 ///
-/// What is there stays as it is, byte by byte. A POST, PUT or PATCH without a body gets a form, if not told otherwise.
+/// Since parameters may be secret, a request to another origin than the agent's own goes without them unless
+/// `toAnyOrigin` is true; see `Exchange.isTrusted`. What is there stays as it is, byte by byte. A POST, PUT or PATCH without a body gets a form, if not told otherwise.
 /// Other bodies are left alone: files, streams, multipart, JSON that is no object, what is compressed. A form or JSON
 /// object that is malformed or not in memory throws ``URLFilterError/Code/body``.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
@@ -33,16 +34,17 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     private let rule: MergeRule
     private let empty: EmptyBody
     private let encoding: ParameterEncoding
+    private let toAnyOrigin: Bool
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
     /// Parameters computed once for each request; by default they take the place of the request's own of a name.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
-        encoding: ParameterEncoding = ParameterEncoding(), name: String = "body",
+        encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
         _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) {
         (self.rule, self.empty, self.encoding, self.name) = (rule, empty, encoding, name)
-        self.parameters = parameters
+        (self.toAnyOrigin, self.parameters) = (toAnyOrigin, parameters)
     }
 
     /// A signature and its time as parameters.
@@ -53,9 +55,11 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the parameters and goes on.
+    /// Adds the parameters, where the request goes to an origin of the agent's own, and goes on.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard !exchange.filterExemption.contains(name), let http = try await changed(exchange) else {
+        guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
+            let http = try await changed(exchange)
+        else {
             return try await next(exchange)
         }
         var exchange = exchange
@@ -91,15 +95,21 @@ extension Filter where Self == BodyFilter {
     /// Adds fixed parameters; they take the place of the request's own of a name by default.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
-        encoding: ParameterEncoding = ParameterEncoding(), name: String = "body"
-    ) -> BodyFilter { BodyFilter(merge: rule, empty: empty, encoding: encoding, name: name) { _ in parameters } }
+        encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
+    ) -> BodyFilter {
+        BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name) { _ in
+            parameters
+        }
+    }
 
     /// Adds parameters computed for each request; they take the place of the request's own of a name by default.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
-        encoding: ParameterEncoding = ParameterEncoding(), name: String = "body",
+        encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
         _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
-    ) -> BodyFilter { BodyFilter(merge: rule, empty: empty, encoding: encoding, name: name, parameters) }
+    ) -> BodyFilter {
+        BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name, parameters)
+    }
 
     /// Adds a signature.
     public static func body(

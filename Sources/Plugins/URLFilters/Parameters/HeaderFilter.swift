@@ -2,6 +2,8 @@ public import Errand
 
 /// Adds headers to every request: fixed ones, computed ones, or a signature; made by `.headers`.
 ///
+/// Sensitive ones, a signature among them, go to the agent's own origins only; see `Exchange.isTrusted`.
+///
 /// ```swift
 /// .headers(["X-App": "shop"])
 /// .headers(merge: .replace) { exchange in exchange.http.url.path == "/login" ? [:] : ["X-Session": session.id] }
@@ -32,9 +34,16 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// Adds the headers and goes on.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
-        let new = try await headers(exchange)
-        if new.isEmpty { return try await next(exchange) }
+        var new = try await headers(exchange)
         var changed = exchange
+        if !exchange.isTrusted {
+            let secrets = Set(new.lazy.filter(\.isSensitive).map(\.name))
+            changed.http.headers = HTTPHeaders(
+                changed.http.headers.map {
+                    .init($0.name, $0.value, sensitive: $0.isSensitive || secrets.contains($0.name))
+                })
+            new.removeAll(where: \.isSensitive)
+        }
         changed.http.headers.merge(new, by: rule)
         return try await next.sending(changed)
     }
@@ -52,8 +61,13 @@ extension HTTPHeaders {
         case .append: for field in new { add(field.name, field.value, sensitive: field.isSensitive) }
         case .keep:
             let old = self
-            for field in new where !old.contains(field.name) {
-                add(field.name, field.value, sensitive: field.isSensitive)
+            for field in new {
+                if !old.contains(field.name) {
+                    add(field.name, field.value, sensitive: field.isSensitive)
+                } else if field.isSensitive {
+                    self = HTTPHeaders(
+                        map { .init($0.name, $0.value, sensitive: $0.isSensitive || $0.name == field.name) })
+                }
             }
         }
     }

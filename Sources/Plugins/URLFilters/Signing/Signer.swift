@@ -120,8 +120,10 @@ public struct SigningURLFilter: URLTextFilter {
     /// Makes one of a signer.
     public init(_ signer: Signer, name: String = "sign") { (self.signer, self.name) = (signer, name) }
 
-    /// Adds the time and the signature, in the place of those that are there.
+    /// Adds the time and the signature, in the place of those that are there. A request to another origin than the agent's
+    /// own is not signed; see `Exchange.isTrusted`.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
+        guard exchange.isTrusted else { return }
         let added = try await signer.sign(url, exchange, filter: name)
         try url.merge(
             Parameters(added.map { .init($0.name, .string($0.value)) }), by: .replace,

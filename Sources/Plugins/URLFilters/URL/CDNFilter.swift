@@ -17,7 +17,8 @@ public struct CDNFilter: URLTextFilter {
     private let chooses: @Sendable (Exchange) -> Bool
 
     /// - Parameters:
-    ///   - base: an origin; a path in it goes before the request's own.
+    ///   - base: an origin; a path in it goes before the request's own. With a query or a fragment requests throw
+    ///     ``URLFilterError/Code/invalidURL``.
     ///   - inCacheKey: false by default: which server answers makes no other answer.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
@@ -26,7 +27,9 @@ public struct CDNFilter: URLTextFilter {
 
     /// Changes the origin of those that are chosen.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
-        if chooses(exchange) { try url.setOrigin(base) }
+        guard chooses(exchange) else { return }
+        try URLText.checkWithoutQuery(base, filter: name)
+        try url.setOrigin(base)
     }
 }
 

@@ -6,6 +6,10 @@ public import Errand
 /// .query(["v": "3", "platform": "linux"])
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
+///
+/// A token has to be kept out of the cache's key, and is thereby kept from other origins than the agent's own: a request
+/// to one, such as a "next" link of a server's, goes without items that are not in the key, unless `toAnyOrigin` says
+/// otherwise. Say `toAnyOrigin: false` for a secret that is in the key. See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)
@@ -18,28 +22,33 @@ public struct QueryFilter: URLTextFilter {
     public let isInCacheKey: Bool
     private let source: Source
     private let rule: MergeRule
+    private let toAnyOrigin: Bool
 
     /// Fixed items, encoded once. What cannot be encoded is thrown when the filter runs.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
-        inCacheKey: Bool = true, name: String = "query"
+        inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
     ) {
         let text = Result { try QueryText.encode(parameters, encoding, filter: name) }
         source = .fixed(text.mapError { $0 as? URLFilterError ?? URLFilterError(.parameters, filter: name, "\($0)") })
         (self.rule, self.isInCacheKey, self.name) = (rule, inCacheKey, name)
+        self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
     /// Items computed once for each request.
     public init(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
-        name: String = "query", _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+        toAnyOrigin: Bool? = nil, name: String = "query",
+        _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) {
         source = .computed(parameters, encoding)
         (self.rule, self.isInCacheKey, self.name) = (rule, inCacheKey, name)
+        self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds the items.
+    /// Adds the items, where the request's origin may see them.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
+        guard toAnyOrigin || exchange.isTrusted else { return }
         switch source {
         case .fixed(let text): url.merge(query: try text.get(), by: rule)
         case .computed(let parameters, let encoding):
@@ -52,16 +61,19 @@ extension URLFilter where Self == QueryFilter {
     /// Adds fixed items to every query; appended, and seen by the cache's key, by default.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
-        inCacheKey: Bool = true, name: String = "query"
+        inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
     ) -> QueryFilter {
-        QueryFilter(parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, name: name)
+        QueryFilter(
+            parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
     /// Adds items computed for each request; appended, and seen by the cache's key, by default.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
-        name: String = "query", _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+        toAnyOrigin: Bool? = nil, name: String = "query",
+        _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) -> QueryFilter {
-        QueryFilter(merge: rule, encoding: encoding, inCacheKey: inCacheKey, name: name, parameters)
+        QueryFilter(
+            merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name, parameters)
     }
 }

@@ -51,7 +51,7 @@ extension URLText {
     }
 
     /// Puts another scheme, host and port in the place of what is there: `https://cdn.example.com`. A path in it goes
-    /// before the one that is there. Throws ``URLFilterError``: `schemeChanged`, `credentials` or `invalidURL`.
+    /// before the one that is there, a query in it is ignored. Throws ``URLFilterError``: `schemeChanged`, `credentials` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -105,6 +105,14 @@ extension URLText {
     /// Throws unless it is an http or https URL that can be requested; any of the two will do.
     func checkBase(_ base: String) throws {
         do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
+        try Self.checkWithoutQuery(base, filter: filter)
+    }
+
+    /// Throws for what could not be kept where paths are appended.
+    static func checkWithoutQuery(_ base: String, filter: String) throws {
+        if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
+            throw URLFilterError(.invalidURL, filter: filter, "a base URL has a query or a fragment")
+        }
     }
 
     private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
@@ -123,10 +131,13 @@ extension URLText {
 
     /// A path with a slash at its start, once it is known that it can be one.
     static func checked(path: String, filter: String) throws -> String {
-        do { try URLSyntax.checkRest(path) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "?") } } catch {
+        do throws(URLSyntax.Fault) {
+            let path = try PathSegment.resolve(path)
+            try URLSyntax.checkRest(path) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "?") }
+            return path.hasPrefix("/") ? path : "/" + path
+        } catch {
             throw URLFilterError(.invalidURL, filter: filter, error.description)
         }
-        return path.hasPrefix("/") ? path : "/" + path
     }
 
     /// Without slashes at its end, so that a path can follow.

@@ -47,6 +47,30 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "truncated streams")
         },
+        ConformanceDraft(.faults, "an error after the head keeps the response, however the body is delivered") {
+            bench in
+            let cut = TestResponse.repeating(count: 1_000).header("X-Trace", "7")
+            for (answer, what) in [
+                (cut.truncated(to: 400), "a body cut short"),
+                (cut.chunked(sizes: [200, 200]).closing(afterBodyBytes: 400), "a chunked body cut short"),
+                (cut.resetting(afterBodyBytes: 400), "a connection reset in the body"),
+            ] {
+                bench.server.on("/cut", answer)
+                let request = try bench.request(.get, "/cut")
+                for delivery in FramingCases.deliveries {
+                    let error = try await bench.failure(of: what) {
+                        try await bench.viaAgent(request, delivery: delivery)
+                    }
+                    try evidence(error, "\(what), delivered as \(delivery)", bench)
+                }
+            }
+            bench.server.on("/big", cut)
+            let request = try bench.request(.get, "/big")
+            let error = try await bench.failure(of: "a body for a reader of 100 bytes", .bodyTooLarge) {
+                try await bench.viaAgent(request, limit: 100)
+            }
+            try evidence(error, "a body for a reader of 100 bytes", bench)
+        },
         ConformanceDraft(.faults, "a server that closes or resets at once is an error") { bench in
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
@@ -124,6 +148,15 @@ enum FaultCases {
             }
         },
     ]
+
+    private static func evidence(_ error: ErrandError, _ what: String, _ bench: ConformanceBench) throws {
+        let response = error.response
+        try bench.equal(response?.status, 200, "the status in the error of \(what)")
+        try bench.equal(response?.headers["X-Trace"], "7", "a header in the error of \(what)")
+        try bench.expect(
+            response?.data.count ?? 0 <= 1_000, "the beginning of the body in the error of \(what)",
+            came: "\(response?.data.count ?? 0) bytes")
+    }
 
     private static func cuts(
         _ bench: ConformanceBench, _ places: Range<Int>, _ answer: (Int) -> TestResponse

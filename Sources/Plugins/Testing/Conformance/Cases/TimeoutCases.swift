@@ -30,6 +30,29 @@ enum TimeoutCases {
             let task = Task { try await response.body.collect(upTo: 1 << 20) }
             try await untilEnd(of: task, time, bench)
         },
+        ConformanceDraft(.timeouts, "silence in the middle of a body leaves the response in the error") { bench in
+            for delivery in FramingCases.deliveries {
+                let gate = Gate()
+                let answer = TestResponse.repeating(count: 1 << 20).header("X-Trace", "7")
+                bench.server.on("/half", answer.waiting(for: gate, afterBodyBytes: 600_000))
+                let time = ManualTimeSource()
+                var configuration = NetworkAgent.Configuration()
+                configuration.timeout = .seconds(10)
+                let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
+                let probe = ConformanceBench.Probe(
+                    http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
+                let received = Watched<Int64>(0)
+                let task = Task {
+                    let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
+                    return try await agent.send(probe, options: options).value.body.collect(upTo: 1 << 21)
+                }
+                // The head and some of the body are there.
+                _ = try await received.wait(for: "some of the body", within: .seconds(60)) { $0 > 0 ? true : nil }
+                let error = try await untilEnd(of: task, time, bench)
+                try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
+                try bench.equal(error.response?.headers["X-Trace"], "7", "a header, delivered as \(delivery)")
+            }
+        },
         ConformanceDraft(.timeouts, "a body that comes slowly is not silent") { bench in
             let (head, rest) = (Gate(), Gate())
             let answer = TestResponse.text("slow but sure").waiting(for: head).waiting(for: rest, afterBodyBytes: 4)
@@ -81,9 +104,10 @@ enum TimeoutCases {
     }
 
     /// Moves the clock by less than the timeout, which must not end it, then beyond.
+    @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
-    ) async throws {
+    ) async throws -> ErrandError {
         try await time.waitForSleepers()
         // What the transport hears counts from when it hears it, so one step may not be enough.
         let ending = Watched(false)
@@ -94,9 +118,10 @@ enum TimeoutCases {
             }
         }
         defer { mover.cancel() }
-        try await bench.failure(of: "silence", .timedOut) {
+        let error = try await bench.failure(of: "silence", .timedOut) {
             ConformanceBench.Answer(status: 0, headers: [:], data: try await task.value)
         }
         ending.update { $0 = true }
+        return error
     }
 }

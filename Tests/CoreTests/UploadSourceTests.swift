@@ -1,0 +1,72 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Testing
+
+@Suite("Sources of uploads") struct UploadSourceTests {
+    private final class Failing: HTTPBodySource {
+        let error: any Error
+        init(_ error: any Error) { self.error = error }
+        func nextChunk() async throws -> Data? { throw error }
+        func cancel() {}
+    }
+
+    private func end(of body: RequestBody) async throws -> (ErrandError, ActivityOutcome?) {
+        // A stub reads the body of a request that it records.
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")))
+        let handle = agent.start(
+            Plain {
+                $0.method = .put
+                $0.body = body
+            })
+        do { _ = try await handle.value } catch { return (try #require(error as? ErrandError), handle.outcome) }
+        throw CancellationError()
+    }
+
+    @Test("an upload whose source was cancelled elsewhere has failed, and nothing was cancelled")
+    func cancelled() async throws {
+        for error in [CancellationError(), ErrandError(.cancelled, "the other transfer was cancelled")] as [any Error] {
+            for body in [
+                RequestBody.stream(HTTPBody(source: Failing(error))),
+                .stream { HTTPBody(source: Failing(error)) }, .stream { throw error },
+            ] {
+                let (failure, outcome) = try await end(of: body)
+                #expect(failure.code == .bodyEncoding && failure.underlying != nil && !failure.isRetryable)
+                #expect(name(outcome) == "failure")
+            }
+        }
+    }
+
+    @Test("a source that lost a connection of its own does not make it the request's")
+    func connection() async throws {
+        let lost = ErrandError(
+            .connectionLost, "elsewhere",
+            response: HTTPResponse(url: try #require(URL(string: "https://other.example")), status: 200))
+        let (failure, _) = try await end(of: .stream { HTTPBody(source: Failing(lost)) })
+        #expect(failure.code == .bodyEncoding && failure.response == nil && !failure.isRetryable)
+    }
+
+    @Test("a call that is cancelled while its source is read is cancelled, whatever the source throws")
+    func byTheCall() async throws {
+        final class Waiting: HTTPBodySource {
+            let gate: Gate
+            init(_ gate: Gate) { self.gate = gate }
+            func nextChunk() async throws -> Data? {
+                try await gate.wait()
+                return nil
+            }
+            func cancel() {}
+        }
+        let gate = Gate()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")))
+        let handle = agent.start(
+            Plain {
+                $0.method = .put
+                $0.body = .stream { HTTPBody(source: Waiting(gate)) }
+            })
+        try await gate.reached()
+        handle.cancel()
+        #expect(await code { try await handle.value } == .cancelled)
+        guard case .cancelled(.handle)? = handle.outcome else { return #expect(Bool(false), "not by the handle") }
+    }
+}
