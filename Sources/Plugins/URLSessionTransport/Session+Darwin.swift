@@ -1,6 +1,7 @@
 #if !canImport(FoundationNetworking)
 import Errand
 import Foundation
+import Synchronization
 
 /// The session's own: serial, in the background.
 func makeDelegateQueue() -> OperationQueue? { nil }

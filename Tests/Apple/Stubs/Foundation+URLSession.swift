@@ -1,0 +1,218 @@
+public struct URLRequest: Hashable, Sendable {
+    public enum CachePolicy: UInt, Sendable {
+        case useProtocolCachePolicy = 0, reloadIgnoringLocalCacheData = 1, returnCacheDataElseLoad = 2
+    }
+    public init(url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60) {
+        fatalError()
+    }
+    public var url: URL?
+    public var cachePolicy: CachePolicy
+    public var timeoutInterval: TimeInterval
+    public var allowsCellularAccess: Bool
+    public var httpMethod: String?
+    public var allHTTPHeaderFields: [String: String]?
+    public var httpBody: Data?
+    public var httpBodyStream: InputStream? {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    public var httpShouldHandleCookies: Bool
+    public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) { fatalError() }
+    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) { fatalError() }
+}
+
+open class URLResponse: NSObject, @unchecked Sendable {
+    open var url: URL? { fatalError() }
+    open var mimeType: String? { fatalError() }
+    open var expectedContentLength: Int64 { fatalError() }
+}
+
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) { fatalError() }
+    open var statusCode: Int { fatalError() }
+    open var allHeaderFields: [AnyHashable: Any] { fatalError() }
+    open func value(forHTTPHeaderField field: String) -> String? { fatalError() }
+}
+
+open class URLCredential: NSObject, @unchecked Sendable {
+    public convenience init(trust: SecTrust) { fatalError() }
+    override init() { fatalError() }
+}
+
+open class URLProtectionSpace: NSObject, @unchecked Sendable {
+    open var host: String { fatalError() }
+    open var port: Int { fatalError() }
+    open var authenticationMethod: String { fatalError() }
+    open var serverTrust: SecTrust? { fatalError() }
+}
+
+open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
+    open var protectionSpace: URLProtectionSpace { fatalError() }
+}
+
+public let NSURLAuthenticationMethodServerTrust = ""
+/// Declared by Security; here since both stubs need it.
+open class SecTrust: @unchecked Sendable {}
+
+open class URLCache: NSObject, @unchecked Sendable {}
+open class URLCredentialStorage: NSObject, @unchecked Sendable {}
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
+extension HTTPCookie {
+    public enum AcceptPolicy: UInt, Sendable { case always = 0, never = 1, onlyFromMainDocumentDomain = 2 }
+}
+open class HTTPCookie: NSObject, @unchecked Sendable {}
+
+open class URLSessionConfiguration: NSObject, @unchecked Sendable {
+    override init() { fatalError() }
+    open class var `default`: URLSessionConfiguration { fatalError() }
+    open class var ephemeral: URLSessionConfiguration { fatalError() }
+    public var urlCache: URLCache? = nil
+    public var urlCredentialStorage: URLCredentialStorage? = nil
+    public var httpCookieStorage: HTTPCookieStorage? = nil
+    public var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy = .never
+    public var httpShouldSetCookies = false
+    public var requestCachePolicy: NSURLRequest.CachePolicy = .useProtocolCachePolicy
+    public var timeoutIntervalForRequest: TimeInterval = 0
+    public var timeoutIntervalForResource: TimeInterval = 0
+    public var httpMaximumConnectionsPerHost = 0
+}
+public enum NSURLRequest { public typealias CachePolicy = URLRequest.CachePolicy }
+
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    open var taskIdentifier: Int { fatalError() }
+    open var response: URLResponse? { fatalError() }
+    open var priority: Float {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open func cancel() { fatalError() }
+    open func suspend() { fatalError() }
+    open func resume() { fatalError() }
+    public static let defaultPriority: Float = 0.5
+    public static let lowPriority: Float = 0.25
+    public static let highPriority: Float = 0.75
+}
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+
+open class URLSession: NSObject, @unchecked Sendable {
+    public enum AuthChallengeDisposition: Int, Sendable {
+        case useCredential = 0, performDefaultHandling = 1, cancelAuthenticationChallenge = 2, rejectProtectionSpace = 3
+    }
+    public enum ResponseDisposition: Int, Sendable { case cancel = 0, allow = 1, becomeDownload = 2, becomeStream = 3 }
+    public init(configuration: URLSessionConfiguration) { fatalError() }
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+    ) { fatalError() }
+    open func finishTasksAndInvalidate() { fatalError() }
+    open func invalidateAndCancel() { fatalError() }
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask { fatalError() }
+    open func data(for request: URLRequest) async throws -> (Data, URLResponse) { fatalError() }
+}
+
+open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
+    open var fetchStartDate: Date? { fatalError() }
+    open var domainLookupStartDate: Date? { fatalError() }
+    open var domainLookupEndDate: Date? { fatalError() }
+    open var connectStartDate: Date? { fatalError() }
+    open var secureConnectionStartDate: Date? { fatalError() }
+    open var secureConnectionEndDate: Date? { fatalError() }
+    open var connectEndDate: Date? { fatalError() }
+    open var requestStartDate: Date? { fatalError() }
+    open var requestEndDate: Date? { fatalError() }
+    open var responseStartDate: Date? { fatalError() }
+    open var responseEndDate: Date? { fatalError() }
+    open var networkProtocolName: String? { fatalError() }
+    open var isReusedConnection: Bool { fatalError() }
+    open var countOfRequestBodyBytesSent: Int64 { fatalError() }
+    open var countOfResponseBodyBytesReceived: Int64 { fatalError() }
+    open var remoteAddress: String? { fatalError() }
+}
+open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
+    open var transactionMetrics: [URLSessionTaskTransactionMetrics] { fatalError() }
+}
+
+// The methods are optional in the SDK. Here those that Errand writes are required, so that one with another signature,
+// which nothing would call, does not pass.
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+// Not Sendable, as in the SDK.
+open class Stream: NSObject {
+    open func open() { fatalError() }
+    open func close() { fatalError() }
+    open class func getBoundStreams(
+        withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) { fatalError() }
+}
+open class InputStream: Stream {}
+open class OutputStream: Stream {
+    open func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int { fatalError() }
+}
+
+public struct URLError: Error, Hashable, @unchecked Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+    }
+    public init(_ code: Code, userInfo: [String: Any] = [:]) { fatalError() }
+    public var code: Code { fatalError() }
+    public var userInfo: [String: Any] { fatalError() }
+    public static func == (a: URLError, b: URLError) -> Bool { fatalError() }
+    public func hash(into hasher: inout Hasher) { fatalError() }
+}
+
+extension URLError.Code {
+    public static let unknown = Self(rawValue: -1)
+    public static let cancelled = Self(rawValue: -999)
+    public static let badURL = Self(rawValue: -1000)
+    public static let timedOut = Self(rawValue: -1001)
+    public static let unsupportedURL = Self(rawValue: -1002)
+    public static let cannotFindHost = Self(rawValue: -1003)
+    public static let cannotConnectToHost = Self(rawValue: -1004)
+    public static let networkConnectionLost = Self(rawValue: -1005)
+    public static let dnsLookupFailed = Self(rawValue: -1006)
+    public static let notConnectedToInternet = Self(rawValue: -1009)
+    public static let badServerResponse = Self(rawValue: -1011)
+    public static let cannotDecodeRawData = Self(rawValue: -1015)
+    public static let cannotDecodeContentData = Self(rawValue: -1016)
+    public static let cannotParseResponse = Self(rawValue: -1017)
+    public static let internationalRoamingOff = Self(rawValue: -1018)
+    public static let callIsActive = Self(rawValue: -1019)
+    public static let dataNotAllowed = Self(rawValue: -1020)
+    public static let requestBodyStreamExhausted = Self(rawValue: -1021)
+    public static let appTransportSecurityRequiresSecureConnection = Self(rawValue: -1022)
+    public static let fileDoesNotExist = Self(rawValue: -1100)
+    public static let noPermissionsToReadFile = Self(rawValue: -1102)
+    public static let secureConnectionFailed = Self(rawValue: -1200)
+    public static let serverCertificateHasBadDate = Self(rawValue: -1201)
+    public static let serverCertificateUntrusted = Self(rawValue: -1202)
+    public static let serverCertificateHasUnknownRoot = Self(rawValue: -1203)
+    public static let serverCertificateNotYetValid = Self(rawValue: -1204)
+    public static let clientCertificateRejected = Self(rawValue: -1205)
+    public static let clientCertificateRequired = Self(rawValue: -1206)
+}
