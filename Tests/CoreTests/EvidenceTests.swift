@@ -139,11 +139,17 @@ import Testing
         #expect(download.response?.status == 200)
     }
 
-    @Test("a deadline's error has its request and its label")
-    func deadlines() async throws {
+    @Test("a deadline's error has its request and its label, before anything is sent, too", arguments: [true, false])
+    func deadlines(isSent: Bool) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
+        let answer = StubAnswer.text("late")
+        let waiting = ClosureFilter { exchange, next in
+            try await gate.wait()
+            return try await next(exchange)
+        }
         let agent = NetworkAgent(
-            baseURL: base, transport: .stub(StubAnswer.text("late").waiting(for: gate)), time: time)
+            baseURL: base, transport: .stub(isSent ? answer.waiting(for: gate) : answer),
+            filters: isSent ? [] : [waiting], time: time)
         let task = Task {
             try await agent.send(
                 Plain {

@@ -117,7 +117,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    /// The evidence for an error: filters and redirects may have changed what was built.
+    /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
     func willSend(_ request: HTTPRequest) { state.withLock { $0.lastSent = request } }
 
@@ -139,7 +139,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             var settled = Settlement(failure: failure, outcome: .success(http?.forOnlookers), staged: state.staged)
             switch state.cause {
             case .deadline?:
-                var error = ErrandError(.deadlineExceeded, "the deadline of \(label) has passed")
+                let name = label.isEmpty ? "the call" : label
+                var error = ErrandError(.deadlineExceeded, "the deadline of \(name) has passed")
                 let known = failure as? ErrandError
                 (error.request, error.response) = (state.lastSent ?? known?.request, known?.response)
                 (settled.failure, settled.outcome) = (error, .failure(error))

@@ -24,6 +24,7 @@ final class AgentSettings: Sendable {
             let made = try build(request)
             let http = made.http
             built = http
+            activity.willSend(http)
             activity.tell(.built(http))
             let exchange = Exchange(
                 Exchange.Fields(
