@@ -84,7 +84,12 @@ let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
-    suite("CacheTests", needs: ["ErrandCache", "ErrandCacheTesting", "ErrandSupport", "errand-cache-process"]),
+    suite(
+        "CacheTests",
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandCacheTesting", "ErrandChain", "ErrandCurlTransport", "ErrandSupport",
+            "errand-cache-process",
+        ]),
     // Copied from, and tested where it lies.
     .testTarget(
         name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],

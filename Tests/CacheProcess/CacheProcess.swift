@@ -32,6 +32,7 @@ struct CacheProcess {
             for _ in 0..<tasks {
                 group.addTask {
                     while ContinuousClock.now < end {
+                        if try await updates(store, mayBeFull) { continue }
                         let number = Int.random(in: 0..<200)
                         let key = CacheKey("key \(number)")
                         if Bool.random() {
@@ -51,6 +52,24 @@ struct CacheProcess {
             }
             try await group.waitForAll()
         }
+    }
+
+    /// Now and then gives an entry of a long body a new head; exits with 3 when it has another body or a head of none.
+    @concurrent static func updates(_ store: DiskStore, _ mayBeFull: Bool) async throws -> Bool {
+        guard Int.random(in: 0..<4) == 0, !mayBeFull, let url = URL(string: "https://example.com/long") else {
+            return false
+        }
+        let key = CacheKey("long \(Int.random(in: 0..<3))")
+        let body = Data(repeating: 7, count: 40_000)
+        let head = CacheEntryHead(url: url, received: .now, expires: .now + 60)
+        guard let found = try await store.entry(for: key) else {
+            try await store.store(CacheEntry(head: head, body: HTTPBody(body)), for: key)
+            return true
+        }
+        if found.head.url != url.absoluteString { exit(3) }
+        if try await found.body.collect(upTo: 1 << 20) != body { exit(3) }
+        _ = try await store.update(head, replacing: found.head, for: key)
+        return true
     }
 
     static func entry(_ number: Int) throws -> CacheEntry {

@@ -108,7 +108,7 @@ struct DiskStoreTests {
         try files[1].write(to: path(keys[0]))
         for key in keys { #expect(try await store.entry(for: key) == nil) }
         var future = files[0]
-        future[7] = UInt8(ascii: "2")
+        future[7] = UInt8(ascii: "3")
         for foreign in [future, Data("<html>".utf8), Data(count: 4096), Data()] {
             try foreign.write(to: path(keys[0]))
             #expect(try await store.entry(for: keys[0]) == nil)

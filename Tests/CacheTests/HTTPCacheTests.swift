@@ -148,15 +148,15 @@ struct HTTPCacheTests {
     func onlyIfCached() async throws {
         f.answer(["Cache-Control": "max-age=10"])
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
-        await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .only) }
-        await #expect(throws: CacheMiss.self) { try await f.text(get("a", method: .post), .only) }
+        await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .cacheOnly) }
+        await #expect(throws: CacheMiss.self) { try await f.text(get("a", method: .post), .cacheOnly) }
         #expect(f.sent == 0)
         _ = try await f.text(get("a"))
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 200)
-        #expect(try await f.text(get("a"), .only) == "1")
+        #expect(try await f.text(get("a"), .cacheOnly) == "1")
         f.time.advance(by: .seconds(11))
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
-        await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .only) }
+        await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .cacheOnly) }
         #expect(try await f.text(get("a"), .onlyEvenStale) == "1")
         #expect(f.sent == 1)
     }
@@ -252,11 +252,11 @@ struct HTTPCacheTests {
             isDown.withLock { $0 = down }
             #expect(try await f.text(get("allowed")) == "good")
             #expect(try await f.text(Get("silent", .http(staleIfError: .seconds(60)))) == "good")
-            #expect(try await f.text(get("silent"), .staleIfFails) == "good")
+            #expect(try await f.text(get("silent"), .staleIfError) == "good")
         }
         isDown.withLock { $0 = 1 }
         #expect(try await f.response(get("silent")).status == 503)
-        #expect(try await f.response(get("strict"), .staleIfFails).status == 503)
+        #expect(try await f.response(get("strict"), .staleIfError).status == 503)
         isDown.withLock { $0 = 2 }
         await #expect(throws: ErrandError.self) { try await f.text(get("silent")) }
         await #expect(throws: ErrandError.self) {

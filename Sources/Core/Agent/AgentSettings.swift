@@ -32,7 +32,7 @@ final class AgentSettings: Sendable {
                     timeout: request.timeout ?? configuration.timeout, priority: request.priority ?? .medium,
                     tags: activity.tags, activity: activity, settings: self, trust: made.trust))
             let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
-            let own = required + request.filters + callFilters
+            let own = required + request.filters + callFilters + activity.tags.filters
             let chain =
                 own.isEmpty
                 ? chain : FilterChain(configuration.filters + own, transport: chain.transport)

@@ -29,6 +29,11 @@ public struct Tags: Sendable {
         }
     }
 
+    /// What the values bring along.
+    var filters: [any Filter] {
+        entries.flatMap { ($0.value as? any FilterProvidingTag)?.requiredFilters ?? [] }
+    }
+
     /// The same with one more.
     public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
         var copy = self

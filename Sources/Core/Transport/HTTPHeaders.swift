@@ -23,6 +23,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         public var isSensitive: Bool {
             didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
         }
+        /// Whether the bytes on the wire are Latin-1 and not UTF-8: set by a transport for a value that it received so, and
+        /// kept when the value is sent back, as an entity tag is. False by default.
+        public var isLatin1 = false
 
         /// Makes a field; credentials and cookies are sensitive whatever is said here.
         public init(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {

@@ -41,7 +41,11 @@ struct HeaderList: ~Copyable {
                 text[0] = UInt8(ascii: ":")
                 text[1] = 0x20
                 text += 2
-                try Self.copy(field.value, to: &text)
+                if field.isLatin1, field.value.unicodeScalars.allSatisfy({ $0.value <= 0xFF }) {
+                    try Self.copy(latin1: field.value, to: &text)
+                } else {
+                    try Self.copy(field.value, to: &text)
+                }
             }
             Self.close(&nodes[index], from: start, at: &text)
             index += 1
@@ -77,6 +81,20 @@ struct HeaderList: ~Copyable {
     private static func copy(_ text: StaticString, to target: inout UnsafeMutablePointer<UInt8>) {
         memcpy(target, text.utf8Start, text.utf8CodeUnitCount)
         target += text.utf8CodeUnitCount
+    }
+
+    /// A byte for each character; shorter than UTF-8.
+    private static func copy(
+        latin1 string: String, to text: inout UnsafeMutablePointer<UInt8>
+    ) throws(ErrandError) {
+        for scalar in string.unicodeScalars {
+            let byte = UInt8(truncatingIfNeeded: scalar.value)
+            if byte < 0x20 && byte != 0x09 || byte == 0x7F {
+                throw ErrandError(.invalidRequest, "a header has a control character")
+            }
+            text.pointee = byte
+            text += 1
+        }
     }
 
     private static func copy(_ string: String, to text: inout UnsafeMutablePointer<UInt8>) throws(ErrandError) {

@@ -74,9 +74,10 @@ struct ResponseHead: ~Copyable {
             } else if colon > start {
                 let name = Part(bytes, start, colon)
                 if name.isToken {
-                    fields.append(
-                        HTTPHeaders.Field(
-                            HTTPHeaderName(name.text), Part(bytes, colon + 1, max(colon + 1, line.end)).text))
+                    let value = Part(bytes, colon + 1, max(colon + 1, line.end))
+                    var field = HTTPHeaders.Field(HTTPHeaderName(name.text), value.text)
+                    field.isLatin1 = value.isLatin1
+                    fields.append(field)
                 }
             }
             start = end + 1
@@ -115,6 +116,12 @@ struct ResponseHead: ~Copyable {
             var latin = ""
             for byte in clean { latin.unicodeScalars.append(Unicode.Scalar(byte)) }
             return latin
+        }
+
+        /// Whether the bytes are not UTF-8.
+        var isLatin1: Bool {
+            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            return part.contains { $0 >= 0x80 } && String(validating: part, as: UTF8.self) == nil
         }
 
         private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }

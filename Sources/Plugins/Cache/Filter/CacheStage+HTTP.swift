@@ -30,24 +30,28 @@ extension CacheStage {
         let isForCache = exchange.http.method == .get || exchange.http.method == .head
         guard let policy, isForCache else {
             // The timed policy, where there is one, would have thrown before.
-            if asksCacheOnly { throw CacheMiss(.off) }
+            if mode.mustNotSend { throw miss(.off) }
             return exchange.http.method.isSafe ? try await next(exchange) : try await unsafe(policy)
         }
         let directives = CacheDirectives(request: exchange.http.headers)
         guard !directives.noStore, let hasher = await hasher() else {
-            if asksCacheOnly { throw CacheMiss(.off) }
-            if case .put = mode { throw CacheMiss(.off) }
+            if mode.mustNotSend { throw miss(.off) }
             note(.forward(.bypass, detail: directives.noStore ? "no-store" : nil))
-            return try await next(exchange)
+            return try await next(mode.applied(to: exchange))
         }
         let call = call(policy, directives, hasher)
-        if case .put(let response) = mode { return await keep(response, call, sent: now) }
-        let (found, miss) = await look(call)
+        if case .put(let response) = mode {
+            // What is kept is the response to the request, not to the one that a redirect leads to.
+            if exchange.hop > 1 { throw miss(.off) }
+            exchange.tags[CacheModeTag.self].report?.done()
+            return await keep(response, call, sent: now)
+        }
+        let (found, why) = await look(call)
         guard let found else {
-            if asksCacheOnly { throw CacheMiss(.notStored) }
+            if asksCacheOnly { throw miss(.notStored) }
             if directives.onlyIfCached { return gatewayTimeout }
-            note(.forward(miss))
-            return try await fetch(call, .forward(miss), nil)
+            note(.forward(why))
+            return try await fetch(call, .forward(why), nil)
         }
         return try await answer(found, call)
     }
@@ -56,11 +60,13 @@ extension CacheStage {
         _ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ hasher: KeyText.Hasher
     ) -> HTTPCall {
         let headers = exchange.http.headers
+        var directives = directives
         var wish = HTTPCacheRules.Wish(staleIfError: policy.staleIfError?.wholeSeconds)
         switch mode {
         case .reload: wish.revalidates = true
-        case .onlyEvenStale, .staleThenRefresh, .take: wish.takesStale = true
-        case .staleIfFails: wish.staleIfError = .max
+        case .reloadFromOrigin: directives.noCache = true
+        case .onlyEvenStale, .preferCache, .staleWhileRevalidate, .take: wish.takesStale = true
+        case .staleIfError: wish.staleIfError = .max
         default: break
         }
         // What is said of the first URL says nothing of the one that a redirect leads to.
@@ -85,21 +91,22 @@ extension CacheStage {
         switch plan {
         case .serve(let status), .serveAndRevalidate(let status):
             guard let response = await serve(found.entry, condition, status) else { break }
-            if case .take = mode { await remove(found.key) }
+            if case .take = mode { await take(found.key) }
             var refreshes = false
             if case .serveAndRevalidate = plan { refreshes = true }
-            if case .staleThenRefresh = mode { refreshes = true }
+            if case .staleWhileRevalidate = mode { refreshes = true }
             if refreshes { revalidate(found, call) }
             return response
         case .validate(let status):
-            if asksCacheOnly { throw CacheMiss(.expired) }
+            if asksCacheOnly { throw miss(.expired) }
             if call.directives.onlyIfCached { return gatewayTimeout }
+            if status.forward == .stale, isShareable { return try await share(found, call, status) }
             note(status)
             return try await fetch(call, status, found)
         }
         // The body turned out damaged.
-        await discard(found.key)
-        if asksCacheOnly { throw CacheMiss(.unreadable) }
+        await remove(found.key)
+        if asksCacheOnly { throw miss(.unreadable) }
         return try await fetch(call, .forward(.miss, detail: "unreadable"), nil)
     }
 
@@ -110,8 +117,8 @@ extension CacheStage {
             url: exchange.http.url, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// The stored response as an answer; nil if its body cannot be read.
-    private func serve(
+    /// The stored response as the response to the request; nil if its body cannot be read.
+    func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Answer, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
         let head = entry.head
@@ -139,12 +146,14 @@ extension CacheStage {
     }
 
     /// Asks the server, with the stored response's validators if the request has no conditions of its own.
-    private func fetch(_ call: HTTPCall, _ status: CacheStatus, _ found: Found?) async throws -> HTTPResponse {
+    func fetch(_ call: HTTPCall, _ status: CacheStatus, _ found: Found?) async throws -> HTTPResponse {
         let own = exchange.http.headers
         let isOwn = HTTPConditions.names.contains { own.contains($0) } || own.contains("Range")
         var validating = exchange
         var validates = false
-        if let found, !isOwn, exchange.http.method == .get,
+        var isForced = false
+        if case .reloadFromOrigin = mode { isForced = true }
+        if let found, !isOwn, !isForced, exchange.http.method == .get,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
         {
             validating.http = request
@@ -152,7 +161,7 @@ extension CacheStage {
         }
         let sent = now
         do {
-            let response = try await next(validating)
+            let response = try await next(mode.applied(to: validating))
             if let found, HTTPCacheRules.isServerFailure(response.status),
                 let stale = await staleOnError(found, call, status: response.status)
             {
@@ -187,7 +196,7 @@ extension CacheStage {
         validates: Bool, isOwn: Bool
     ) async throws -> HTTPResponse {
         if exchange.http.method == .head {
-            if response.status == 200, let found { await learn(from: response, found, call, sent: sent) }
+            if response.status == 200 { await learn(from: response, found, call, sent: sent) }
             return response
         }
         if response.status == 304, let found {
@@ -201,15 +210,16 @@ extension CacheStage {
                 guard confirms else {
                     // It speaks of a response that is not here: ask without conditions.
                     let again = now
-                    return await keep(try await next(exchange), call, sent: again)
+                    return await keep(try await next(mode.applied(to: exchange)), call, sent: again)
                 }
                 let entry = await freshen(found, response, call, sent: sent)
                 var status = status
                 (status.forwardStatus, status.isStored) = (304, true)
                 let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
                 if let answer = await serve(entry, .whole, status, also: cookies) { return answer }
-                await discard(found.key)
-                return await keep(try await next(exchange), call, sent: now)
+                await remove(found.key)
+                let again = now
+                return await keep(try await next(mode.applied(to: exchange)), call, sent: again)
             }
         }
         return await keep(response, call, sent: sent, old: found?.key)
@@ -217,13 +227,14 @@ extension CacheStage {
 
     /// Validates in the background, one at a time for a key.
     private func revalidate(_ found: Found, _ call: HTTPCall) {
-        guard cache.beginRevalidation(found.key) else { return }
+        let place = CacheWriter.Place(store, found.key)
+        guard cache.beginRevalidation(place) else { return }
         exchange.detach("revalidate \(exchange.activity.label)") { exchange in
-            defer { cache.endRevalidation(found.key) }
+            defer { cache.endRevalidation(place) }
             var exchange = exchange
             exchange.delivery = .data
             let stage = CacheStage(
-                cache: cache, exchange: exchange, next: next, policy: policy, mode: .reload, request: request,
+                cache: cache, exchange: exchange, next: next, policy: policy, mode: .standard, request: request,
                 store: store)
             // The entry anew: its body may have been a stream that the caller reads now.
             guard case .entry(let entry) = await stage.read(found.key) else { return }

@@ -22,21 +22,25 @@ extension CacheStage {
             facts: TimedRules.Facts(
                 version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: cache.appVersion),
             mark: cache.writer.mark())
-        if case .put(let response) = mode { return await keep(response, call) }
+        if case .put(let response) = mode {
+            exchange.tags[CacheModeTag.self].report?.done()
+            return await keep(response, call)
+        }
         var reason = CacheMiss.Reason.notStored
-        if case .reload = mode {
-        } else {
+        switch mode {
+        case .reload, .reloadFromOrigin: break
+        default:
             switch await usable(call) {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
             }
-            if asksCacheOnly { throw CacheMiss(reason) }
+            if asksCacheOnly { throw miss(reason) }
         }
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         do {
             let response = try await next(exchange)
-            if case .staleIfFails = mode, HTTPCacheRules.isServerFailure(response.status),
+            if case .staleIfError = mode, HTTPCacheRules.isServerFailure(response.status),
                 let stale = await stale(call, "the server failed")
             {
                 response.body.cancel()
@@ -44,7 +48,7 @@ extension CacheStage {
             }
             return await keep(response, call)
         } catch {
-            if case .staleIfFails = mode, Self.isUnreachable(error),
+            if case .staleIfError = mode, Self.isUnreachable(error),
                 let stale = await stale(call, "the server could not be reached")
             {
                 return stale
@@ -62,8 +66,8 @@ extension CacheStage {
     }
 
     private func without(_ reason: CacheMiss.Reason) async throws -> HTTPResponse {
-        if asksCacheOnly { throw CacheMiss(reason) }
-        if case .put = mode { throw CacheMiss(reason) }
+        if asksCacheOnly { throw miss(reason) }
+        if case .put = mode { throw miss(reason) }
         note(.forward(.bypass, detail: reason.description))
         return try await next(exchange)
     }
@@ -72,7 +76,7 @@ extension CacheStage {
     private func usable(_ call: TimedCall) async -> Result<HTTPResponse, CacheMiss> {
         let takesExpired: Bool
         switch mode {
-        case .onlyEvenStale, .staleThenRefresh, .take: takesExpired = true
+        case .onlyEvenStale, .preferCache, .staleWhileRevalidate, .take: takesExpired = true
         default: takesExpired = false
         }
         switch await read(call.key) {
@@ -87,11 +91,11 @@ extension CacheStage {
                 return .failure(CacheMiss(reason))
             }
             guard let body = try? await body(entry) else {
-                await discard(call.key)
+                await remove(call.key)
                 return .failure(CacheMiss(.unreadable))
             }
-            if case .take = mode { await remove(call.key) }
-            if case .staleThenRefresh = mode { refresh(call) }
+            if case .take = mode { await take(call.key) }
+            if case .staleWhileRevalidate = mode { refresh(call) }
             return .success(answer(head, body, call, nil))
         }
     }
@@ -119,9 +123,10 @@ extension CacheStage {
 
     /// Fetches the answer for the next time; only one that is accepted is kept.
     private func refresh(_ call: TimedCall) {
-        guard cache.beginRevalidation(call.key) else { return }
+        let place = CacheWriter.Place(store, call.key)
+        guard cache.beginRevalidation(place) else { return }
         exchange.detach("refresh \(exchange.activity.label)") { exchange in
-            defer { cache.endRevalidation(call.key) }
+            defer { cache.endRevalidation(place) }
             var exchange = exchange
             exchange.delivery = .data
             exchange.tags[CacheModeTag.self] = .reload

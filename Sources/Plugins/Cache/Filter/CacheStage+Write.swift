@@ -4,7 +4,16 @@ extension CacheStage {
     /// Has an entry written in the background.
     func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let exchange = exchange
-        cache.writer.write(entry, for: key, in: store, since: mark) { error in
+        cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) { error in
+            exchange.note("cache", "an entry could not be written: \(Self.describe(error))")
+        }
+    }
+
+    /// Has a new head of an entry written in the background.
+    func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
+        let exchange = exchange
+        let body = old.body.data.map { HTTPBody($0) }
+        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) { error in
             exchange.note("cache", "an entry could not be written: \(Self.describe(error))")
         }
     }
@@ -14,14 +23,10 @@ extension CacheStage {
         let (exchange, store, writer) = (exchange, store, cache.writer)
         let task = Task.detached {
             do {
-                if writer.isRemoved(head, key, since: mark) {
-                    tee.abandon()
-                    return
-                }
-                try await store.store(CacheEntry(head: head, body: HTTPBody(source: tee.copy)), for: key)
-                if writer.isRemoved(head, key, since: mark) { try await store.remove(key) }
+                let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
+                if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The reader goes on without the cache; a reader that went away is nothing to tell of.
+                // The reader goes on without the cache; a reader that left the body is not worth a note.
                 if tee.abandon() { exchange.note("cache", "an entry could not be written: \(Self.describe(error))") }
             }
         }

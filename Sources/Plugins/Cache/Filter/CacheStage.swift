@@ -16,14 +16,24 @@ struct CacheStage: Sendable {
     let request: (any CacheableRequest)?
     let store: any CacheStore
 
+    /// What this request learns for others that wait for it.
+    var leader: Flights.Leader?
+
     var now: Date { exchange.time.date }
 
     /// Whether nothing may be sent.
     var asksCacheOnly: Bool {
         switch mode {
-        case .only, .onlyEvenStale, .take: true
+        case .cacheOnly, .onlyEvenStale, .take: true
         default: false
         }
+    }
+
+    /// A miss to throw.
+    func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
+        let miss = CacheMiss(reason)
+        exchange.tags[CacheModeTag.self].report?.missed(miss)
+        return miss
     }
 
     /// Makes keyed hashes; nil, and a note, if the store has no secret.
@@ -50,16 +60,19 @@ struct CacheStage: Sendable {
         case unreadable
     }
 
-    /// Removes an entry that is of no use.
-    func discard(_ key: CacheKey) async {
-        cache.writer.discard(key, in: store)
-        do { try await store.remove(key) } catch { note("an entry could not be removed", error) }
+    /// Removes an entry that holds no longer, also if its response is on its way. Returns why a store could not.
+    @discardableResult
+    func remove(_ key: CacheKey) async -> (any Error)? {
+        do { try await cache.writer.remove(key, from: store) } catch {
+            note("an entry could not be removed", error)
+            return error
+        }
+        return nil
     }
 
-    /// Removes an entry that holds no longer, also if its answer is on its way.
-    func remove(_ key: CacheKey) async {
-        cache.writer.remove { other, _ in other == key }
-        do { try await store.remove(key) } catch { note("an entry could not be removed", error) }
+    /// Takes the entry out of the cache for a caller that asked for it.
+    func take(_ key: CacheKey) async {
+        exchange.tags[CacheModeTag.self].report?.done(await remove(key))
     }
 
     /// The body as the exchange wants it. Throws if it turns out damaged.

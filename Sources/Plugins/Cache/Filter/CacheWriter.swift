@@ -9,24 +9,51 @@ import Foundation
 
 /// Writes entries in the background, one after the other, and shows them to readers until they are written.
 ///
-/// An entry is a value that was made when its answer came, so nothing that changes afterwards changes what is written. A
-/// removal also counts for what is still to be written, and for answers that are still on their way.
+/// An entry is a value that was made when its response came, so nothing that changes afterwards changes what is written. A
+/// removal also counts for what is still to be written, for what a store is writing at that moment, and for responses that
+/// are still on their way: once it has completed, no reader sees anything from before it.
 final class CacheWriter: Sendable {
-    /// A moment before which a removal did not see an answer.
+    /// A moment before which a removal did not see a response.
     struct Mark: Sendable { fileprivate let removals: UInt64 }
 
-    private struct Pending: Sendable {
-        let number: UInt64
-        let entry: CacheEntry
+    /// A key in a store.
+    struct Place: Hashable, Sendable {
+        let store: ObjectIdentifier
+        let key: CacheKey
+
+        init(_ store: any CacheStore, _ key: CacheKey) { (self.store, self.key) = (ObjectIdentifier(store), key) }
     }
 
-    private struct Removal: Sendable {
+    /// A write in line.
+    fileprivate struct Write: Sendable {
         let number: UInt64
+        let place: Place
+        let store: any CacheStore
+        let mark: Mark
+        let head: CacheEntryHead
+        /// Nil for a new head of an entry whose body is in the store only.
+        let body: HTTPBody?
+        /// The head that this one replaces.
+        let old: CacheEntryHead?
+        let failed: @Sendable (any Error) -> Void
+
+        var size: Int64 { head.byteCount + (body?.length ?? 0) }
+    }
+
+    fileprivate struct Removal: Sendable {
+        let number: UInt64
+        let store: ObjectIdentifier
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
-    private struct State: Sendable {
-        var pending: [PendingKey: Pending] = [:]
+    fileprivate struct State: Sendable {
+        var pending: [Place: Write] = [:]
+        /// What stores write at this moment.
+        var running: [Place: [UInt64: CacheEntryHead]] = [:]
+        /// Where a store may hold what was removed: until it is removed there too, readers see nothing.
+        var hidden: [Place: any CacheStore] = [:]
+        /// Stores with more hidden places than are remembered: readers see nothing of them.
+        var blind: [ObjectIdentifier: any CacheStore] = [:]
         var last: Task<Void, Never>?
         var writes: UInt64 = 0
         var bytes: Int64 = 0
@@ -35,74 +62,128 @@ final class CacheWriter: Sendable {
         var recent: [Removal] = []
     }
 
-    private struct PendingKey: Hashable, Sendable {
-        let store: ObjectIdentifier
-        let key: CacheKey
-    }
-
     private let state = Mutex(State())
-    /// More than this is not kept waiting; such an answer is not stored.
+    /// More than this is not kept waiting; such a response is not stored.
     private static let maximumBytes: Int64 = 64 << 20
-    private static let remembered = 64
+    fileprivate static let remembered = 256
+    fileprivate static let maximumHidden = 4096
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
     /// What is written or about to be.
     func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
-        let id = PendingKey(store: ObjectIdentifier(store), key: key)
-        if let pending = state.withLock({ $0.pending.isEmpty ? nil : $0.pending[id]?.entry }) { return pending }
+        let (pending, isHidden) = state.withLock { state -> (CacheEntry?, Bool) in
+            if state.pending.isEmpty && state.hidden.isEmpty && state.blind.isEmpty { return (nil, false) }
+            let place = Place(store, key)
+            let pending = state.pending[place].flatMap { write in
+                write.body.map { CacheEntry(head: write.head, body: $0) }
+            }
+            return (pending, state.hidden[place] != nil || state.blind[place.store] != nil)
+        }
+        if pending != nil || isHidden { return pending }
         return try await store.entry(for: key)
     }
 
     /// Whether a removal since the mark counts for an entry.
-    func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, since mark: Mark) -> Bool {
-        state.withLock { Self.isRemoved(head, key, since: mark, $0) }
+    func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
+        state.withLock { $0.isRemoved(head, Place(store, key), since: mark) }
     }
 
-    private static func isRemoved(
-        _ head: CacheEntryHead, _ key: CacheKey, since mark: Mark, _ state: borrowing State
-    ) -> Bool {
-        if state.removals == mark.removals { return false }
-        let since = state.recent.filter { $0.number > mark.removals }
-        // Some are forgotten by now: one of them may have meant it.
-        if UInt64(since.count) < state.removals - mark.removals { return true }
-        return since.contains { $0.matches(key, head) }
-    }
-
-    /// Puts an entry with its body in memory in line. `failed` hears why it could not be written.
+    /// Puts an entry with its body in memory in line. `failed` receives why it could not be written.
+    ///
+    /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in memory.
     func write(
-        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark,
-        failed: @escaping @Sendable (any Error) -> Void
+        _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
+        in store: any CacheStore, since mark: Mark, failed: @escaping @Sendable (any Error) -> Void
     ) {
-        let size = (entry.body.length ?? 0) + entry.head.byteCount
-        let id = PendingKey(store: ObjectIdentifier(store), key: key)
         let isAccepted = state.withLock { state in
-            if Self.isRemoved(entry.head, key, since: mark, state) { return true }
-            guard state.bytes + size <= Self.maximumBytes else { return false }
-            state.bytes += size
+            let place = Place(store, key)
+            if state.isRemoved(head, place, since: mark) { return true }
+            let write = Write(
+                number: state.writes + 1, place: place, store: store, mark: mark, head: head, body: body, old: old,
+                failed: failed)
+            guard state.bytes + write.size <= Self.maximumBytes else { return false }
+            state.bytes += write.size
             state.writes += 1
-            let number = state.writes
-            state.pending[id] = Pending(number: number, entry: entry)
+            state.pending[place] = write
             state.last = Task.detached { [last = state.last] in
                 await last?.value
-                if !self.isRemoved(entry.head, key, since: mark) {
-                    do { try await store.store(entry, for: key) } catch { failed(error) }
-                    // A removal in the middle of the write found nothing to remove.
-                    if self.isRemoved(entry.head, key, since: mark) { try? await store.remove(key) }
-                }
-                self.finish(id, number, size)
+                await self.carryOut(write)
             }
             return true
         }
         if !isAccepted { failed(CacheStoreError("too much is waiting to be written")) }
     }
 
-    private func finish(_ id: PendingKey, _ number: UInt64, _ size: Int64) {
+    private func carryOut(_ write: Write) async {
+        defer { finish(write) }
+        guard state.withLock({ $0.begin(write) }) else { return }
+        var failure: (any Error)?
+        do {
+            try await clear(write.store)
+            var isDone = false
+            if let old = write.old {
+                isDone = try await write.store.update(write.head, replacing: old, for: write.place.key)
+            }
+            if !isDone, let body = write.body {
+                try await write.store.store(CacheEntry(head: write.head, body: body), for: write.place.key)
+            }
+        } catch { failure = error }
+        failure.map(write.failed)
+        // What it took the place of is out of date: it goes too if this could not be written.
+        if state.withLock({ $0.end(write, isWritten: failure == nil) }) { await erase(write) }
+    }
+
+    private func erase(_ write: Write) async {
+        do {
+            try await write.store.remove(write.place.key)
+            state.withLock { $0.show(write.place) }
+        } catch { write.failed(error) }
+    }
+
+    private func finish(_ write: Write) {
         state.withLock { state in
-            state.bytes -= size
-            if state.pending[id]?.number == number { state.pending[id] = nil }
-            if state.pending.isEmpty && state.writes == number { state.last = nil }
+            state.bytes -= write.size
+            if state.pending.isEmpty && state.writes == write.number { state.last = nil }
         }
+    }
+
+    /// Empties a store of which too much is hidden.
+    private func clear(_ store: any CacheStore) async throws {
+        let id = ObjectIdentifier(store)
+        guard state.withLock({ $0.blind[id] != nil }) else { return }
+        try await store.removeAll { _ in true }
+        state.withLock { state in
+            state.blind[id] = nil
+            state.hidden = state.hidden.filter { $0.key.store != id || state.running[$0.key] != nil }
+        }
+    }
+
+    /// Writes an entry whose body passes to its reader at the same time, beside the line. Returns false if it was removed
+    /// before it began; throws what the store and the body throw.
+    func stream(
+        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
+    ) async throws -> Bool {
+        let begun = state.withLock { state -> Write? in
+            let place = Place(store, key)
+            if state.isRemoved(entry.head, place, since: mark) { return nil }
+            state.writes += 1
+            let write = Write(
+                number: state.writes, place: place, store: store, mark: mark, head: entry.head, body: nil, old: nil,
+                failed: { _ in })
+            state.running[place, default: [:]][write.number] = write.head
+            return write
+        }
+        guard let write = begun else { return false }
+        let result: Result<Void, any Error>
+        do {
+            try await clear(store)
+            result = .success(try await store.store(entry, for: key))
+        } catch { result = .failure(error) }
+        let isWritten = (try? result.get()) != nil
+        if state.withLock({ $0.endStream(write, isWritten: isWritten) }) { await erase(write) }
+        try result.get()
+        return true
     }
 
     /// Does something in line: after what was put in before, before what comes next. Returns when it is done.
@@ -128,18 +209,32 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Forgets what is to be written for a key; an answer that is on its way may still be written.
-    func discard(_ key: CacheKey, in store: any CacheStore) {
-        state.withLock { $0.pending[PendingKey(store: ObjectIdentifier(store), key: key)] = nil }
+    /// Removes the entry of a key, also one that is about to be written or whose response is on its way. From then on it
+    /// is not shown, even if the store throws.
+    func remove(_ key: CacheKey, from store: any CacheStore) async throws {
+        let place = Place(store, key)
+        state.withLock { state in
+            state.remove(in: place.store) { other, _ in other == key }
+            state.hide(place, store)
+        }
+        do {
+            try await store.remove(key)
+            state.withLock { $0.show(place) }
+        } catch {
+            state.withLock { $0.hide(place, store) }
+            throw error
+        }
     }
 
-    /// From now on no entry that matches is shown, and none of an answer that is on its way is written.
-    func remove(where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool) {
+    /// From now on no entry that matches is written, nor shown before it is written.
+    func remove(
+        in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
+    ) {
         state.withLock { state in
-            state.removals += 1
-            state.recent.append(Removal(number: state.removals, matches: matches))
-            if state.recent.count > Self.remembered { state.recent.removeFirst() }
-            state.pending = state.pending.filter { !matches($0.key.key, $0.value.entry.head) }
+            for (place, heads) in state.running where place.store == ObjectIdentifier(store) {
+                if heads.values.contains(where: { matches(place.key, $0) }) { state.hide(place, store) }
+            }
+            state.remove(in: ObjectIdentifier(store), where: matches)
         }
     }
 
@@ -148,5 +243,78 @@ final class CacheWriter: Sendable {
             await last.value
             state.withLock { state in if state.last == last { state.last = nil } }
         }
+    }
+}
+
+extension CacheWriter.State {
+    fileprivate func isRemoved(
+        _ head: CacheEntryHead, _ place: CacheWriter.Place, since mark: CacheWriter.Mark
+    ) -> Bool {
+        if removals == mark.removals { return false }
+        let since = recent.filter { $0.number > mark.removals }
+        // Some are forgotten by now: one of them may have meant it.
+        if UInt64(since.count) < removals - mark.removals { return true }
+        return since.contains { $0.store == place.store && $0.matches(place.key, head) }
+    }
+
+    fileprivate mutating func remove(
+        in store: ObjectIdentifier, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
+    ) {
+        removals += 1
+        recent.append(CacheWriter.Removal(number: removals, store: store, matches: matches))
+        if recent.count > CacheWriter.remembered { recent.removeFirst() }
+        pending = pending.filter { $0.key.store != store || !matches($0.key.key, $0.value.head) }
+    }
+
+    fileprivate mutating func hide(_ place: CacheWriter.Place, _ store: any CacheStore) {
+        if hidden.count >= CacheWriter.maximumHidden, hidden[place] == nil {
+            blind[place.store] = store
+        } else {
+            hidden[place] = store
+        }
+    }
+
+    /// What the store holds there counts again, unless it still writes something.
+    fileprivate mutating func show(_ place: CacheWriter.Place) {
+        if running[place] == nil { hidden[place] = nil }
+    }
+
+    /// Whether a write is still wanted when its turn has come.
+    fileprivate mutating func begin(_ write: CacheWriter.Write) -> Bool {
+        guard pending[write.place]?.number == write.number else { return false }
+        running[write.place, default: [:]][write.number] = write.head
+        return true
+    }
+
+    /// Whether what the store holds now has to go.
+    fileprivate mutating func end(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
+        leave(write)
+        if let next = pending[write.place] {
+            // A newer one follows in line.
+            if next.number != write.number { return false }
+            pending[write.place] = nil
+            if isWritten {
+                show(write.place)
+                return false
+            }
+        }
+        hide(write.place, write.store)
+        return true
+    }
+
+    /// The same for a stream: one that failed left what was there.
+    fileprivate mutating func endStream(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
+        leave(write)
+        if isRemoved(write.head, write.place, since: write.mark) {
+            hide(write.place, write.store)
+            return true
+        }
+        if isWritten { show(write.place) }
+        return false
+    }
+
+    private mutating func leave(_ write: CacheWriter.Write) {
+        running[write.place]?[write.number] = nil
+        if running[write.place]?.isEmpty == true { running[write.place] = nil }
     }
 }

@@ -35,7 +35,10 @@ public final class ResponseCache: Filter {
     let time: any TimeSource
     let writer = CacheWriter()
     let keeper = SecretKeeper()
-    private let revalidating = Mutex<Set<CacheKey>>([])
+    /// One at a time changes the indexes of a URL.
+    let places = SerialPlaces()
+    let flights = Flights()
+    private let revalidating = Mutex<Set<CacheWriter.Place>>([])
 
     /// - Parameters:
     ///   - store: where entries are, unless a request has a store of its own.
@@ -66,12 +69,14 @@ public final class ResponseCache: Filter {
         if case .file = exchange.delivery { isFile = true }
         if !policy.isOff, exchange.request.isForFile { isFile = true }
         if isCall, policy.isOff || isFile {
-            switch mode {
-            case .only, .onlyEvenStale, .take, .put: throw CacheMiss(.off)
-            default: return try await next(exchange)
-            }
+            guard mode.mustNotSend else { return try await next(exchange) }
+            let miss = CacheMiss(.off)
+            exchange.tags[CacheModeTag.self].report?.missed(miss)
+            throw miss
         }
-        if !isCall, policy.http == nil || isFile, exchange.http.method.isSafe { return try await next(exchange) }
+        if !isCall, policy.http == nil || isFile, exchange.http.method.isSafe {
+            return try await next(mode.applied(to: exchange))
+        }
         let stage = CacheStage(
             cache: self, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
             store: request?.cacheStore ?? standardStore)
@@ -86,8 +91,8 @@ public final class ResponseCache: Filter {
     public func flush() async { await writer.flush() }
 
     /// Whether this is the first to revalidate a key; call ``endRevalidation(_:)`` then.
-    func beginRevalidation(_ key: CacheKey) -> Bool { revalidating.withLock { $0.insert(key).inserted } }
-    func endRevalidation(_ key: CacheKey) { revalidating.withLock { _ = $0.remove(key) } }
+    func beginRevalidation(_ place: CacheWriter.Place) -> Bool { revalidating.withLock { $0.insert(place).inserted } }
+    func endRevalidation(_ place: CacheWriter.Place) { revalidating.withLock { _ = $0.remove(place) } }
 
     /// The short version of the main bundle on Apple's platforms; nil elsewhere.
     public static var bundleVersion: String? { programVersion() }

@@ -14,6 +14,14 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes of the digest.
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
+    /// Byte by byte: keys that Unicode calls equivalent are not the same.
+    public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    public func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
     /// The text.
     public var description: String { text }
 }

@@ -1,60 +1,79 @@
 public import Errand
 
 extension Agent {
-    /// The valid answer that is stored, nil if there is none; nothing is sent (Y75). It passes checks and decoding as
-    /// any answer does, and throws what they throw.
+    /// The valid response that is stored, nil if there is none; nothing is sent. It passes checks and decoding as any
+    /// response does, and throws what they throw. Throws ``CacheMiss`` with the reason
+    /// ``CacheMiss/Reason/notInstalled`` if no cache filter is on the way of the request.
     ///
-    /// - Parameter evenStale: whether an answer past its lifetime will do; false by default.
+    /// - Parameter evenStale: whether a response past its lifetime will do; false by default.
     public func cached<R: Request>(
         _ request: R, evenStale: Bool = false, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output>? {
+        let report = CacheReport()
+        let mode = CacheMode(kind: evenStale ? .onlyEvenStale : .cacheOnly, report: report)
         do {
-            return try await send(request, options: options.cache(evenStale ? .onlyEvenStale : .only))
-        } catch is CacheMiss {
+            let response = try await send(request, options: options.cache(mode))
+            // An agent that does not pass the options on has sent it.
+            guard response.http.source.isCache else { throw CacheMiss(.notInstalled) }
+            return response
+        } catch {
+            guard let miss = report.miss(behind: error), miss.reason != .notInstalled else { throw error }
             return nil
         }
     }
 
-    /// Keeps an answer, of another request for instance, under this request's key, as if the server had answered with it
-    /// (Y76). It has to pass this request's checks and decoding; what those make of it is returned. Throws ``CacheMiss``
-    /// if the request's policy keeps nothing.
+    /// Keeps a response, of another request for instance, under this request's key, as if the server had sent it; nothing
+    /// is sent. It has to pass this request's checks and decoding; what those make of it is returned. Throws
+    /// ``CacheMiss`` if the request's policy keeps nothing (`off`) or there is no cache filter (`notInstalled`).
     @discardableResult
     public func store<R: Request>(
         _ response: HTTPResponse, for request: R, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output> {
-        try await send(request, options: options.cache(.put(response)))
-    }
-
-    /// Removes the request's entry. Returns whether there was one for the request's version, partition and app version.
-    @discardableResult
-    public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
+        let report = CacheReport()
         do {
-            _ = try await send(request, options: options.cache(.take))
-            return true
-        } catch let error as CacheMiss where error.reason == .off {
-            throw error
-        } catch is CacheMiss {
-            return false
-        } catch let error as ErrandError where error.isCancelled {
-            throw error
+            let mode = CacheMode(kind: .put(response), report: report)
+            let response = try await send(request, options: options.cache(mode))
+            guard report.isDone else { throw CacheMiss(.notInstalled) }
+            return response
         } catch {
-            // It was there, and gone before somebody disliked it.
-            return true
+            throw report.miss(behind: error) ?? error
         }
     }
 
-    /// What is stored at once, then what the server says: two answers, or one.
+    /// Removes the request's entry; nothing is sent, whatever the method. Returns whether there was one for the request's
+    /// version, partition and app version. Throws ``CacheMiss`` if the policy keeps nothing (`off`) or there is no cache
+    /// filter (`notInstalled`), and what the store throws when it cannot remove the entry.
+    @discardableResult
+    public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
+        let report = CacheReport()
+        do {
+            _ = try await send(request, options: options.cache(CacheMode(kind: .take, report: report)))
+            guard report.isDone else { throw CacheMiss(.notInstalled) }
+        } catch {
+            if let miss = report.miss(behind: error) {
+                if miss.reason == .off || miss.reason == .notInstalled { throw miss }
+                return false
+            }
+            // An entry that was removed may have been refused by a check afterwards.
+            if !report.isDone || (error as? ErrandError)?.isCancelled == true { throw error }
+        }
+        if let failure = report.failure { throw failure }
+        return true
+    }
+
+    /// What is stored at once, then what the server says: two responses, or one.
     ///
     /// ```swift
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
     /// The second comes if its body differs from the first, or always. If nothing is stored there is only the fresh one.
-    /// If the server fails, the sequence ends with the error, after the stored one.
+    /// If the server fails, the sequence ends with the error, after the stored one. Without a cache filter on the way of the
+    /// request it throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, and nothing is sent.
     ///
     /// - Parameters:
     ///   - evenStale: whether the first may be past its lifetime; true by default, since the second is on its way.
-    ///   - always: whether a fresh answer is given that is the same; false by default.
+    ///   - always: whether a fresh response that is the same is returned too; false by default.
     public func cachedThenFresh<R: Request>(
         _ request: R, evenStale: Bool = true, always: Bool = false, options: CallOptions = CallOptions()
     ) -> CachedThenFresh<Self, R> {
@@ -62,7 +81,7 @@ extension Agent {
     }
 }
 
-/// The stored answer of a request, then the fresh one; see `Agent.cachedThenFresh`. Each loop over it asks anew.
+/// The stored response of a request, then the fresh one; see `Agent.cachedThenFresh`. Each loop over it asks anew.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
     public typealias Element = Response<R.Output>
     public typealias Failure = any Error
@@ -85,7 +104,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
 
         init(sequence: CachedThenFresh) { self.sequence = sequence }
 
-        /// The next answer, nil after the last. Throws what sending throws.
+        /// The next response, nil after the last. Throws what sending throws.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Response<R.Output>? {
@@ -93,12 +112,16 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
             if phase == .cached {
                 phase = .fresh
                 // What is stored and cannot be read any more is as good as not stored.
-                if let stored = try? await agent.cached(
-                    request, evenStale: sequence.evenStale, options: sequence.options)
-                {
-                    first = stored.http
-                    return stored
-                }
+                do {
+                    let evenStale = sequence.evenStale
+                    if let stored = try await agent.cached(request, evenStale: evenStale, options: sequence.options) {
+                        first = stored.http
+                        return stored
+                    }
+                } catch let miss as CacheMiss where miss.reason == .notInstalled {
+                    phase = .end
+                    throw miss
+                } catch {}
                 try Task.checkCancellation()
             }
             guard phase == .fresh else { return nil }

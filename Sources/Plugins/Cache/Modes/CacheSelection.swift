@@ -28,8 +28,9 @@ public struct CacheSelection: Sendable, Hashable {
 }
 
 extension ResponseCache {
-    /// Removes entries from the filter's store, those too that are about to be written or whose answers are on their way.
-    /// Returns when they are gone. Throws what the store throws; from then on no answer from before is shown all the same.
+    /// Removes entries from the filter's store, those too that are about to be written or whose responses are on their way.
+    /// Returns when they are gone: no response from before is served from then on. Throws what the store throws; entries
+    /// that it could not remove may then still be served.
     ///
     /// A request's own store is removed from by ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
@@ -38,7 +39,7 @@ extension ResponseCache {
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date
-        writer.remove { _, head in matches(head, now) }
+        writer.remove(in: store) { _, head in matches(head, now) }
         try await writer.inLine { try await store.removeAll { matches($0, now) } }
     }
 

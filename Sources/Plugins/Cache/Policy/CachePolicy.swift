@@ -77,7 +77,7 @@ public struct CachePolicy: Sendable, Hashable {
     var isOff: Bool { timed == nil && http == nil }
 }
 
-/// Why a stored answer does not count.
+/// Why a stored response does not count.
 public struct CacheMiss: Error, Sendable, CustomStringConvertible {
     /// The reason, to switch over.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
@@ -87,6 +87,8 @@ public struct CacheMiss: Error, Sendable, CustomStringConvertible {
 
         /// The policy keeps nothing, or the request cannot be kept: its body goes to a file or comes from a stream.
         public static let off = Reason("off")
+        /// There is no cache filter on the way of the request.
+        public static let notInstalled = Reason("notInstalled")
         /// Nothing is stored.
         public static let notStored = Reason("notStored")
         /// Older than its lifetime, or from the future.
@@ -107,5 +109,8 @@ public struct CacheMiss: Error, Sendable, CustomStringConvertible {
     init(_ reason: Reason) { self.reason = reason }
 
     /// One line.
-    public var description: String { "no valid answer in the cache: \(reason)" }
+    public var description: String {
+        reason == .notInstalled
+            ? "no cache filter is on the way of the request" : "no valid response in the cache: \(reason)"
+    }
 }

@@ -34,6 +34,8 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     public var timeToLive: Int64?
     /// Whether the server's answer was kept.
     public var isStored: Bool
+    /// Whether the request waited for another one that asked the server for both (RFC 9211, section 2.6).
+    public var isCollapsed = false
     /// More, in a few words.
     public var detail: String?
 
@@ -63,6 +65,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         if let forwardStatus { text += "; fwd-status=\(forwardStatus)" }
         if let timeToLive { text += "; ttl=\(timeToLive)" }
         if isStored { text += "; stored" }
+        if isCollapsed { text += "; collapsed" }
         if let detail { text += "; detail=\"\(detail)\"" }
         return text
     }

@@ -32,9 +32,15 @@ enum HTTPCacheHeaders {
     /// The request that asks whether a stored response still holds; nil if the response has no validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
-        let tag = stored.values(of: "ETag").first
+        let tag = stored.first { $0.name == "ETag" && !$0.value.isEmpty }
         let modified = stored.values(of: "Last-Modified").first
-        if let tag { request.headers.set("If-None-Match", tag) }
+        if let tag {
+            var field = HTTPHeaders.Field("If-None-Match", tag.value)
+            // The bytes that came are the bytes that go back.
+            field.isLatin1 = tag.isLatin1
+            request.headers.remove("If-None-Match")
+            request.headers = HTTPHeaders(request.headers + [field])
+        }
         if let modified { request.headers.set("If-Modified-Since", modified) }
         return tag == nil && modified == nil ? nil : request
     }
@@ -45,7 +51,7 @@ enum HTTPCacheHeaders {
         for name: HTTPHeaderName in ["ETag", "Last-Modified"] {
             guard let old = stored.values(of: name).first else { continue }
             for new in answer.values(of: name) {
-                if name == "ETag" ? EntityTag.matchesWeakly(new, old) : new == old { return true }
+                if name == "ETag" ? EntityTag.matchesWeakly(new, old) : isSame(new, old) { return true }
                 isComparable = true
             }
         }
@@ -57,9 +63,12 @@ enum HTTPCacheHeaders {
         let names: [HTTPHeaderName] = ["ETag", "Last-Modified", .contentLength]
         return names.allSatisfy { name in
             guard let new = head.values(of: name).first, let old = stored.values(of: name).first else { return true }
-            return new == old
+            return isSame(new, old)
         }
     }
+
+    /// Byte by byte: two spellings of one character are two values.
+    private static func isSame(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
     private static func connectionOptions(_ headers: HTTPHeaders) -> [String] {
         headers.values(of: "Connection").flatMap(HTTPList.items)
@@ -75,10 +84,12 @@ enum HTTPCacheHeaders {
 /// Entity tags (RFC 9110, section 8.8.3).
 enum EntityTag {
     /// The same opaque tag, weak or not.
-    static func matchesWeakly(_ a: String, _ b: String) -> Bool { opaque(a) == opaque(b) }
+    static func matchesWeakly(_ a: String, _ b: String) -> Bool { opaque(a).utf8.elementsEqual(opaque(b).utf8) }
 
     /// The same, and neither weak.
-    static func matchesStrongly(_ a: String, _ b: String) -> Bool { a == b && !a.hasPrefix("W/") }
+    static func matchesStrongly(_ a: String, _ b: String) -> Bool {
+        a.utf8.elementsEqual(b.utf8) && !a.hasPrefix("W/")
+    }
 
     /// Whether `If-None-Match` names the tag, or everything.
     static func list(_ list: String, contains tag: String) -> Bool {

@@ -46,6 +46,10 @@ public struct CacheEntryHead: Sendable, Hashable {
     var fresh = HTTPFreshness()
     /// Of an index: the header names by which the variants of a URL are told apart, the last used first.
     var variants: [[String]] = []
+    /// Of an index: the number that what it leads to has as its generation.
+    var serial: UInt64 = 0
+    /// The serial number of the index or the record that led to it when it was stored; 0 without one.
+    var generation: UInt64 = 0
 
     init(
         _ kind: Kind, url: String, response: HTTPResponse, headers: HTTPHeaders, received: Date, expires: Date,
@@ -88,6 +92,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         for field in headers {
             writer.add(field.name.rawName)
             writer.add(field.value)
+            writer.add(UInt8(field.isLatin1 ? 1 : 0))
         }
         writer.add(received.timeIntervalSince1970.bitPattern)
         writer.add(expires.timeIntervalSince1970.bitPattern)
@@ -98,6 +103,8 @@ public struct CacheEntryHead: Sendable, Hashable {
         fresh.write(to: &writer)
         writer.add(UInt32(clamping: variants.count))
         variants.forEach { writer.add($0) }
+        writer.add(serial)
+        writer.add(generation)
         return Data(writer.bytes)
     }
 
@@ -119,10 +126,13 @@ public struct CacheEntryHead: Sendable, Hashable {
         self.answeredBy = answeredBy
         status = Int(try reader.uint32())
         version = try reader.optionalString()
-        headers = HTTPHeaders()
+        var fields: [HTTPHeaders.Field] = []
         for _ in 0..<(try reader.count()) {
-            headers.add(HTTPHeaderName(try reader.string()), try reader.string())
+            var field = HTTPHeaders.Field(HTTPHeaderName(try reader.string()), try reader.string())
+            field.isLatin1 = try reader.byte() == 1
+            fields.append(field)
         }
+        headers = HTTPHeaders(fields)
         received = try reader.date()
         expires = try reader.date()
         tags = try reader.strings()
@@ -132,15 +142,22 @@ public struct CacheEntryHead: Sendable, Hashable {
         timed.partition = partition
         fresh = try HTTPFreshness(reading: &reader)
         for _ in 0..<(try reader.count()) { variants.append(try reader.strings()) }
+        serial = try reader.uint64()
+        generation = try reader.uint64()
         guard reader.isAtEnd else { throw ByteReader.Fault() }
     }
 
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
 
     /// About how much memory the head takes.
     var byteCount: Int64 {
-        let texts = headers.reduce(url.utf8.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 64 }
-        return Int64(texts + tags.reduce(0) { $0 + $1.utf8.count } + 256)
+        // Each text of more than 15 bytes has a block of its own; a URL has an object beside its text.
+        let block = 32
+        var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
+        for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
+        for tag in tags { count += tag.utf8.count + 16 + block }
+        for names in variants { count += names.reduce(block) { $0 + $1.utf8.count + 16 + block } }
+        return Int64(count)
     }
 
     /// The answer that was stored.

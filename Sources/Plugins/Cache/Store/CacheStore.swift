@@ -7,7 +7,7 @@ public import Foundation
 /// Where entries are kept; write one to keep them elsewhere, such as in a database that many machines share.
 ///
 /// ```swift
-/// agent.filters = [.cache(MyStore())]
+/// NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(MyStore())])
 /// ```
 ///
 /// A store knows nothing of HTTP: it keeps an entry under a key until it is told to remove it, or until it needs the room.
@@ -22,6 +22,11 @@ public protocol CacheStore: AnyObject, Sendable {
     /// throws, keep nothing and leave what was there.
     func store(_ entry: CacheEntry, for key: CacheKey) async throws
 
+    /// Puts another head in the place of the stored one; the body stays. Returns false, and changes nothing, if there is no
+    /// entry or its head is not `old`. By default reads the entry and stores it again: a store that can do it without
+    /// moving the body should.
+    func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool
+
     /// Removes the entry of a key, if there is one.
     func remove(_ key: CacheKey) async throws
 
@@ -34,6 +39,16 @@ public protocol CacheStore: AnyObject, Sendable {
     func secret() async throws -> Data
 }
 
+extension CacheStore {
+    public func update(
+        _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
+    ) async throws -> Bool {
+        guard let entry = try await entry(for: key), entry.head.encoded() == old.encoded() else { return false }
+        try await store(CacheEntry(head: head, body: entry.body), for: key)
+        return true
+    }
+}
+
 /// How much a store may hold. What does not fit is made room for by removing what was used least recently.
 ///
 /// ```swift
@@ -41,7 +56,7 @@ public protocol CacheStore: AnyObject, Sendable {
 /// .megabytes(50).entries(1_000)
 /// ```
 public struct CacheLimit: Sendable, Hashable {
-    /// Bytes in all, heads included.
+    /// Bytes in all: bodies, heads and keys.
     public var bytes: Int64
     /// Entries in all; as many as fit by default.
     public var entries: Int

@@ -37,7 +37,7 @@ public final class MemoryStore: CacheStore {
     /// 20 MB by default.
     public init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
 
-    /// Bytes held, heads included.
+    /// Bytes held: bodies, heads, keys, and about what the memory for them takes besides.
     public var byteCount: Int64 { state.withLock { $0.bytes } }
     /// Entries held.
     public var entryCount: Int { state.withLock { $0.nodes.count } }
@@ -53,10 +53,13 @@ public final class MemoryStore: CacheStore {
 
     /// Keeps an entry that takes a quarter of the limit at the most.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        let room = limit.bytesOfOne - entry.head.byteCount
+        let overhead = Self.overhead(key, entry.head)
+        let room = limit.bytesOfOne - overhead
         guard room >= 0 else { throw CacheStoreError("the entry is longer than a quarter of the memory store") }
-        let body = HTTPBody(try await entry.body.collect(upTo: Int(clamping: room)))
-        let cost = entry.head.byteCount + (body.length ?? 0)
+        let data = try await entry.body.collect(upTo: Int(clamping: room))
+        // A slice would keep all of the buffer that it is a part of.
+        let body = HTTPBody(data.withUnsafeBytes { Data($0) })
+        let cost = overhead + Int64(data.count)
         state.withLock { state in
             if let place = state.places[key] { state.remove(place) }
             while state.bytes > limit.bytes - cost || state.nodes.count >= limit.entries, state.oldest >= 0 {
@@ -64,6 +67,29 @@ public final class MemoryStore: CacheStore {
             }
             if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), cost) }
         }
+    }
+
+    /// Replaces the head; the body is not touched.
+    public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
+        let wanted = old.encoded()
+        return try state.withLock { state in
+            guard let place = state.places[key], state.nodes[place].entry.head.encoded() == wanted else { return false }
+            let cost = Self.overhead(key, head) + (state.nodes[place].entry.body.length ?? 0)
+            guard cost <= limit.bytesOfOne else {
+                throw CacheStoreError("the entry is longer than a quarter of the memory store")
+            }
+            state.nodes[place].entry.head = head
+            state.bytes += cost - state.nodes[place].cost
+            state.nodes[place].cost = cost
+            state.use(place)
+            while state.bytes > limit.bytes, state.oldest >= 0 { state.remove(state.oldest) }
+            return true
+        }
+    }
+
+    /// What an entry takes beside its body: the key with its places in the dictionary and the list, and the head.
+    private static func overhead(_ key: CacheKey, _ head: CacheEntryHead) -> Int64 {
+        Int64(key.text.utf8.count + 128) + head.byteCount
     }
 
     /// Removes the entry of a key.

@@ -18,10 +18,13 @@ struct DiskFile: ~Copyable {
     /// What the system said, without a path.
     struct Failure: Error {
         let code: Int32
-        static let full = Failure(code: ENOSPC)
+        /// No entry can go to make room within the limit.
+        static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
+        /// Whether the disk, or what the user may have of it, is used up.
+        var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache's directory: \(String(cString: strerror(code)))") }
     }
 
@@ -49,6 +52,12 @@ struct DiskFile: ~Copyable {
 
     init(reading path: String) throws(Failure) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if descriptor < 0 { throw Failure(code: errno) }
+    }
+
+    /// To be changed where it is.
+    init(updating path: String) throws(Failure) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0 { throw Failure(code: errno) }
     }
 
@@ -93,6 +102,11 @@ struct DiskFile: ~Copyable {
         }
         free(buffer)
         return nil
+    }
+
+    /// The places for heads of an entry's file.
+    func read(slotsOf format: DiskFormat) throws(Failure) -> Data? {
+        try read(format.slots * format.slotLength, at: Int64(DiskFormat.prefixLength))
     }
 
     func write(_ data: Data, at offset: Int64) throws(Failure) {

@@ -47,12 +47,15 @@ final class DiskLedger: Sendable {
 
     private func path(named name: String) -> String { "\(root)/entries/\(name)" }
 
-    /// Now, and later than any time this gave before: two uses are never the same.
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+
+    /// Now, and later than any time this gave before, so that two uses are never the same; once the clock was set back it
+    /// begins anew.
     func nextUse() -> Int64 {
-        let now = Int64(Date().timeIntervalSince1970 * 1e9)
+        let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
         while true {
-            let next = max(now, last + 1)
+            let next = last > now + Self.slack ? now : max(now, last + 1)
             let (done, current) = lastUse.compareExchange(expected: last, desired: next, ordering: .relaxed)
             if done { return next }
             last = current
@@ -80,12 +83,14 @@ final class DiskLedger: Sendable {
         try sweep()
     }
 
-    /// Nobody writes for an hour without a byte.
+    /// No writer goes for an hour without a byte.
     private func sweep() throws(DiskFile.Failure) {
-        let old = Int64((Date().timeIntervalSince1970 - 3600) * 1e9)
+        let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
             let path = "\(root)/partial/\(name)"
-            if let status = DiskFile.Status(path: path), status.used < old { DiskFile.remove(path) }
+            if let status = DiskFile.Status(path: path), status.used < old || status.used > new {
+                DiskFile.remove(path)
+            }
         }
     }
 
@@ -240,11 +245,45 @@ final class DiskLedger: Sendable {
         }
     }
 
+    /// Removes so many bytes, the least recently used first, because the disk is full. Returns whether anything went.
+    func shrink(by bytes: Int64) -> Bool {
+        do {
+            return try locked { state, usage throws(DiskFile.Failure) in free(bytes, &usage, &state.candidates) }
+        } catch {
+            // There is no room for the account itself: without it the next one counts anew.
+            var (usage, candidates) = (DiskUsage(), [Candidate]())
+            let isFreed = free(bytes, &usage, &candidates)
+            DiskFile.remove(root + "/usage")
+            return isFreed
+        }
+    }
+
+    private func free(_ bytes: Int64, _ usage: inout DiskUsage, _ candidates: inout [Candidate]) -> Bool {
+        var (freed, looks) = (Int64(0), 0)
+        while freed < bytes {
+            if candidates.isEmpty {
+                looks += 1
+                if looks > 64 { break }
+                candidates = look(atMost: .max).candidates
+            }
+            guard let candidate = candidates.popLast() else { break }
+            let path = path(named: candidate.name)
+            guard DiskFile.Status(path: path) == candidate.status, DiskFile.remove(path) else { continue }
+            freed += candidate.status.size
+            usage.bytes -= candidate.status.size
+            usage.files -= 1
+        }
+        return freed > 0
+    }
+
     /// Reads the directory: what there is in all, and what goes next.
     private func count(_ usage: inout DiskUsage, _ candidates: inout [Candidate]) {
         (usage, candidates) = look(atMost: .max)
         try? sweep()
     }
+
+    /// A second: how far uses may be ahead of the clock, because two are never the same.
+    private static let slack: Int64 = 1_000_000_000
 
     /// So many files are looked at when there is no time for all.
     private static let sample = 1024
@@ -264,7 +303,11 @@ final class DiskLedger: Sendable {
             usage.files += 1
             all.append(Candidate(name: name, status: status))
         }
-        all.sort { $0.status.used > $1.status.used }
+        // A use in the future was before the clock was set back: it counts as older than any other.
+        let end = Self.now + Self.slack
+        all.sort { a, b in
+            (a.status.used > end) == (b.status.used > end) ? a.status.used > b.status.used : b.status.used > end
+        }
         return (usage, Array(all.suffix(max(64, all.count / 8))))
     }
 }

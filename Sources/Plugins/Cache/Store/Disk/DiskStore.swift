@@ -39,6 +39,8 @@ public final class DiskStore: CacheStore {
     let seal: Seal?
     let ledger: DiskLedger
     /// Bodies up to this are checked and read at once; longer ones are a stream, checked piece by piece.
+    /// Up to this length of the body a new head has the entry written anew.
+    static let rewrittenLength: Int64 = 32 << 10
     static let wholeLength: Int64 = 1 << 20
 
     /// - Parameters:
@@ -79,13 +81,10 @@ public final class DiskStore: CacheStore {
         guard let bytes = try file.read(isSmall ? Int(status.size) : DiskFormat.prefixLength, at: 0) else { return nil }
         let prefix = bytes.prefix(DiskFormat.prefixLength)
         guard let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size) else { return nil }
-        let bodyStart = DiskFormat.prefixLength + format.headLength
-        let sealedHead =
-            isSmall
-            ? bytes[DiskFormat.prefixLength..<bodyStart]
-            : try file.read(format.headLength, at: Int64(DiskFormat.prefixLength))
-        guard let sealedHead, format.isIntact(prefix: prefix, head: sealedHead),
-            let opened = try? opened(sealedHead), let head = CacheEntryHead(encoded: opened)
+        let bodyStart = format.bodyStart
+        let slots = isSmall ? bytes[DiskFormat.prefixLength..<bodyStart] : try file.read(slotsOf: format)
+        guard let slots, let current = format.head(in: slots), let opened = try? opened(current.head),
+            let head = CacheEntryHead(encoded: opened)
         else { return nil }
         file.touch(ledger.nextUse())
         if isSmall {
@@ -98,15 +97,21 @@ public final class DiskStore: CacheStore {
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Keeps an entry that takes a quarter of the limit at the most: writes it beside, then puts it in its place.
+    /// Keeps an entry that takes a quarter of the limit at the most: writes it beside, then puts it in its place. If the
+    /// disk is full, the least recently used entries make room.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
         do {
-            let temporary = try ledger.makeTemporary()
+            let temporary = try ledger.makingRoom(for: 0) { () throws(DiskFile.Failure) in
+                try ledger.makeTemporary()
+            }
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                if try ledger.put(temporary, digest) {
+                let isScout = try ledger.makingRoom(for: 0) { () throws(DiskFile.Failure) in
+                    try ledger.put(temporary, digest)
+                }
+                if isScout {
                     Task(priority: .utility) { [ledger] in await Self.scout(ledger) }
                 }
             } catch {
@@ -123,15 +128,20 @@ public final class DiskStore: CacheStore {
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
-        let seed = UInt64.random(in: 0 ... .max)
-        var offset = Int64(DiskFormat.prefixLength + head.count)
+        // A short entry is written anew as quickly as its head.
+        let hasRoom = body.length.map { $0 > Self.rewrittenLength } ?? true
+        var format = DiskFormat(
+            headLength: head.count, hasRoom: hasRoom, seed: .random(in: 0 ... .max), digest: digest)
+        var offset = Int64(format.bodyStart)
         var (length, number): (Int64, UInt64) = (0, 0)
         func add(_ plain: Data) throws {
-            let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: seed)
+            let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: format.seed)
             guard offset + Int64(chunk.count) <= limit.bytesOfOne else {
                 throw CacheStoreError("the entry is longer than a quarter of the store")
             }
-            try file.write(chunk, at: offset)
+            try ledger.makingRoom(for: Int64(chunk.count)) { () throws(DiskFile.Failure) in
+                try file.write(chunk, at: offset)
+            }
             offset += Int64(chunk.count)
             length += Int64(plain.count)
             number += 1
@@ -150,10 +160,39 @@ public final class DiskStore: CacheStore {
         guard offset <= limit.bytesOfOne else {
             throw CacheStoreError("the entry is longer than a quarter of the store")
         }
-        let format = DiskFormat(
-            headLength: head.count, bodyLength: length, fileLength: offset, seed: seed, digest: digest)
-        try file.write(format.start(head: head), at: 0)
+        (format.bodyLength, format.fileLength) = (length, offset)
+        var start = format.prefix + format.slot(head, number: 1)
+        start.append(Data(count: format.bodyStart - start.count))
+        try ledger.makingRoom(for: Int64(start.count)) { () throws(DiskFile.Failure) in try file.write(start, at: 0) }
         file.touch(ledger.nextUse())
+    }
+
+    /// Writes a new head beside the old one; the body is not touched.
+    @concurrent public func update(
+        _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
+    ) async throws -> Bool {
+        let digest = key.digestBytes
+        let sealed = try seal.map { try $0.seal(head.encoded()) } ?? head.encoded()
+        do {
+            let file = try DiskFile(updating: ledger.path(of: digest))
+            // Of two processes one after the other.
+            try file.lock()
+            guard let status = file.status, let (format, current) = try heads(of: file, status, digest),
+                try opened(current.head) == old.encoded()
+            else { return false }
+            if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
+                let offset = DiskFormat.prefixLength + (1 - current.place) * format.slotLength
+                try file.write(format.slot(sealed, number: current.number + 1), at: Int64(offset))
+                file.touch(ledger.nextUse())
+                return true
+            }
+        } catch let failure as DiskFile.Failure {
+            if failure.isMissing { return false }
+            throw failure.error
+        }
+        guard let entry = try await entry(for: key), entry.head.encoded() == old.encoded() else { return false }
+        try await store(CacheEntry(head: head, body: entry.body), for: key)
+        return true
     }
 
     /// Removes the entry of a key.
@@ -172,12 +211,18 @@ public final class DiskStore: CacheStore {
     private func head(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws -> CacheEntryHead? {
+        guard let (_, current) = try heads(of: file, status, digest) else { return nil }
+        return CacheEntryHead(encoded: try opened(current.head))
+    }
+
+    private func heads(
+        of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
+    ) throws(DiskFile.Failure) -> (DiskFormat, current: (head: Data, place: Int, number: UInt64))? {
         guard let prefix = try file.read(DiskFormat.prefixLength, at: 0),
             let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size),
-            let head = try file.read(format.headLength, at: Int64(DiskFormat.prefixLength)),
-            format.isIntact(prefix: prefix, head: head)
+            let slots = try file.read(slotsOf: format), let current = format.head(in: slots)
         else { return nil }
-        return CacheEntryHead(encoded: try opened(head))
+        return (format, current)
     }
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }

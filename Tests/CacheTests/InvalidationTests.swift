@@ -1,0 +1,297 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCache
+
+@Suite("What was discarded does not come back", .timeLimit(.minutes(5)))
+struct InvalidationTests {
+    private func get(_ path: String = "a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
+        var get = Get(path, .http)
+        get.headers = headers
+        get.method = method
+        return get
+    }
+
+    /// A server whose resources have versions: PUT makes a new one.
+    private final class Versions: Sendable {
+        let current = Mutex<[String: Int]>([:])
+        let completed = Mutex<[String: Int]>([:])
+
+        func version(_ path: String) -> Int { current.withLock { $0[path, default: 1] } }
+
+        @discardableResult
+        func change(_ path: String) -> Int {
+            current.withLock { versions in
+                versions[path, default: 1] += 1
+                return versions[path, default: 1]
+            }
+        }
+
+        func floor(_ path: String) -> Int { completed.withLock { $0[path, default: 0] } }
+
+        func complete(_ path: String, _ version: Int) {
+            completed.withLock { $0[path] = max($0[path, default: 0], version) }
+        }
+
+        func answer(_ request: HTTPRequest, vary: String?) -> StubAnswer {
+            let path = request.url.path
+            if request.method == .put { return .status(200, headers: ["Version": "\(change(path))"]) }
+            let version = version(path)
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"\(version)\""]
+            if let vary { headers["Vary"] = vary }
+            if request.headers["If-None-Match"] == "\"\(version)\"" { return .status(304, headers: headers) }
+            return StubAnswer(headers: headers, body: request.method == .head ? Data() : Data("\(version)".utf8))
+        }
+    }
+
+    @Test("a response whose write is held back is not served after HEAD has said that it is out of date")
+    func head() async throws {
+        for isOnItsWay in [false, true] {
+            let (store, versions) = (HeldStore(), Versions())
+            let f = Fixture(store)
+            let gate = Gate(isOpen: !isOnItsWay)
+            let first = Atomic64()
+            f.stub.on("*") { request in
+                let answer = versions.answer(request, vary: nil)
+                return request.method == .get && first.next() == 1 ? answer.waiting(for: gate) : answer
+            }
+            let old = Task { try await f.text(get()) }
+            if isOnItsWay { try await gate.reached() } else { #expect(try await old.value == "1") }
+            versions.change("/a")
+            _ = try await f.response(get(method: .head), .reload)
+            gate.open()
+            #expect(try await old.value == "1")
+            #expect(try await f.text(get()) == "2")
+            store.release()
+            await f.cache.flush()
+            #expect(try await f.text(get()) == "2")
+        }
+    }
+
+    @Test("writes that wait when a PUT completes are not carried out, for any user or variant")
+    func put() async throws {
+        let (store, versions) = (HeldStore(), Versions())
+        let f = Fixture(store)
+        f.stub.on("*") { versions.answer($0, vary: "Foo") }
+        let all =
+            (0..<50).map { get("a", ["Authorization": "\($0)", "Foo": "\($0 % 3)"]) } + [get(), get("a", ["Foo": "x"])]
+        for request in all { #expect(try await f.text(request) == "1") }
+        _ = try await f.response(get(method: .put))
+        for request in all { #expect(try await f.text(request) == "2") }
+        store.release()
+        await f.cache.flush()
+        let sent = f.sent
+        for request in all { #expect(try await f.text(request) == "2") }
+        #expect(f.sent == sent)
+    }
+
+    @Test("responses on their way when a PUT completes are not kept, for any user or variant")
+    func onTheirWay() async throws {
+        let versions = Versions()
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*") { request in
+            let answer = versions.answer(request, vary: "Foo")
+            return request.method == .get ? answer.waiting(for: gate) : answer
+        }
+        let all = (0..<20).map { get("a", ["Authorization": "\($0)", "Foo": "\($0 % 3)"]) } + [get()]
+        let tasks = all.map { request in Task { try await f.text(request) } }
+        try await gate.reached(by: all.count)
+        _ = try await f.response(get(method: .put))
+        gate.open()
+        for task in tasks { #expect(try await task.value == "1") }
+        await f.cache.flush()
+        for request in all { #expect(try await f.text(request) == "2") }
+    }
+
+    @Test("a 304 that comes after an invalidation does not bring the entry back")
+    func notModified() async throws {
+        let versions = Versions()
+        let f = Fixture()
+        f.stub.on("*") { versions.answer($0, vary: nil) }
+        #expect(try await f.text(get()) == "1")
+        let gate = Gate()
+        f.stub.on("*") { request in
+            let answer = versions.answer(request, vary: nil)
+            return request.method == .get ? answer.waiting(for: gate) : answer
+        }
+        let validation = Task { try await f.text(get(), .reload) }
+        try await gate.reached()
+        _ = try await f.response(get(method: .delete))
+        versions.change("/a")
+        gate.open()
+        #expect(try await validation.value == "1")
+        await f.cache.flush()
+        #expect(try await f.text(get()) == "2")
+    }
+
+    private enum Kind: CaseIterable { case slow, tiers, disk }
+
+    @Test(
+        "no response from before an invalidation that has completed is served, whatever the order of things",
+        arguments: 0..<24)
+    func interleavings(seed: Int) async throws {
+        let directory = TemporaryDirectory()
+        let kind = Kind.allCases[seed % 3]
+        let noise = Noise(UInt64(seed + 1))
+        let store: any CacheStore
+        switch kind {
+        case .slow: store = SlowStore(MemoryStore(), noise)
+        case .tiers:
+            store = TieredStore(SlowStore(MemoryStore(), noise), SlowStore(MemoryStore(), noise))
+        case .disk: store = SlowStore(DiskStore(at: directory.url), noise)
+        }
+        let versions = Versions()
+        let f = Fixture(store)
+        let vary = seed % 2 == 0 ? "Foo" : nil
+        f.stub.on("*") { versions.answer($0, vary: vary) }
+        try await withThrowingTaskGroup { group in
+            for task in 0..<12 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        let path = "/\(noise.next(2))"
+                        if task < 2 {
+                            try await invalidate(path, noise.next(4), versions, f)
+                            continue
+                        }
+                        var headers: HTTPHeaders = ["Foo": "\(noise.next(2))"]
+                        if noise.next(2) == 0 { headers["Authorization"] = "\(noise.next(3))" }
+                        let floor = versions.floor(path)
+                        let text = try await f.text(get(path, headers), noise.next(5) == 0 ? .reload : .standard)
+                        #expect(Int(text) ?? 0 >= floor, "\(kind) \(path)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func invalidate(_ path: String, _ way: Int, _ versions: Versions, _ f: Fixture) async throws {
+        let version: Int
+        switch way {
+        case 0, 1:
+            let response = try await f.response(get(path, method: .put))
+            version = response.headers["Version"].flatMap { Int($0) } ?? 0
+        case 2:
+            version = versions.change(path)
+            try await f.cache.remove(.prefix("https://example.com\(path)"))
+        default:
+            version = versions.change(path)
+            try await f.cache.remove(.all)
+        }
+        versions.complete(path, version)
+    }
+
+    @Test("after the clock was set back a URL with Vary still hits")
+    func clockSetBack() async throws {
+        let f = Fixture()
+        f.answer(["Cache-Control": "max-age=1000", "Vary": "Foo"])
+        #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
+        f.time.date -= 70
+        #expect(try await f.text(get("v", ["Foo": "2"])) == "2")
+        #expect(try await f.text(get("v", ["Foo": "2"])) == "2")
+        #expect(try await f.text(get("v", ["Foo": "1"])) == "3")
+        #expect(try await f.text(get("v", ["Foo": "1"])) == "3")
+    }
+
+    @Test("after the clock was set back no variant that a POST made invalid is served")
+    func variantAfterClockSetBack() async throws {
+        for headers: HTTPHeaders in [[:], ["Authorization": "me"]] {
+            let f = Fixture()
+            f.answer(["Cache-Control": "max-age=1000", "Vary": "Foo"])
+            var first = get("v", headers)
+            first.headers["Foo"] = "1"
+            var second = first
+            second.headers["Foo"] = "2"
+            #expect(try await f.text(first) == "1")
+            f.time.date -= 50
+            #expect(try await f.text(get("v", method: .post)) == "2")
+            #expect(try await f.text(second) == "3")
+            f.time.date += 20
+            #expect(try await f.text(first) == "4")
+        }
+    }
+
+    @Test("two hundred users of one URL all hit, also when they come at once; a PUT makes all of them miss")
+    func users() async throws {
+        for headers: HTTPHeaders in [
+            ["Cache-Control": "max-age=1000"], ["Cache-Control": "max-age=1000", "Vary": "Foo"],
+        ] {
+            let f = Fixture()
+            f.answer(headers)
+            let all = (0..<200).map { get("a", ["Authorization": "\($0)", "Foo": "\($0)"]) }
+            try await withThrowingTaskGroup { group in
+                for request in all { group.addTask { _ = try await f.text(request) } }
+                try await group.waitForAll()
+            }
+            for request in all { #expect(try await f.response(request).source.isCache) }
+            #expect(f.sent == 200)
+            _ = try await f.response(get("a", method: .put))
+            for request in all { #expect(try await !f.response(request).source.isCache) }
+        }
+    }
+}
+
+/// Random numbers from a seed (SplitMix64).
+final class Noise: Sendable {
+    private let state: Mutex<UInt64>
+    init(_ seed: UInt64) { state = Mutex(seed &* 0x9E37_79B9_7F4A_7C15) }
+
+    func next(_ bound: Int) -> Int {
+        let value = state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+            return value ^ (value >> 31)
+        }
+        return Int(value % UInt64(bound))
+    }
+}
+
+/// Takes its time before and after everything it does.
+final class SlowStore: CacheStore {
+    private let base: any CacheStore
+    private let noise: Noise
+
+    init(_ base: any CacheStore, _ noise: Noise) { (self.base, self.noise) = (base, noise) }
+
+    private func wait() async { for _ in 0..<noise.next(40) { await Task.yield() } }
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? {
+        await wait()
+        let entry = try await base.entry(for: key)
+        await wait()
+        return entry
+    }
+
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        await wait()
+        try await base.store(entry, for: key)
+        await wait()
+    }
+
+    func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
+        await wait()
+        let isDone = try await base.update(head, replacing: old, for: key)
+        await wait()
+        return isDone
+    }
+
+    func remove(_ key: CacheKey) async throws {
+        await wait()
+        try await base.remove(key)
+        await wait()
+    }
+
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        await wait()
+        try await base.removeAll(where: matches)
+        await wait()
+    }
+
+    func secret() async throws -> Data { try await base.secret() }
+}

@@ -1,0 +1,221 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ErrandCache
+
+@Suite("Reloading and validating", .timeLimit(.minutes(3)))
+struct RevalidationTests {
+    private let f = Fixture()
+
+    private func get(_ headers: HTTPHeaders = [:], _ path: String = "a") -> Get {
+        var get = Get(path, .http)
+        get.headers = headers
+        return get
+    }
+
+    @Test("a reload validates end to end, with max-age=0, as Fetch's no-cache does")
+    func reload() async throws {
+        f.answer(["Cache-Control": "max-age=100", "ETag": "\"a\""])
+        for request in [get(), Get("b", .timed(.seconds(60))), Get("c", .off)] {
+            _ = try await f.text(request)
+            _ = try await f.text(request, .reload)
+            let sent = try #require(f.stub.received.last)
+            #expect(sent.headers.values(of: "Cache-Control") == ["max-age=0"] && sent.headers["Pragma"] == nil)
+            #expect(sent.headers["If-None-Match"] == (request.path == "a" ? "\"a\"" : nil))
+        }
+        _ = try await f.text(get(["Cache-Control": "max-age=5"]), .reload)
+        #expect(f.stub.received.last?.headers.values(of: "Cache-Control") == ["max-age=5"])
+    }
+
+    @Test("fetching anew sends no validators but no-cache, as Fetch's reload does, and keeps the response")
+    func reloadFromOrigin() async throws {
+        f.answer(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
+        #expect(try await f.text(get()) == "1")
+        #expect(try await f.text(get(), .reloadFromOrigin) == "2")
+        let sent = try #require(f.stub.received.last)
+        #expect(sent.headers["Cache-Control"] == "no-cache" && sent.headers["Pragma"] == "no-cache")
+        #expect(!sent.headers.contains("If-None-Match"))
+        #expect(try await f.text(get()) == "2")
+        f.stub.on("*", answer: .failure(ErrandError(.cannotConnect, "offline")))
+        await #expect(throws: ErrandError.self) { try await f.text(get(), .reloadFromOrigin) }
+        let timed = Fixture()
+        timed.answer()
+        _ = try await timed.text(Get())
+        #expect(try await timed.text(Get(), .reloadFromOrigin) == "2")
+        #expect(try await timed.text(Get()) == "2")
+    }
+
+    @Test("a fresh immutable response is not validated by a reload (RFC 8246, section 2), a stale one is")
+    func immutable() async throws {
+        f.answer(["Cache-Control": "max-age=100, immutable", "ETag": "\"a\""])
+        _ = try await f.text(get())
+        #expect(try await f.response(get(), .reload).source.isCache)
+        f.time.advance(by: .seconds(101))
+        _ = try await f.text(get(), .reload)
+        #expect(f.sent == 2 && f.stub.received.last?.headers["If-None-Match"] == "\"a\"")
+    }
+
+    @Test("what is stored is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
+    func preferCache() async throws {
+        f.answer(["Cache-Control": "max-age=1, must-revalidate"])
+        for request in [get(), Get("b", .timed(.seconds(1)))] {
+            let before = f.sent
+            let first = try await f.text(request, .preferCache)
+            f.time.advance(by: .seconds(1000))
+            #expect(try await f.text(request, .preferCache) == first)
+            #expect(f.sent == before + 1)
+        }
+    }
+
+    private func stale(_ validated: @escaping @Sendable (HTTPRequest) -> StubAnswer) async throws {
+        f.stub.on("*") { request in
+            request.headers.contains("If-None-Match")
+                ? validated(request)
+                : StubAnswer.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5")
+        }
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(6))
+    }
+
+    @Test("sixty-four requests for one stale entry make one conditional request", arguments: [true, false])
+    func joined(isValidated: Bool) async throws {
+        let gate = Gate()
+        try await stale { _ in
+            isValidated
+                ? StubAnswer.status(304).waiting(for: gate)
+                : StubAnswer.text("new").header("Cache-Control", "max-age=5").waiting(for: gate)
+        }
+        let tasks = (0..<64).map { _ in Task { try await f.response(get()) } }
+        try await eventually { f.cache.flights.waitingCount == 63 }
+        gate.open()
+        var collapsed = 0
+        for task in tasks {
+            let response = try await task.value
+            #expect(response.status == 200 && response.data == Data((isValidated ? "body" : "new").utf8))
+            if response.source.reason?.contains("collapsed") == true { collapsed += 1 }
+        }
+        #expect(f.sent == 2 && collapsed == 63)
+    }
+
+    @Test("a cancelled request that others wait for fails none of them; one that waits is cancelled at once")
+    func cancelled() async throws {
+        let gate = Gate()
+        try await stale { _ in StubAnswer.status(304).waiting(for: gate) }
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        let others = (0..<8).map { _ in Task { try await f.text(get()) } }
+        try await eventually { f.cache.flights.waitingCount == 8 }
+        others[0].cancel()
+        await #expect { try await others[0].value } throws: { ($0 as? ErrandError)?.code == .cancelled }
+        first.cancel()
+        await #expect { try await first.value } throws: { ($0 as? ErrandError)?.code == .cancelled }
+        try await gate.reached(by: 2)
+        gate.open()
+        for task in others.dropFirst() { #expect(try await task.value == "body") }
+        #expect(f.sent == 3)
+    }
+
+    @Test("a validation that fails is not shared: each of the others asks by itself")
+    func failed() async throws {
+        let (gate, count) = (Gate(), Atomic64())
+        try await stale { _ in
+            count.next() == 1
+                ? StubAnswer.failure(ErrandError(.timedOut, "slow")).waiting(for: gate) : StubAnswer.status(304)
+        }
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        let others = (0..<8).map { _ in Task { try await f.text(get()) } }
+        try await eventually { f.cache.flights.waitingCount == 8 }
+        gate.open()
+        await #expect { try await first.value } throws: { ($0 as? ErrandError)?.code == .timedOut }
+        for task in others { #expect(try await task.value == "body") }
+    }
+
+    @Test("validations are not shared across credentials, nor with what another variant needs")
+    func separate() async throws {
+        let gate = Gate()
+        f.stub.on("*") { request in
+            let user = request.headers["Authorization"] ?? request.headers["Foo"] ?? "none"
+            let answer = StubAnswer.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
+            // The new responses differ by a header that did not tell the old ones apart.
+            return request.headers.contains("If-None-Match") ? answer.header("Vary", "Foo").waiting(for: gate) : answer
+        }
+        let users = ["A", "B"].map { get(["Authorization": $0]) }
+        for request in users + [get(["Foo": "1"])] { _ = try await f.text(request) }
+        f.time.advance(by: .seconds(6))
+        let all = users + [get(["Foo": "1"]), get(["Foo": "2"])]
+        let tasks = all.map { request in Task { try await f.text(request) } }
+        try await gate.reached(by: 3)
+        try await eventually { f.cache.flights.waitingCount == 1 }
+        gate.open()
+        var texts: [String] = []
+        for task in tasks { texts.append(try await task.value) }
+        #expect(texts == ["A", "B", "1", "2"])
+    }
+
+    @Test("a request after an invalidation does not join a validation from before it")
+    func afterInvalidation() async throws {
+        let gate = Gate()
+        let isOld = Mutex(true)
+        f.stub.on("*") { request in
+            if request.method == .put { return .status(200) }
+            let answer = StubAnswer.text(isOld.withLock { $0 } ? "old" : "new").header("ETag", "\"a\"")
+                .header("Cache-Control", "max-age=5")
+            return request.headers.contains("If-None-Match") ? StubAnswer.status(304).waiting(for: gate) : answer
+        }
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(6))
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        isOld.withLock { $0 = false }
+        var put = get()
+        put.method = .put
+        _ = try await f.text(put)
+        #expect(try await f.text(get()) == "new")
+        gate.open()
+        #expect(try await first.value == "old")
+        #expect(try await f.text(get()) == "new")
+    }
+
+    @Test("Set-Cookie and Set-Cookie2 are kept by no policy, in memory either")
+    func cookies() async throws {
+        f.answer(["Cache-Control": "max-age=100", "Set-Cookie": "a=1", "Set-Cookie2": "b=2"])
+        for request in [get(), Get("b")] {
+            #expect(try await f.response(request).headers["Set-Cookie"] == "a=1")
+            let stored = try await f.response(request)
+            #expect(stored.source.isCache && !stored.headers.contains("Set-Cookie"))
+            #expect(!stored.headers.contains("Set-Cookie2"))
+        }
+    }
+
+    @Test("a call's deadline is stronger than stale-if-error; a timeout of the request is not")
+    func deadline() async throws {
+        struct Slow: CacheableRequest {
+            typealias Output = String
+            var path: String { "a" }
+            var cachePolicy: CachePolicy { .http }
+            var timeout: Duration?
+            var deadline: Duration?
+        }
+        let gate = Gate()
+        f.stub.on("*") { request in
+            let answer = StubAnswer.text("old").header("Cache-Control", "max-age=5, stale-if-error=1000")
+                .header("ETag", "\"a\"")
+            return request.headers.contains("If-None-Match") ? answer.waiting(for: gate) : answer
+        }
+        _ = try await f.agent.send(Slow())
+        f.time.advance(by: .seconds(6))
+        let late = Task { try await f.agent.send(Slow(deadline: .seconds(1))).value }
+        try await gate.reached()
+        f.time.advance(by: .seconds(1))
+        await #expect { try await late.value } throws: { ($0 as? ErrandError)?.code == .deadlineExceeded }
+        let silent = Task { try await f.agent.send(Slow(timeout: .seconds(1))).value }
+        try await gate.reached(by: 2)
+        try await f.time.waitForSleepers()
+        f.time.advance(by: .seconds(2))
+        #expect(try await silent.value == "old")
+    }
+}
