@@ -33,6 +33,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             self.value = value
             isSensitive = sensitive || name.isSensitive
         }
+
+        fileprivate func sensitive(_ isSensitive: Bool) -> Field {
+            var field = self
+            field.isSensitive = isSensitive
+            return field
+        }
     }
 
     private var fields: [Field] = []
@@ -112,14 +118,14 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// The same headers with those names marked as secrets.
     public func sensitive(_ names: HTTPHeaderName...) -> HTTPHeaders {
-        HTTPHeaders(fields.map { Field($0.name, $0.value, sensitive: $0.isSensitive || names.contains($0.name)) })
+        HTTPHeaders(fields.map { $0.sensitive($0.isSensitive || names.contains($0.name)) })
     }
 
     /// The same headers with the names marked that are sensitive in `other`.
     func marked(as other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         return HTTPHeaders(
-            fields.map { Field($0.name, $0.value, sensitive: $0.isSensitive || other.isSensitive($0.name)) })
+            fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.isSensitive && $0.name == name } }
