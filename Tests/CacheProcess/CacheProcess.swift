@@ -6,7 +6,7 @@ import Synchronization
 /// A process that works on a cache's directory until it is killed or its time is over; for tests of the disk store.
 ///
 /// `errand-cache-process DIRECTORY BYTES SECONDS TASKS [full]`: with `full` some writes have to fail, for want of space, and
-/// nothing else may happen because of it.
+/// nothing else may happen because of it; with `filling` the disk is smaller than the limit, and every write has to succeed.
 @main
 struct CacheProcess {
     private static let refused = Atomic(0)
@@ -14,13 +14,28 @@ struct CacheProcess {
 
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5 || arguments.last == "full", let limit = Int64(arguments[2]),
+        guard arguments.count == 5 || ["full", "filling"].contains(arguments.last), let limit = Int64(arguments[2]),
             let seconds = Double(arguments[3]),
             let tasks = Int(arguments[4])
         else { exit(2) }
         let store = DiskStore(at: URL(filePath: arguments[1]), limit: .bytes(limit))
+        if arguments.last == "filling" { return try await fill(store) }
         let end = ContinuousClock.now + .seconds(seconds)
         try await work(store, until: end, tasks: tasks, mayBeFull: arguments.last == "full")
+    }
+
+    /// Stores four times what the disk holds: each entry is kept, the last one is there.
+    @concurrent static func fill(_ store: DiskStore) async throws {
+        guard let url = URL(string: "https://example.com/") else { exit(2) }
+        for number in 0..<200 {
+            let key = CacheKey("filling \(number)")
+            let body = Data(repeating: UInt8(truncatingIfNeeded: number), count: 20_000)
+            let head = CacheEntryHead(url: url, received: .now, expires: .now + 60)
+            try await store.store(CacheEntry(head: head, body: HTTPBody(body)), for: key)
+            if try await store.entry(for: key)?.body.collect(upTo: 1 << 20) != body { exit(3) }
+        }
+        let used = try await store.usage()
+        if used.entries < 10 || used.bytes > 1 << 20 { exit(4) }
     }
 
     /// Stores and reads bodies that say which key they belong to; exits with 3 when one is another's or torn.

@@ -1,4 +1,5 @@
 import Errand
+import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
@@ -221,6 +222,94 @@ struct DiskStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/entries").count == 3000)
     }
 
+    @Test("a new head of a long entry is written beside the old one: the body stays where it is")
+    func heads() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        let body = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 >> 7) })
+        let old = try entry("", "a").head
+        try await store.store(CacheEntry(head: old, body: HTTPBody(body)), for: key)
+        func file() throws -> (UInt64?, UInt64?) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path(key).path)
+            return (attributes[.systemFileNumber] as? UInt64, attributes[.size] as? UInt64)
+        }
+        let before = try file()
+        var last = old
+        for number in 0..<5 {
+            let url = try #require(URL(string: "https://example.com/\(number)"))
+            let head = CacheEntryHead(url: url, headers: ["X": "\(number)"], received: .now, expires: .now + 90)
+            let done = try await store.update(head, replacing: last, for: key)
+            #expect(done)
+            last = try #require(try await store.entry(for: key)?.head)
+            #expect(last.url == url.absoluteString)
+        }
+        #expect(try file() == before)
+        #expect(try await store.entry(for: key)?.body.collect(upTo: 1 << 24) == body)
+        // A writer that was killed in the middle of a head leaves the one before.
+        let head = try entry("", "torn").head
+        let whole = try Data(contentsOf: path(key))
+        let done = try await store.update(head, replacing: last, for: key)
+        #expect(done)
+        let next = try Data(contentsOf: path(key))
+        let change = try #require(zip(whole, next).enumerated().filter { $1.0 != $1.1 }.map(\.offset).last)
+        var torn = next
+        torn[change] = whole[change]
+        try torn.write(to: path(key))
+        #expect(try await store.entry(for: key)?.head == last)
+        // One that has no room has the entry written anew.
+        let url = try #require(URL(string: "https://example.com/"))
+        let long = CacheEntryHead(
+            url: url, headers: ["X": String(repeating: "x", count: 5000)], received: .now, expires: .now)
+        let rewritten = try await store.update(long, replacing: last, for: key)
+        #expect(rewritten)
+        #expect(try await store.entry(for: key)?.head.url == url.absoluteString)
+        #expect(try await store.entry(for: key)?.body.collect(upTo: 1 << 24) == body)
+        #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
+    }
+
+    @Test("a 304 for a long body on disk writes the head only")
+    func notModified() async throws {
+        let f = Fixture(DiskStore(at: directory.url))
+        let body = Data(repeating: 1, count: 3_000_000)
+        f.stub.on("*") { request in
+            request.headers.contains("If-None-Match")
+                ? .status(304, headers: ["Cache-Control": "max-age=5", "X": "2"])
+                : StubAnswer(headers: ["Cache-Control": "max-age=5", "ETag": "\"a\""], body: body)
+        }
+        let get = Get("a", .http)
+        _ = try await f.response(get)
+        await f.cache.flush()
+        let entries = directory.url.appending(path: "entries")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: entries.path).first)
+        func file() throws -> UInt64? {
+            try FileManager.default.attributesOfItem(atPath: entries.appending(path: name).path)[.systemFileNumber]
+                as? UInt64
+        }
+        let before = try file()
+        f.time.advance(by: .seconds(6))
+        #expect(try await f.response(get).data == body)
+        await f.cache.flush()
+        let hit = try await f.response(get)
+        #expect(hit.data == body && hit.headers["X"] == "2" && hit.source.isCache && f.sent == 2)
+        #expect(try file() == before)
+    }
+
+    @Test("a use in the future, from before the clock was set back, counts as the oldest")
+    func future() async throws {
+        let limit = CacheLimit.megabytes(1).entries(20)
+        let store = DiskStore(at: directory.url, limit: limit)
+        for number in 0..<20 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        for number in 0..<10 {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: 3600 + Double(number))],
+                ofItemAtPath: path(CacheKey("\(number)")).path)
+        }
+        for number in 20..<30 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        for number in 0..<30 {
+            #expect((try await store.entry(for: CacheKey("\(number)")) != nil) == (number >= 10), "\(number)")
+        }
+    }
+
     @Test("checksums are XXH64")
     func checksum() {
         #expect(Checksum.of(Data()) == 0xEF46_DB37_51D8_E999)
@@ -293,6 +382,32 @@ struct DiskStoreTests {
         try await store.store(entry("1"), for: CacheKey("after"))
         #expect(try await store.entry(for: CacheKey("after")) != nil)
     }
+
+    #if os(Linux)
+    /// Whether this user may have a small disk of its own.
+    private static let canMount: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = ["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+        (process.standardError, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test(
+        "on a full disk the least recently used entries make room: every new one is kept",
+        .enabled(if: canMount, "no small disk can be mounted here"))
+    func fullDisk() async throws {
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        let script = "mount -t tmpfs -o size=1m none \"$2\" && exec \"$1\" \"$2\" 50000000 0 1 filling"
+        let program = try products().appending(path: "errand-cache-process").path
+        let (process, ended) = try start(
+            URL(filePath: "/usr/bin/unshare"), ["-rm", "sh", "-c", script, "errand", program, directory.url.path])
+        for await _ in ended {}
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    }
+    #endif
 
     @Test("two processes of 32 tasks each on one directory: no torn read, limits kept")
     func processes() async throws {

@@ -133,7 +133,7 @@ extension CacheStoreSuite {
 }
 
 /// A body in pieces that may fail at its end.
-private final class Chunks: HTTPBodySource {
+final class Chunks: HTTPBodySource {
     struct Torn: Error {}
     private let chunks: [Data]
     private let fails: Bool

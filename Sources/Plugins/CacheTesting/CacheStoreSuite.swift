@@ -21,12 +21,22 @@ public enum CacheStoreSuite {
     public struct Case: Sendable, CustomStringConvertible {
         /// What is expected, as a sentence.
         public let description: String
-        let body: @Sendable (any CacheStore) async throws -> Void
+        private let body: @Sendable (Maker) async throws -> Void
+
+        typealias Maker = () async throws -> any CacheStore
+
+        init(description: String, body: @escaping @Sendable (any CacheStore) async throws -> Void) {
+            self.init(description: description, opening: { make in try await body(try await make()) })
+        }
+
+        /// A case that opens the store more than once.
+        init(description: String, opening body: @escaping @Sendable (Maker) async throws -> Void) {
+            self.description = description
+            self.body = body
+        }
 
         /// Makes a store and tries it. Throws ``Failure`` if it does otherwise, and what the store throws.
-        public func run(_ makeStore: () async throws -> any CacheStore) async throws {
-            try await body(try await makeStore())
-        }
+        public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
     /// What a store did instead.
@@ -35,8 +45,8 @@ public enum CacheStoreSuite {
         public let description: String
     }
 
-    /// All of them.
-    public static let cases: [Case] = basics + removals + concurrency
+    /// All that hold for every store; ``persistentCases`` and ``limitCases`` are for stores that make such promises.
+    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }
