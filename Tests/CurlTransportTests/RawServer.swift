@@ -1,6 +1,13 @@
 import Glibc
 import Synchronization
 
+/// Swift's Glibc module does not bring it.
+@_silgen_name("accept4")
+private func acceptClosedOnExec(
+    _ listener: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ size: UnsafeMutablePointer<socklen_t>?,
+    _ flags: Int32
+) -> Int32
+
 /// A listening socket on the loopback interface that gives every connection to a closure on a thread of its own: for
 /// bytes that no HTTP server would send.
 final class RawServer: Sendable {
@@ -49,10 +56,9 @@ final class RawServer: Sendable {
         self.listener = listener
         Self.thread { [weak self] in
             while true {
-                let descriptor = accept(listener, nil, nil)
-                if descriptor < 0 { break }
                 // A child process that kept it open would turn a close or a reset into silence.
-                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                let descriptor = acceptClosedOnExec(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+                if descriptor < 0 { break }
                 self?.count.add(1, ordering: .relaxed)
                 Self.thread {
                     let peer = Peer(descriptor)

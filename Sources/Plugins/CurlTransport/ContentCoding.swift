@@ -1,5 +1,6 @@
 #if os(Linux)
 import CErrandCurl
+import Synchronization
 
 /// A content coding (RFC 9110, section 8.4.1) that this system has a decoder for.
 enum ContentCoding: CaseIterable {
@@ -24,10 +25,17 @@ enum ContentCoding: CaseIterable {
     }
 
     /// What loaded here, in the words of Accept-Encoding: "gzip, deflate, br, zstd".
-    static let accepted: String = {
+    static var accepted: String {
         let bits = errand_codings()
-        return allCases.filter { bits & $0.bit != 0 }.map(\.name).joined(separator: ", ")
-    }()
+        return known.withLock { known in
+            if known.bits != bits {
+                known = (bits, allCases.filter { bits & $0.bit != 0 }.map(\.name).joined(separator: ", "))
+            }
+            return known.text
+        }
+    }
+
+    private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
     /// The codings of a Content-Encoding in the order in which they were applied; nil if one is not known here, or if
     /// there are more than anybody needs.

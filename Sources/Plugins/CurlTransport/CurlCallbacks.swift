@@ -35,7 +35,9 @@ func onOpen(
 ) -> Int32 {
     guard let transfer = transfer(user), let address else { return -1 }
     transfer.noteStart()
-    return transfer.loop.sockets.open(address)
+    let descriptor = transfer.loop.sockets.open(address)
+    if descriptor < 0 && DescriptorShortage.isReported { transfer.attempts.lacksDescriptor = true }
+    return descriptor
 }
 
 func onClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
@@ -52,17 +54,17 @@ func onRequest(
     _ user: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
     _: Int32
 ) -> Int32 {
-    transfer(user)?.noteStart()
-    return ERRAND_CURL_PREREQFUNC_OK
+    transfer(user)?.beginAttempt() == true ? ERRAND_CURL_PREREQFUNC_OK : ERRAND_CURL_PREREQFUNC_ABORT
 }
 
 func onSocket(
-    _: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
+    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
     _: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let user else { return 0 }
     let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-    loop.sockets.want(descriptor, what, at: loop.now)
+    let isQuiet = transfer(easy.flatMap { errand_curl_get_private($0) })?.isThroughOnHTTP1 ?? false
+    loop.sockets.want(descriptor, what, isQuiet: isQuiet, at: loop.now)
     return 0
 }
 

@@ -1,35 +1,46 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import Glibc
+import Synchronization
 
-/// The libcurl of this system, loaded once for the process.
+/// The libcurl of this process: loaded once, by the first transport that is made.
 struct CurlLibrary {
-    /// 0x075801 for 7.88.1.
-    let number: UInt32
-    let version: String
+    let version: CurlVersion
+    /// What ``CurlVersionRule`` says of this version.
+    let avoided: Set<CurlVersionRule.Avoided>
     let hasTLS: Bool
     let hasHTTP2: Bool
 
-    /// The oldest that has what is used here: 7.76, of April 2021.
-    static let oldest: UInt32 = 0x074C00
+    private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Throws `transportUnavailable` where it is missing or too old.
-    static func load() throws -> CurlLibrary { try shared.get() }
-
-    private static let shared: Result<CurlLibrary, ErrandError> = {
-        if let reason = errand_curl_load() {
-            return .failure(unavailable("libcurl.so.4 could not be loaded: \(String(cString: reason))"))
+    /// The one that is loaded already, or loads it. A failure is not kept: what was missing may be there the next time.
+    /// Throws `transportUnavailable` where the library is missing or too old, and ``DescriptorShortage``.
+    static func load() throws -> CurlLibrary {
+        try loaded.withLock { loaded in
+            if let loaded { return loaded }
+            var reason = [CChar](repeating: 0, count: 512)
+            guard errand_curl_load(&reason, reason.count) == 0 else {
+                let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                if DescriptorShortage.isNamed(in: text) { throw DescriptorShortage() }
+                throw unavailable("\(String(cString: errand_curl_name())) could not be loaded: \(text)")
+            }
+            let library = try check(
+                CurlVersion(number: errand_curl_version_number()), String(cString: errand_curl_version()),
+                features: errand_curl_features())
+            loaded = library
+            return library
         }
-        return check(number: errand_curl_version_number(), version: String(cString: errand_curl_version()))
-    }()
+    }
 
-    static func check(number: UInt32, version: String) -> Result<CurlLibrary, ErrandError> {
-        guard number >= oldest else { return .failure(unavailable("libcurl \(version) is older than 7.76")) }
-        let features = errand_curl_features()
-        return .success(
-            CurlLibrary(
-                number: number, version: version, hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
-                hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0))
+    static func check(_ version: CurlVersion, _ name: String, features: Int32) throws(ErrandError) -> CurlLibrary {
+        let avoided = CurlVersionRule.avoided(in: version)
+        if avoided.contains(.library) {
+            throw unavailable("libcurl \(name) is older than \(CurlVersion.oldest)")
+        }
+        return CurlLibrary(
+            version: version, avoided: avoided, hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
+            hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0)
     }
 
     private static func unavailable(_ reason: String) -> ErrandError {
@@ -38,11 +49,26 @@ struct CurlLibrary {
             "\(reason). Install it: the package is libcurl4 on Debian and Ubuntu, libcurl on Fedora")
     }
 
-    /// From 7.88 on libcurl's TLS writes raise no SIGPIPE, so that any thread may run it.
-    var runsOnAnyThread: Bool { number >= 0x075800 }
+    func avoids(_ what: CurlVersionRule.Avoided) -> Bool { avoided.contains(what) }
+
+    var runsOnAnyThread: Bool { !avoids(.callersThread) }
     /// Whether a callback tells that a request has its connection.
-    var tellsRequestStart: Bool { number >= 0x075000 }
-    /// Whether a handle can be removed in a name lookup without waiting for it (L11).
-    var leavesLookups: Bool { number >= 0x075700 }
+    var tellsRequestStart: Bool { !avoids(.attemptCallback) }
+    /// Whether a handle can be removed in a name lookup without waiting for it.
+    var leavesLookups: Bool { !avoids(.quickExit) }
+    var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
+}
+
+/// The process or the system has no descriptor left: that passes.
+struct DescriptorShortage: Error {
+    static func isNamed(in text: String) -> Bool {
+        [EMFILE, ENFILE].contains { text.contains(String(cString: strerror($0))) }
+    }
+
+    /// Whether the system call before failed for it.
+    static var isReported: Bool { errno == EMFILE || errno == ENFILE }
+
+    /// Room for what a name lookup and a connection need together.
+    static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

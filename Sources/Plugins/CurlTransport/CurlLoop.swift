@@ -50,9 +50,13 @@ final class CurlLoop: @unchecked Sendable {
     private let patience: UInt64
     private var sleepsUntil: UInt64 = 0
 
+    private var shortOfDescriptors = DescriptorQueue()
+
     private static let maximumIdleHandles = 128
 
-    /// Throws `transportUnavailable` without a libcurl, `transportFailed` where the system has no descriptors left.
+    var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
+
+    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, and `transportFailed` for want of memory or threads.
     init(_ configuration: CurlConfiguration) throws {
         library = try CurlLibrary.load()
         self.configuration = configuration
@@ -61,6 +65,7 @@ final class CurlLoop: @unchecked Sendable {
         sockets = try SocketTable()
         wake = errand_wake_make()
         guard wake >= 0 else {
+            if DescriptorShortage.isReported { throw DescriptorShortage() }
             throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
         }
         guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
@@ -109,6 +114,7 @@ final class CurlLoop: @unchecked Sendable {
         queue.withLock { $0.commands.append(.start(transfer)) }
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
+            sockets.endSpoiled()
             work(events: UnsafeBufferPointer(start: nil, count: 0))
             let isEarlier = nextDeadline < sleepsUntil
             driver.unlock()
@@ -147,7 +153,7 @@ final class CurlLoop: @unchecked Sendable {
             work(events: UnsafeBufferPointer(rebasing: events[..<count]))
             sleepsUntil = nextDeadline
             let deadline = sleepsUntil
-            let isIdle = active.isEmpty
+            let isIdle = active.isEmpty && shortOfDescriptors.isEmpty
             driver.unlock()
             count = 0
             let (isEmpty, isRetired) = queue.withLock { ($0.commands.isEmpty, $0.isRetired) }
@@ -178,7 +184,9 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Under `driver`
 
-    private var nextDeadline: UInt64 { min(curlDeadline ?? .max, nextSilenceCheck, nextIdleCheck) }
+    private var nextDeadline: UInt64 {
+        min(curlDeadline ?? .max, nextSilenceCheck, nextIdleCheck, shortOfDescriptors.deadline)
+    }
 
     /// One round: what sockets, other threads and timers want, then what came of it.
     private func work(events: UnsafeBufferPointer<errand_poll_event>) {
@@ -206,6 +214,7 @@ final class CurlLoop: @unchecked Sendable {
         flush()
         if nextSilenceCheck <= now { checkSilence() }
         if nextIdleCheck <= now { endIdle() }
+        if shortOfDescriptors.deadline <= now { lookForDescriptors() }
     }
 
     private func runCommands() -> Bool {
@@ -216,8 +225,8 @@ final class CurlLoop: @unchecked Sendable {
         for command in commands {
             switch command {
             case .start(let transfer): begin(transfer)
-            case .stop(let transfer): if transfer.index != nil { drop(transfer) }
-            case .silence(let transfer): if transfer.index != nil { drop(transfer, with: transfer.silenceError) }
+            case .stop(let transfer): if has(transfer) { drop(transfer) }
+            case .silence(let transfer): if has(transfer) { drop(transfer, with: transfer.silenceError) }
             case .resume(let transfer): if transfer.index != nil { resume(transfer) }
             }
         }
@@ -225,6 +234,9 @@ final class CurlLoop: @unchecked Sendable {
         swap(&commands, &spareCommands)
         return isAny
     }
+
+    /// Whether a transfer has begun and is not over; one that waits for a descriptor is taken out.
+    private func has(_ transfer: Transfer) -> Bool { transfer.index != nil || shortOfDescriptors.remove(transfer) }
 
     private func begin(_ transfer: Transfer) {
         if transfer.isCancelled { return }
@@ -239,7 +251,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.index = active.count
         active.append(transfer)
         transfer.lastHeard = now
-        transfer.hasStarted = !library.tellsRequestStart
+        if !library.tellsRequestStart { transfer.hasStarted = true }
         expectSilence(of: transfer)
         let code = errand_curl_multi_add(multi, handle.raw)
         if code != 0 {
@@ -273,6 +285,17 @@ final class CurlLoop: @unchecked Sendable {
 
     private func finish(_ transfer: Transfer, _ code: Int32) {
         guard let handle = transfer.handle else { return }
+        switch transfer.sequel(to: code, handle) {
+        case .end: break
+        case .again:
+            detach(transfer)
+            transfer.rewind()
+            return begin(transfer)
+        case .wait:
+            detach(transfer)
+            transfer.rewind(forWaiting: now)
+            return shortOfDescriptors.add(transfer, at: now)
+        }
         let error = transfer.verdict(code, handle)
         let timings = handle.timings(of: transfer)
         detach(transfer)
@@ -300,7 +323,18 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func recycle(_ handle: EasyHandle) {
+        if library.avoids(.handleReuse) { return }
         if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(handle) }
+    }
+
+    /// Transfers that wait for a descriptor go on if there are some; else idle connections give theirs.
+    private func lookForDescriptors() {
+        let isOver = DescriptorShortage.isOver
+        let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)
+        for transfer in late { transfer.finish(transfer.descriptorError, nil) }
+        for transfer in next { begin(transfer) }
+        if isOver || shortOfDescriptors.isEmpty { return }
+        if active.isEmpty { closeAll() } else { _ = sockets.endIdle(since: now) }
     }
 
     // MARK: Streams and silence

@@ -19,7 +19,11 @@ extension EasyHandle {
         set(ERRAND_CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(
             ERRAND_CURLOPT_HTTP_VERSION,
-            configuration.httpVersion == .http1 ? ERRAND_CURL_HTTP_VERSION_1_1 : ERRAND_CURL_HTTP_VERSION_2TLS)
+            loop.speaksHTTP2 ? ERRAND_CURL_HTTP_VERSION_2TLS : ERRAND_CURL_HTTP_VERSION_1_1)
+        if loop.library.avoids(.connectionReuse) {
+            set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
+            set(ERRAND_CURLOPT_FORBID_REUSE, 1)
+        }
         set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Nanoseconds.milliseconds(Nanoseconds.of(configuration.connectTimeout)))
         set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.idleTimeout.components.seconds)))
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
@@ -51,7 +55,7 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
         }
         // Many requests at once wait for the first connection, which may turn out to carry all of them.
-        set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.configuration.httpVersion == .automatic ? 1 : 0)
+        set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
         let pins = loop.configuration.tls.publicKeyPins
         if pins.isEmpty { return }
         let host = url.host?.lowercased() ?? ""

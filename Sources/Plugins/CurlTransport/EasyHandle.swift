@@ -40,6 +40,7 @@ final class EasyHandle {
         }
         errorText[0] = 0
         let request = transfer.request
+        try HostCheck.check(request.url)
         let user = Unmanaged.passUnretained(transfer).toOpaque()
         set(ERRAND_CURLOPT_PRIVATE, user)
         set(ERRAND_CURLOPT_WRITEDATA, user)
@@ -50,6 +51,15 @@ final class EasyHandle {
         let url = request.url.absoluteString
         try set(text: ERRAND_CURLOPT_URL, url)
         try setOrigin(request.url, isSecure: url.utf8.dropFirst(4).first.map { $0 | 0x20 } == UInt8(ascii: "s"))
+        if transfer.attempts.needsFreshConnection {
+            set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
+            isClean = false
+        }
+        if transfer.loop.speaksHTTP2, transfer.loop.library.avoids(.http2Upload), !transfer.upload.isNone {
+            set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_1_1)
+            set(ERRAND_CURLOPT_PIPEWAIT, 0)
+            isClean = false
+        }
         var extra: [StaticString] = []
         if request.method == .head {
             set(ERRAND_CURLOPT_NOBODY, 1)
@@ -106,6 +116,15 @@ final class EasyHandle {
             verification: errand_curl_get_long(raw, ERRAND_CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: errand_curl_get_long(raw, ERRAND_CURLINFO_HTTP_CONNECTCODE))
     }
+
+    /// What went out of the request, over all connections.
+    var sentBytes: Int64 {
+        Int64(errand_curl_get_long(raw, ERRAND_CURLINFO_REQUEST_SIZE))
+            + max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T))
+    }
+
+    /// Whether the connection had carried another request.
+    var isReused: Bool { errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
     var announcedLength: Int64? {
         let length = errand_curl_get_offset(raw, ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)

@@ -15,6 +15,8 @@ struct Failure {
     /// What a proxy answered to CONNECT; 0 if there was none.
     var proxyStatus = 0
     var hasHead = false
+    /// The connection had carried another request, and no line of a response came.
+    var isOnUsedConnection = false
 
     var error: ErrandError {
         let text = detail.isEmpty ? summary : "\(summary): \(detail)"
@@ -37,6 +39,8 @@ struct Failure {
         case 7, 45, 97: (.cannotConnect, nil)
         case 28: (.timedOut, "the connection was not made in time")
         case 18: (.truncated, nil)
+        case _ where isOnUsedConnection && Self.isForeign(code):
+            (.connectionLost, "the connection, which was used before, has bytes that belong to no response")
         case 1: (.invalidResponse, "what came is not HTTP/1 or HTTP/2")
         case 8, 61: (.invalidResponse, nil)
         case 43 where !hasHead: (.invalidResponse, "a header field of the answer is not valid")
@@ -50,6 +54,9 @@ struct Failure {
         default: (.transportFailed, nil)
         }
     }
+
+    /// Whether what came is nothing that begins like a response.
+    static func isForeign(_ code: Int32) -> Bool { code == 1 || code == 8 }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 

@@ -36,6 +36,9 @@ struct ResponseHead: ~Copyable {
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
+    /// Whether its status line begins with "HTTP/1".
+    var isHTTP1: Bool { lines.count > 5 && lines.bytes[5] == 0x31 }
+
     /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line that
     /// is no header field is left out.
     var headers: HTTPHeaders { Self.fields(lines.bytes, skipsFirst: true) }

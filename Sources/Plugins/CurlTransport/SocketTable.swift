@@ -15,6 +15,8 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Made by `open`, so that its end is heard of.
         var isOurs = false
+        /// It carries HTTP/1 and no request, so that nothing may come on it.
+        var isQuiet = false
         /// When nobody wanted it any more: a connection without a request.
         var idleSince: UInt64?
     }
@@ -25,6 +27,7 @@ final class SocketTable: @unchecked Sendable {
     init() throws {
         poll = errand_poll_make()
         guard poll >= 0 else {
+            if DescriptorShortage.isReported { throw DescriptorShortage() }
             throw ErrandError(.transportFailed, "epoll failed: \(String(cString: strerror(errno)))")
         }
     }
@@ -44,6 +47,7 @@ final class SocketTable: @unchecked Sendable {
         guard entries[index].wanted != 0 else {
             errand_poll_remove(poll, event.descriptor)
             entries[index].registered = 0
+            if entries[index].isQuiet { end(event.descriptor) }
             return nil
         }
         var mask: Int32 = 0
@@ -53,9 +57,36 @@ final class SocketTable: @unchecked Sendable {
         return mask
     }
 
-    /// libcurl changed what it wants of a socket.
-    func want(_ descriptor: Int32, _ what: Int32, at now: UInt64) {
+    /// Ends the quiet connections on which something came: what a server sends without a request, such as a 408 before it
+    /// closes, would be taken for the response to the next one.
+    func endSpoiled() {
+        withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: 16) { events in
+            let count = wait(into: events, milliseconds: 0)
+            for event in events[..<count] where isQuiet(event.descriptor) { _ = wanted(event) }
+        }
+    }
+
+    private func isQuiet(_ descriptor: Int32) -> Bool {
+        Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
+    }
+
+    /// An event may be older than the end of the exchange that it belongs to; then there is nothing to read. What there is
+    /// is taken out: libcurl finds a connection at its end only if nothing comes before it.
+    private func end(_ descriptor: Int32) {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
+            for round in 0..<16 {
+                let count = recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
+                if count < 0 && round == 0 && (errno == EAGAIN || errno == EINTR) { return }
+                if count <= 0 { break }
+            }
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// libcurl changed what it wants of a socket; `isQuiet` says that an exchange in HTTP/1 is over on it.
+    func want(_ descriptor: Int32, _ what: Int32, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
+        entries[index].isQuiet = isQuiet && entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE
         entries[index].idleSince = entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE ? now : nil
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
         entries[index].wanted = wanted

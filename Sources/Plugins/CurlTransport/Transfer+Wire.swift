@@ -18,7 +18,7 @@ extension Transfer {
         queued = .nanoseconds(Int64(lastHeard - created))
         if usesLoopClock { return loop.expectSilence(of: self) }
         heardByClock()
-        watch = Task { await watchSilence() }
+        if watch == nil { watch = Task { await watchSilence() } }
     }
 
     func heard() {
@@ -201,6 +201,7 @@ extension Transfer {
         }
         var failure = handle.failure(code)
         failure.hasHead = head.isComplete
+        failure.isOnUsedConnection = headerBytes == 0 && handle.isReused
         return failure.error
     }
 

@@ -39,6 +39,7 @@ final class Transfer: @unchecked Sendable {
     var queued: Duration?
     var failure: ErrandError?
     var headerBytes = 0
+    var attempts = Attempts()
     var isReceivePaused = false
     var isSendPaused = false {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }

@@ -30,7 +30,7 @@ enum Upload {
         if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
     }
 
-    private var isNone: Bool { if case .none = self { true } else { false } }
+    var isNone: Bool { if case .none = self { true } else { false } }
 
     /// Nil if it is not known and the body has to be sent in chunks.
     var length: Int64? {
@@ -40,6 +40,9 @@ enum Upload {
         case .stream(let stream): stream.length
         }
     }
+
+    /// Whether a part of a source that can be read once is gone.
+    var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }
 }

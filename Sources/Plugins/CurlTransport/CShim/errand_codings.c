@@ -3,9 +3,12 @@
 #if defined(__linux__)
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 // zlib's stable interface.
 typedef struct {
@@ -60,34 +63,54 @@ struct errand_decoder {
     void *other;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int loaded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int loaded;
+// The codings whose library was looked for to the end: it is there, or it is missing.
+static atomic_int settled;
+
+enum { ZLIB = ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE, ALL = ZLIB | ERRAND_CODING_BROTLI | ERRAND_CODING_ZSTD };
 
 static int find(void *library, void *slot, const char *name) {
     *(void **)slot = dlsym(library, name);
     return *(void **)slot != NULL;
 }
 
-static void load(void) {
-    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+// NULL also when there is no descriptor or memory for it just now; the codings are not settled then.
+static void *open_library(const char *name, int codings, int *found) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *reason = library ? NULL : dlerror();
+    int passes = reason && (strstr(reason, strerror(EMFILE)) || strstr(reason, strerror(ENFILE)) ||
+                            strstr(reason, strerror(ENOMEM)));
+    if (!passes) *found |= codings;
+    return library;
+}
+
+static void load(int missing) {
+    int found = 0;
+    void *library = missing & ZLIB ? open_library("libz.so.1", ZLIB, &found) : NULL;
     if (library && find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
         find(library, &api.inflate_end, "inflateEnd") && find(library, &api.inflate_reset, "inflateReset"))
-        loaded |= ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE;
-    library = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
+        atomic_fetch_or(&loaded, ZLIB);
+    library = missing & ERRAND_CODING_BROTLI ? open_library("libbrotlidec.so.1", ERRAND_CODING_BROTLI, &found) : NULL;
     if (library && find(library, &api.brotli_make, "BrotliDecoderCreateInstance") &&
         find(library, &api.brotli_run, "BrotliDecoderDecompressStream") &&
         find(library, &api.brotli_free, "BrotliDecoderDestroyInstance"))
-        loaded |= ERRAND_CODING_BROTLI;
-    library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+        atomic_fetch_or(&loaded, ERRAND_CODING_BROTLI);
+    library = missing & ERRAND_CODING_ZSTD ? open_library("libzstd.so.1", ERRAND_CODING_ZSTD, &found) : NULL;
     if (library && find(library, &api.zstd_make, "ZSTD_createDStream") &&
         find(library, &api.zstd_run, "ZSTD_decompressStream") && find(library, &api.zstd_free, "ZSTD_freeDStream") &&
         find(library, &api.zstd_set, "ZSTD_DCtx_setParameter") && find(library, &api.zstd_is_error, "ZSTD_isError"))
-        loaded |= ERRAND_CODING_ZSTD;
+        atomic_fetch_or(&loaded, ERRAND_CODING_ZSTD);
+    atomic_fetch_or(&settled, found);
 }
 
 int errand_codings(void) {
-    pthread_once(&once, load);
-    return loaded;
+    if (atomic_load(&settled) != ALL) {
+        pthread_mutex_lock(&lock);
+        load(ALL & ~atomic_load(&settled));
+        pthread_mutex_unlock(&lock);
+    }
+    return atomic_load(&loaded);
 }
 
 struct errand_decoder *errand_decoder_make(int coding) {

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "errand_curl.h"
 
 #if defined(__linux__)
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     int age;
@@ -41,9 +44,7 @@ static struct {
     message *(*multi_info_read)(void *, int *);
 } api;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static const char *fault;
-static char reason[512];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static version_info *info;
 
 static int find(void *library, void *slot, const char *name) {
@@ -52,53 +53,53 @@ static int find(void *library, void *slot, const char *name) {
     return symbol != NULL;
 }
 
-static const char *keep(const char *text) {
-    size_t length = 0;
-    while (text && text[length] && length < sizeof reason - 1) {
-        reason[length] = text[length];
-        length++;
-    }
-    reason[length] = 0;
-    return reason;
+static int find_all(void *library) {
+    return find(library, &api.global_init, "curl_global_init") &&
+           find(library, &api.version, "curl_version_info") &&
+           find(library, &api.strerror, "curl_easy_strerror") &&
+           find(library, &api.easy_init, "curl_easy_init") &&
+           find(library, &api.easy_cleanup, "curl_easy_cleanup") &&
+           find(library, &api.easy_reset, "curl_easy_reset") &&
+           find(library, &api.easy_pause, "curl_easy_pause") &&
+           find(library, &api.easy_setopt, "curl_easy_setopt") &&
+           find(library, &api.easy_getinfo, "curl_easy_getinfo") &&
+           find(library, &api.multi_init, "curl_multi_init") &&
+           find(library, &api.multi_cleanup, "curl_multi_cleanup") &&
+           find(library, &api.multi_setopt, "curl_multi_setopt") &&
+           find(library, &api.multi_add, "curl_multi_add_handle") &&
+           find(library, &api.multi_remove, "curl_multi_remove_handle") &&
+           find(library, &api.multi_socket_action, "curl_multi_socket_action") &&
+           find(library, &api.multi_info_read, "curl_multi_info_read");
 }
 
-static void load(void) {
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+// Under `lock`. What fails is tried again by the next caller: the reason may have passed by then.
+static const char *load(void) {
+    static void *library;
     if (!library) {
-        fault = keep(dlerror());
-        return;
+        const char *name = errand_curl_name();
+        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (!library) return dlerror();
     }
-    int complete = find(library, &api.global_init, "curl_global_init") &&
-                   find(library, &api.version, "curl_version_info") &&
-                   find(library, &api.strerror, "curl_easy_strerror") &&
-                   find(library, &api.easy_init, "curl_easy_init") &&
-                   find(library, &api.easy_cleanup, "curl_easy_cleanup") &&
-                   find(library, &api.easy_reset, "curl_easy_reset") &&
-                   find(library, &api.easy_pause, "curl_easy_pause") &&
-                   find(library, &api.easy_setopt, "curl_easy_setopt") &&
-                   find(library, &api.easy_getinfo, "curl_easy_getinfo") &&
-                   find(library, &api.multi_init, "curl_multi_init") &&
-                   find(library, &api.multi_cleanup, "curl_multi_cleanup") &&
-                   find(library, &api.multi_setopt, "curl_multi_setopt") &&
-                   find(library, &api.multi_add, "curl_multi_add_handle") &&
-                   find(library, &api.multi_remove, "curl_multi_remove_handle") &&
-                   find(library, &api.multi_socket_action, "curl_multi_socket_action") &&
-                   find(library, &api.multi_info_read, "curl_multi_info_read");
-    if (!complete) {
-        fault = "libcurl.so.4 lacks a function of its interface";
-        return;
-    }
-    if (api.global_init(3L) != 0) {
-        fault = "curl_global_init failed";
-        return;
-    }
+    if (!find_all(library)) return "it lacks a function of libcurl's interface";
+    if (api.global_init(3L) != 0) return "curl_global_init failed";
     info = api.version(0);
-    if (!info) fault = "curl_version_info failed";
+    return info ? NULL : "curl_version_info failed";
 }
 
-const char *errand_curl_load(void) {
-    pthread_once(&once, load);
-    return fault;
+const char *errand_curl_name(void) {
+    const char *name = secure_getenv("ERRAND_LIBCURL");
+    return name && name[0] ? name : "libcurl.so.4";
+}
+
+int errand_curl_load(char *reason, size_t size) {
+    pthread_mutex_lock(&lock);
+    const char *fault = info ? NULL : load();
+    if (fault && size > 0) {
+        strncpy(reason, fault, size - 1);
+        reason[size - 1] = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return fault ? -1 : 0;
 }
 
 unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }

@@ -51,6 +51,16 @@ void errand_wake_take(int descriptor) {
     while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {}
 }
 
+int errand_has_descriptors(int count) {
+    int made[16];
+    int index = 0;
+    if (count > 16) count = 16;
+    while (index < count && (made[index] = errand_wake_make()) >= 0) index++;
+    int has = index == count;
+    while (index > 0) close(made[--index]);
+    return has;
+}
+
 int errand_socket_make(int family, int type, int protocol) { return socket(family, type | SOCK_CLOEXEC, protocol); }
 
 void errand_thread_prepare(const char *name) {

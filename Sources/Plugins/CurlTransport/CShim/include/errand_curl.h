@@ -47,6 +47,8 @@
 #define ERRAND_CURLOPT_COPYPOSTFIELDS 10165
 #define ERRAND_CURLOPT_SEEKFUNCTION 20167
 #define ERRAND_CURLOPT_SEEKDATA 10168
+#define ERRAND_CURLOPT_FRESH_CONNECT 74
+#define ERRAND_CURLOPT_FORBID_REUSE 75
 #define ERRAND_CURLOPT_NOPROXY 10177
 #define ERRAND_CURLOPT_PROTOCOLS 181
 #define ERRAND_CURLOPT_CLOSESOCKETFUNCTION 20208
@@ -82,6 +84,7 @@
 #define ERRAND_CURL_SEEKFUNC_OK 0
 #define ERRAND_CURL_SEEKFUNC_FAIL 1
 #define ERRAND_CURL_PREREQFUNC_OK 0
+#define ERRAND_CURL_PREREQFUNC_ABORT 1
 
 // Halves of a transfer for errand_curl_pause.
 #define ERRAND_CURLPAUSE_RECV 1
@@ -104,6 +107,7 @@
 #define ERRAND_CURL_CSELECT_ERR 4
 #define ERRAND_CURL_SOCKET_TIMEOUT (-1)
 
+#define ERRAND_CURLINFO_REQUEST_SIZE 0x20000C
 #define ERRAND_CURLINFO_SSL_VERIFYRESULT 0x20000D
 #define ERRAND_CURLINFO_OS_ERRNO 0x200019
 #define ERRAND_CURLINFO_HTTP_CONNECTCODE 0x200016
@@ -152,8 +156,10 @@ typedef int (*errand_curl_request_callback)(
 typedef int (*errand_curl_socket_callback)(void *easy, int descriptor, int what, void *user, void *socket);
 typedef int (*errand_curl_timer_callback)(void *multi, long milliseconds, void *user);
 
-// Loads libcurl.so.4 once for the process. NULL if that went well, else what was wrong.
-const char *errand_curl_load(void);
+// The library that is loaded: ERRAND_LIBCURL of the environment, or libcurl.so.4.
+const char *errand_curl_name(void);
+// Loads it, once for the process. 0 if that went well; else -1 with what was wrong, and the next call tries again.
+int errand_curl_load(char *reason, size_t size);
 // 0x075801 for 7.88.1.
 unsigned int errand_curl_version_number(void);
 const char *errand_curl_version(void);

@@ -26,6 +26,9 @@ int errand_wake_make(void);
 void errand_wake_send(int descriptor);
 void errand_wake_take(int descriptor);
 
+// Whether the process and the system have room for that many more descriptors, at most 16.
+int errand_has_descriptors(int count);
+
 // A socket that no child process inherits.
 int errand_socket_make(int family, int type, int protocol);
 // The name of the calling thread, blocked signals included: none of the process's are taken by it.

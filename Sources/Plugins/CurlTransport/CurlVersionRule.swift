@@ -1,0 +1,84 @@
+/// What Errand does not do with some versions of libcurl, and why: all that it knows of versions stands in ``all``.
+///
+/// docs/curl-transport.md repeats the table. A distribution that mends a version without a new number is treated like
+/// the version that it names.
+struct CurlVersionRule {
+    /// What can be left undone.
+    enum Avoided: CaseIterable {
+        /// The library itself.
+        case library
+        /// A connection for more than one request.
+        case connectionReuse
+        /// An easy handle for more than one request.
+        case handleReuse
+        /// HTTP/2.
+        case http2
+        /// HTTP/2 for a request with a body.
+        case http2Upload
+        /// libcurl's callback before each attempt at a request.
+        case attemptCallback
+        /// Leaving a name lookup without waiting for its end.
+        case quickExit
+        /// Running libcurl on the thread of the caller.
+        case callersThread
+    }
+
+    let avoided: Avoided
+    let first: CurlVersion
+    /// Included.
+    let last: CurlVersion
+    let reason: String
+
+    private init(_ avoided: Avoided, _ first: CurlVersion, _ last: CurlVersion, _ reason: String) {
+        self.avoided = avoided
+        self.first = first
+        self.last = last
+        self.reason = reason
+    }
+
+    static func avoided(in version: CurlVersion) -> Set<Avoided> {
+        Set(all.filter { $0.first <= version && version <= $0.last }.map(\.avoided))
+    }
+
+    static let all: [CurlVersionRule] = [
+        CurlVersionRule(
+            .library, CurlVersion(0, 0, 0), CurlVersion(7, 75, 255),
+            "They lack what the transport uses, and 7.61.1 and older free a handle that is still in use."),
+        CurlVersionRule(
+            .connectionReuse, .oldest, CurlVersion(7, 79, 255),
+            """
+            libcurl sends a request again on up to five other connections without a callback that could refuse it; and \
+            to 7.76.1 a TLS session ticket that arrives on a connection used again is written to freed memory \
+            (CVE-2021-22901).
+            """),
+        CurlVersionRule(
+            .handleReuse, CurlVersion(7, 84, 0), CurlVersion(8, 0, 255),
+            """
+            A handle keeps a pointer to the last header field of its last response. A first line that begins with a \
+            blank is written through it (curl issue 11101, mended in 8.1.0).
+            """),
+        CurlVersionRule(
+            .http2, .oldest, CurlVersion(7, 88, 0),
+            """
+            A paused stream stops all others of its connection (seen with 7.81), never goes on (7.84, issue 9180), or \
+            loses what was held for it (7.88.0, issue 10525).
+            """),
+        CurlVersionRule(
+            .http2, CurlVersion(8, 0, 0), CurlVersion(8, 13, 255),
+            """
+            A stream that goes on after a pause stalls (8.0, issue 10988; seen with 8.5; to 8.13, issue 16955), and so \
+            do uploads (8.1, issue 11426).
+            """),
+        CurlVersionRule(
+            .http2, CurlVersion(8, 16, 0), CurlVersion(8, 17, 255),
+            "A stream that is paused ends with a write error (issue 19334)."),
+        CurlVersionRule(
+            .http2Upload, CurlVersion(8, 14, 0), CurlVersion(8, 22, 255),
+            "A server that refuses the stream of an upload makes libcurl use freed memory (CVE-2026-92392)."),
+        CurlVersionRule(.attemptCallback, .oldest, CurlVersion(7, 79, 255), "CURLOPT_PREREQFUNCTION is of 7.80."),
+        CurlVersionRule(.quickExit, .oldest, CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT is of 7.87."),
+        CurlVersionRule(
+            .callersThread, .oldest, CurlVersion(7, 87, 255),
+            "A write to a closed TLS connection raises SIGPIPE, which only the transport's own thread blocks."),
+    ]
+}

@@ -1,0 +1,44 @@
+#if os(Linux)
+import Errand
+import Glibc
+import Synchronization
+
+/// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
+/// wakes the task.
+enum DescriptorPause {
+    private static let waiting = Mutex<[UnsafeContinuation<Void, Never>]>([])
+    private static let microseconds: UInt32 = 20_000
+
+    /// Returns after about 20 milliseconds, cancelled or not.
+    static func wait() async {
+        await withUnsafeContinuation { continuation in
+            let isFirst = waiting.withLock { waiting in
+                waiting.append(continuation)
+                return waiting.count == 1
+            }
+            if isFirst { startThread() }
+        }
+    }
+
+    private static func startThread() {
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { _ in
+                usleep(DescriptorPause.microseconds)
+                DescriptorPause.resumeAll()
+                return nil
+            }, nil)
+        guard code == 0 else { return resumeAll() }
+        pthread_detach(thread)
+    }
+
+    private static func resumeAll() {
+        let all = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in all { continuation.resume() }
+    }
+}
+#endif

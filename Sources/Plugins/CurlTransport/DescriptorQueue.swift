@@ -1,0 +1,46 @@
+#if os(Linux)
+/// Transfers that wait for a descriptor, because the process or the system has none left: first come, first served.
+struct DescriptorQueue {
+    private var waiting: [Transfer] = []
+    /// When to look again.
+    private(set) var deadline = UInt64.max
+
+    /// Between two looks while there is none: what other code closes is not announced.
+    private static let pause: UInt64 = 20_000_000
+    /// Between two batches while there are some, so that what begins has opened its socket before the next look.
+    private static let step: UInt64 = 1_000_000
+    private static let batch = 4
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    mutating func add(_ transfer: Transfer, at now: UInt64) {
+        waiting.append(transfer)
+        deadline = min(deadline, now + Self.pause)
+    }
+
+    /// Whether it waited.
+    mutating func remove(_ transfer: Transfer) -> Bool {
+        guard let index = waiting.firstIndex(where: { $0 === transfer }) else { return false }
+        waiting.remove(at: index)
+        return true
+    }
+
+    /// Those whose timeout is over, and, if there are descriptors, a few to begin with.
+    mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
+        let late = waiting.filter { $0.isTiredOfWaiting(at: now) }
+        if !late.isEmpty { waiting.removeAll { $0.isTiredOfWaiting(at: now) } }
+        let next = hasDescriptors ? Array(waiting.prefix(Self.batch)) : []
+        waiting.removeFirst(next.count)
+        deadline = waiting.isEmpty ? .max : now + (hasDescriptors ? Self.step : Self.pause)
+        return (late, next)
+    }
+}
+
+extension Transfer {
+    /// Another clock than the system's is watched elsewhere.
+    fileprivate func isTiredOfWaiting(at now: UInt64) -> Bool {
+        guard usesLoopClock, let since = attempts.waitsSince else { return false }
+        return now - min(now, since) >= patience
+    }
+}
+#endif

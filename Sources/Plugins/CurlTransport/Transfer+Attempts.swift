@@ -1,0 +1,93 @@
+#if os(Linux)
+import Errand
+
+// How often a request goes out: all of it under the loop's driver lock.
+extension Transfer {
+    /// What became of the request on connections so far.
+    struct Attempts {
+        /// On how many connections a byte of it may have gone out.
+        var count = 0
+        /// What libcurl had sent when the present attempt began; below 0 before the first one on a handle.
+        var sentBefore: Int64 = -1
+        /// Kept connections are not to be used for it.
+        var needsFreshConnection = false
+        /// The system had no descriptor for its socket.
+        var lacksDescriptor = false
+        /// Since when it waits for a descriptor.
+        var waitsSince: UInt64?
+    }
+
+    /// What follows when libcurl has ended a transfer.
+    enum Sequel {
+        case end
+        /// Another attempt, on a connection of its own.
+        case again
+        /// Another attempt when there are descriptors.
+        case wait
+    }
+
+    /// RFC 9110, section 9.2.2: a method that is not idempotent goes out once, any other once more.
+    private var mostAttempts: Int { request.method.isIdempotent ? 2 : 1 }
+
+    /// A connection is there, and libcurl is about to send the request on it; false refuses that.
+    func beginAttempt() -> Bool {
+        noteStart()
+        guard let handle else { return false }
+        attempts.waitsSince = nil
+        let sent = handle.sentBytes
+        defer { attempts.sentBefore = sent }
+        // A refused expectation is a whole exchange; the request without it is another one.
+        if head.isComplete && head.status == 417 { attempts.count = 0 }
+        // The attempt before sent nothing, so no server saw it.
+        if attempts.count > 0 && sent == attempts.sentBefore { return true }
+        guard attempts.count < mostAttempts else {
+            let isRepeated = request.method.isIdempotent
+            failure = ErrandError(
+                .connectionLost,
+                isRepeated
+                    ? "the connection was closed before a response, twice"
+                    : "the connection was closed before a response; a \(request.method.rawValue) that may have been received is not sent again"
+            )
+            return false
+        }
+        attempts.count += 1
+        return true
+    }
+
+    /// Whether a connection in HTTP/1 that has nothing to tell this transfer any more has to be silent.
+    var isThroughOnHTTP1: Bool { head.isHTTP1 && head.isComplete && !isReceivePaused && !isSendPaused }
+
+    /// What follows after libcurl's code.
+    func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
+        guard code != 0, failure == nil, headerBytes == 0, !isCancelled, !upload.isBegunStream else { return .end }
+        if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
+            return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
+        }
+        let isForeign = Failure.isForeign(code) && handle.isReused
+        return isForeign && attempts.count < mostAttempts ? .again : .end
+    }
+
+    /// What fails before a request is sent, and may fail for want of a descriptor: names, connections, certificates.
+    private static let codesBeforeRequest: Set<Int32> = [2, 5, 6, 7, 27, 35, 45, 58, 60, 66, 77, 80, 82, 83, 97]
+
+    /// Makes it ready for another attempt on another handle.
+    func rewind(forWaiting now: UInt64? = nil) {
+        attempts.sentBefore = -1
+        attempts.lacksDescriptor = false
+        if let now {
+            attempts.waitsSince = attempts.waitsSince ?? now
+        } else {
+            attempts.needsFreshConnection = true
+        }
+        uploadOffset = 0
+        progress.sent = 0
+        isReceivePaused = false
+        isSendPaused = false
+    }
+
+    /// The end of its patience with a process that has no descriptors.
+    var descriptorError: ErrandError {
+        ErrandError(.timedOut, "the process or the system had no descriptor for a connection within \(options.timeout)")
+    }
+}
+#endif

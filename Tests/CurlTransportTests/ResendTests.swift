@@ -1,0 +1,192 @@
+import Errand
+@testable import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite("What is sent again over libcurl", .timeLimit(.minutes(5)))
+struct ResendTests {
+    static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    /// A server that reads the whole of each request but the warming ones, and closes without a response.
+    private static func server(_ seen: Log<String>, warm: Int) throws -> RawServer {
+        let gate = Gate(warm)
+        return try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.contains(" /warm ") {
+                    gate.arrive()
+                    peer.send(ok)
+                    continue
+                }
+                if head.lowercased().contains("transfer-encoding: chunked") {
+                    _ = peer.readChunked()
+                } else {
+                    _ = peer.read(length(in: head))
+                }
+                return seen.add(String(head.prefix { $0 != " " }))
+            }
+        }
+    }
+
+    private static func length(in head: String) -> Int {
+        guard let range = head.lowercased().firstRange(of: "content-length: ") else { return 0 }
+        return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
+    }
+
+    /// Makes that many connections that are kept.
+    private static func warm(_ transport: CurlTransport, _ server: RawServer, _ count: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    _ = try await transport.send(try request(.get, server.url("/warm")), options: .of())
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(server.accepted == count)
+    }
+
+    enum Body: CaseIterable, CustomTestStringConvertible {
+        case none, small, large, stream
+        var testDescription: String { "\(self)" }
+        var body: RequestBody {
+            switch self {
+            case .none: .none
+            case .small: .data(pattern(1000))
+            case .large: .data(pattern(200_000))
+            case .stream: .stream { HTTPBody(source: Feed([pattern(1000), pattern(1000)])) }
+            }
+        }
+    }
+
+    @Test(
+        "a request that is not idempotent and was read whole goes out once, however many connections are kept",
+        arguments: ["POST", "PATCH", "MERGE"], Body.allCases)
+    func once(method: String, body: Body) async throws {
+        let seen = Log<String>()
+        let server = try Self.server(seen, warm: 6)
+        let transport = CurlTransport()
+        try await Self.warm(transport, server, 6)
+        let request = try request(HTTPMethod(rawValue: method), server.url("/go"), body: body.body)
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .connectionLost)
+        #expect(seen.all == [method])
+    }
+
+    @Test(
+        "an idempotent request that was read whole goes out twice at most",
+        arguments: ["GET", "PUT", "DELETE"], Body.allCases)
+    func twice(method: String, body: Body) async throws {
+        let seen = Log<String>()
+        let server = try Self.server(seen, warm: 6)
+        let transport = CurlTransport()
+        try await Self.warm(transport, server, 6)
+        let request = try request(HTTPMethod(rawValue: method), server.url("/go"), body: body.body)
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .connectionLost)
+        #expect(seen.all.count <= (body == .stream ? 1 : 2) && !seen.all.isEmpty)
+    }
+
+    @Test("a POST goes out on another connection if the kept one was closed before", arguments: [1, 6])
+    func closedBefore(connections: Int) async throws {
+        let posts = Log<String>()
+        let closed = Log<Int>()
+        let gate = Gate(connections)
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.hasPrefix("POST") {
+                    _ = peer.read(3)
+                    posts.add("POST")
+                    peer.send(Self.ok)
+                    continue
+                }
+                gate.arrive()
+                peer.send(Self.ok)
+                peer.close()
+                return closed.add(1)
+            }
+        }
+        let transport = CurlTransport()
+        try await Self.warm(transport, server, connections)
+        try await eventually { closed.all.count == connections }
+        let request = try request(.post, server.url("/go"), body: .data(Data("abc".utf8)))
+        #expect(try await transport.send(request, options: .of()).status == 200)
+        #expect(posts.all.count == 1)
+    }
+
+    enum Excess: String, CaseIterable {
+        case text = "what nobody asked for\r\n\r\n"
+        case line = "\r\n"
+        case response = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    }
+
+    @Test(
+        "bytes after the end of a response, on a connection that is kept, end no request after it",
+        arguments: Excess.allCases, [HTTPMethod.get, .post])
+    func excess(excess: Excess, method: HTTPMethod) async throws {
+        let posts = Log<String>()
+        let sent = Log<Int>()
+        let gate = Steps()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.hasPrefix("POST") { posts.add("POST") }
+                peer.send(Self.ok)
+                if head.contains(" /first ") {
+                    gate.wait()
+                    peer.send(excess.rawValue)
+                    sent.add(1)
+                }
+            }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        gate.go()
+        try await eventually { sent.all.count == 1 }
+        let response = try await transport.send(try request(method, server.url("/second")), options: .of())
+        #expect(response.status == 200 && response.data == Data("ok".utf8))
+        #expect(posts.all.count <= 1)
+    }
+
+    @Test("bytes that come with the next request are a lost connection: a GET goes out again, a POST does not")
+    func excessLater() async throws {
+        let heads = Log<String>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                heads.add(String(head.prefix { $0 != "\r" }))
+                let isAgain = head.contains(" /a ") && heads.all.filter { $0.contains(" /a ") }.count == 2
+                guard head.contains(" /first ") || isAgain else {
+                    peer.send("no response at all\r\n\r\n")
+                    return
+                }
+                peer.send(Self.ok)
+            }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        let post = try request(.post, server.url("/b"), body: .data(Data("abc".utf8)))
+        let error = try await failure { try await transport.send(post, options: .of()) }
+        let isReused = try !CurlLibrary.load().avoids(.connectionReuse)
+        #expect(error.code == (isReused ? .connectionLost : .invalidResponse))
+        #expect(heads.all.filter { $0.hasPrefix("POST") }.count == 1)
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        guard isReused else { return }
+        #expect(try await transport.send(try request(.get, server.url("/a")), options: .of()).status == 200)
+        #expect(heads.all.filter { $0.contains(" /a ") }.count == 2)
+        let fresh = try await failure { try await CurlTransport().send(post, options: .of()) }
+        #expect(fresh.code == .invalidResponse)
+    }
+}
+
+/// Holds threads of a test's server until that many have come.
+private final class Gate: Sendable {
+    private let size: Int
+    private let count = Atomic(0)
+
+    init(_ size: Int) { self.size = size }
+
+    func arrive() {
+        count.add(1, ordering: .acquiringAndReleasing)
+        while count.load(ordering: .acquiring) < size { usleep(500) }
+    }
+}

@@ -1,0 +1,157 @@
+import Errand
+@testable import ErrandCurlTransport
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("Versions of libcurl", .timeLimit(.minutes(5)))
+struct VersionTests {
+    typealias Avoided = CurlVersionRule.Avoided
+
+    @Test("numbers and names of versions")
+    func numbers() {
+        #expect(CurlVersion(7, 88, 1).number == 0x075801)
+        #expect(CurlVersion(number: 0x080c01).description == "8.12.1")
+        #expect(CurlVersion(7, 99, 9) < CurlVersion(8, 0, 0))
+    }
+
+    static let boundaries: [(Avoided, [(version: CurlVersion, isAvoided: Bool)])] = [
+        (.library, [(CurlVersion(7, 61, 1), true), (CurlVersion(7, 75, 0), true), (CurlVersion(7, 76, 0), false)]),
+        (
+            .connectionReuse,
+            [(CurlVersion(7, 76, 0), true), (CurlVersion(7, 79, 1), true), (CurlVersion(7, 80, 0), false)]
+        ),
+        (
+            .handleReuse,
+            [
+                (CurlVersion(7, 83, 1), false), (CurlVersion(7, 84, 0), true), (CurlVersion(7, 88, 1), true),
+                (CurlVersion(8, 0, 1), true), (CurlVersion(8, 1, 0), false),
+            ]
+        ),
+        (
+            .http2,
+            [
+                (CurlVersion(7, 76, 0), true), (CurlVersion(7, 81, 0), true), (CurlVersion(7, 88, 0), true),
+                (CurlVersion(7, 88, 1), false), (CurlVersion(8, 0, 0), true), (CurlVersion(8, 5, 0), true),
+                (CurlVersion(8, 13, 0), true), (CurlVersion(8, 14, 0), false), (CurlVersion(8, 15, 0), false),
+                (CurlVersion(8, 16, 0), true), (CurlVersion(8, 17, 0), true), (CurlVersion(8, 18, 0), false),
+            ]
+        ),
+        (
+            .http2Upload,
+            [
+                (CurlVersion(7, 88, 1), false), (CurlVersion(8, 14, 0), true), (CurlVersion(8, 22, 0), true),
+                (CurlVersion(8, 23, 0), false),
+            ]
+        ),
+        (.attemptCallback, [(CurlVersion(7, 79, 1), true), (CurlVersion(7, 80, 0), false)]),
+        (.quickExit, [(CurlVersion(7, 86, 0), true), (CurlVersion(7, 87, 0), false)]),
+        (.callersThread, [(CurlVersion(7, 87, 0), true), (CurlVersion(7, 88, 0), false)]),
+    ]
+
+    @Test("each rule holds from its first version to its last one")
+    func rules() {
+        for (avoided, versions) in Self.boundaries {
+            for (version, isAvoided) in versions {
+                #expect(
+                    CurlVersionRule.avoided(in: version).contains(avoided) == isAvoided, "\(avoided) with \(version)")
+            }
+        }
+        #expect(Set(Self.boundaries.map(\.0)) == Set(Avoided.allCases))
+        #expect(CurlVersionRule.avoided(in: CurlVersion(8, 23, 0)) == [])
+        for rule in CurlVersionRule.all {
+            #expect(rule.first <= rule.last && !rule.reason.isEmpty)
+        }
+    }
+
+    @Test("where no attempt can be refused, no connection is used again")
+    func attempts() {
+        for minor in UInt32(76)...88 {
+            let avoided = CurlVersionRule.avoided(in: CurlVersion(7, minor, 0))
+            #expect(!avoided.contains(.attemptCallback) || avoided.contains(.connectionReuse), "7.\(minor)")
+        }
+    }
+
+    @Test("a libcurl below the floor is refused with its version and the floor")
+    func tooOld() throws {
+        let error = #expect(throws: ErrandError.self) {
+            try CurlLibrary.check(CurlVersion(7, 61, 1), "7.61.1", features: -1)
+        }
+        #expect(error?.code == .transportUnavailable)
+        #expect(error?.message.contains("7.61.1") == true && error?.message.contains("7.76.0") == true)
+        #expect(try CurlLibrary.check(.oldest, "7.76.0", features: -1).speaksHTTP2 == false)
+    }
+
+    @Test("ERRAND_LIBCURL names the library; one that is missing is named, and the next request looks again")
+    func environment() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { peer in
+                while peer.readHead() != nil { peer.send("HTTP/1.1 204 No Content\r\n\r\n") }
+            }
+            let kept = getenv("ERRAND_LIBCURL").map { String(cString: $0) }
+            setenv("ERRAND_LIBCURL", "/nowhere/libcurl.so.4", 1)
+            let transport = CurlTransport()
+            do {
+                _ = try await transport.send(try request(.get, server.url()), options: .of())
+                preconditionFailure("no library, and a response")
+            } catch let error as ErrandError {
+                precondition(error.code == .transportUnavailable, error.description)
+                precondition(error.message.contains("/nowhere/libcurl.so.4"), error.description)
+            }
+            if let kept { setenv("ERRAND_LIBCURL", kept, 1) } else { unsetenv("ERRAND_LIBCURL") }
+            let response = try await transport.send(try request(.get, server.url()), options: .of())
+            precondition(response.status == 204)
+        }
+    }
+
+    @Test(
+        "a real libcurl below the floor, which ERRAND_OLD_LIBCURL names, is refused with its version",
+        .enabled(if: getenv("ERRAND_OLD_LIBCURL") != nil))
+    func reallyOld() async throws {
+        await #expect(processExitsWith: .success) {
+            setenv("ERRAND_LIBCURL", getenv("ERRAND_OLD_LIBCURL"), 1)
+            do {
+                _ = try await CurlTransport().send(try request(.get, "http://127.0.0.1:1/"), options: .of())
+                preconditionFailure("a response")
+            } catch let error as ErrandError {
+                precondition(error.code == .transportUnavailable, error.description)
+                precondition(error.message.contains("is older than 7.76.0"), error.description)
+            }
+        }
+    }
+
+    @Test("a host that old versions of libcurl would take for something else, or copy too far, is refused")
+    func hosts() async throws {
+        let name = String(repeating: "a", count: 60)
+        for host in ["\([name, name, name, name, "example.test"].joined(separator: "."))", "a%2Fb.test", "a%40b.test"] {
+            let request = try request(.get, "http://\(host)/")
+            let error = try await failure { try await CurlTransport().send(request, options: .of()) }
+            #expect(error.code == .invalidURL, "\(host)")
+        }
+        try HostCheck.check(try #require(URL(string: "http://[fe80::1%25eth0]/")))
+        try HostCheck.check(try #require(URL(string: "http://m%C3%BCller.test/")))
+    }
+
+    @Test("a header line that begins with a blank, right after the status line, corrupts nothing")
+    func blankFirstLine() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { peer in
+                while peer.readHead() != nil {
+                    peer.send("HTTP/1.1 200 OK\r\n X:AAAA\r\nContent-Length: 2\r\nY: \(pad)\r\n\r\nok")
+                }
+            }
+            let transport = CurlTransport()
+            for _ in 0..<200 {
+                do {
+                    let response = try await transport.send(try request(.get, server.url()), options: .of())
+                    precondition(response.status == 200 && response.data.count == 2)
+                    precondition(response.headers["X"] == nil, "a line before the first field belongs to none")
+                } catch let error as ErrandError {
+                    precondition(error.code == .invalidResponse, error.description)
+                }
+            }
+        }
+    }
+}
+
+private let pad = String(repeating: "b", count: 40)
