@@ -21,10 +21,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let deadline: ContinuousClock.Instant?
     let accessories: [any Accessory]
     let bodyByteLimit: Int
-    private let listener: (@Sendable (TransferProgress) -> Void)?
+    let listener: (@Sendable (TransferProgress) -> Void)?
+    /// Filters of the call that began a composite, for each request that it sends.
+    let filters: [any Filter]
     let registry: ActivityRegistry
     private let givenLabel: String?
-    private let events: OrderedEvents<ActivityEvent>?
+    let events: OrderedEvents<ActivityEvent>?
     private let state = Mutex(State())
     private let over = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -33,6 +35,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: (any CancellableTask)?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
+        /// Whether what it brought is being put in its place: from then on it can no longer be cancelled.
+        var isAccepted = false
         var progress = TransferProgress()
         var attempts = 0
         var lastSent: HTTPRequest?
@@ -43,21 +47,25 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     init(
         _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
-        deadline: Duration? = nil, accessories: [any Accessory], registry: ActivityRegistry,
-        progress listener: (@Sendable (TransferProgress) -> Void)? = nil
+        deadline: Duration? = nil, filters: [any Filter] = [], accessories: [any Accessory],
+        registry: ActivityRegistry, progress listener: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
         self.kind = kind
         self.request = request
         self.parent = parent
         self.tags = tags
+        self.filters = filters
+        // Asked once, at the start.
+        let accessories =
+            accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
         self.accessories = accessories
         self.registry = registry
         self.listener = listener
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
-        events = accessories.isEmpty ? nil : OrderedEvents()
+        events = accessories.isEmpty && listener == nil ? nil : OrderedEvents()
         bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
     }
 
@@ -85,7 +93,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     @discardableResult
     func cancel(_ cause: CancellationCause) -> Bool {
         let (isFirst, task) = state.withLock { state -> (Bool, (any CancellableTask)?) in
-            guard state.cause == nil, state.outcome == nil else { return (false, nil) }
+            guard state.cause == nil, state.outcome == nil, !state.isAccepted else { return (false, nil) }
             state.cause = cause
             return (true, state.task)
         }
@@ -101,10 +109,30 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    func add(_ check: ResponseCheck) {
+    /// Lets nothing cancel it any more; false if something has.
+    func accept() -> Bool {
         state.withLock { state in
-            state.checks.removeAll { $0.name == check.name }
-            state.checks.append(check)
+            if state.cause == nil { state.isAccepted = true }
+            return state.isAccepted
+        }
+    }
+
+    /// Remembers the progress; false once the outcome is decided.
+    func remember(_ progress: TransferProgress) -> Bool {
+        state.withLock { state in
+            guard state.outcome == nil else { return false }
+            state.progress = progress
+            return true
+        }
+    }
+
+    // What is replaced below is returned from under the lock: a user's object may go with it, whose end runs code.
+
+    func add(_ check: ResponseCheck) {
+        _ = state.withLock { state in
+            let old = state.checks
+            state.checks = old.filter { $0.name != check.name } + [check]
+            return old
         }
     }
 
@@ -119,15 +147,22 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
-    func willSend(_ request: HTTPRequest) { state.withLock { $0.lastSent = request } }
+    func willSend(_ request: HTTPRequest) {
+        _ = state.withLock { state in
+            let old = state.lastSent
+            state.lastSent = request
+            return old
+        }
+    }
 
     func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
 
     /// Remembers a streamed body, so that a failure after the head ends its transfer.
     func watch(_ body: HTTPBody) {
-        state.withLock { state in
-            state.bodies.removeAll { $0.reader == nil }
-            state.bodies.append(WeakBody(reader: body.reader))
+        _ = state.withLock { state in
+            let readers = state.bodies.compactMap(\.reader)
+            state.bodies = readers.map { WeakBody(reader: $0) } + [WeakBody(reader: body.reader)]
+            return readers
         }
     }
 
@@ -135,7 +170,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
         // The request's own code: not under the lock.
         let label = state.withLock { $0.cause } == .deadline ? label : ""
-        let (settled, bodies) = state.withLock { state in
+        let (settled, left) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.forOnlookers), staged: state.staged)
             switch state.cause {
             case .deadline?:
@@ -157,12 +192,13 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
                 }
             }
             state.outcome = settled.outcome
+            let left = (state.bodies, state.checks, state.lastSent, state.task)
             (state.task, state.lastSent, state.checks) = (nil, nil, [])
-            defer { (state.staged, state.bodies) = ([], []) }
-            return (settled, state.bodies)
+            (state.staged, state.bodies) = ([], [])
+            return (settled, left)
         }
         over.store(true, ordering: .releasing)
-        if settled.failure != nil { bodies.forEach { $0.reader?.cancel() } }
+        if settled.failure != nil { left.0.forEach { $0.reader?.cancel() } }
         return settled
     }
 }
@@ -202,34 +238,6 @@ public enum CancellationCause: Sendable, Hashable {
     /// cancelled the call. Not the source of a body that is sent: one that was cancelled elsewhere fails the call with
     /// ``ErrandError/Code/bodyEncoding``.
     case within
-}
-
-extension Activity {
-    /// Tells accessories, in order: what happens while another thread tells, or within an accessory, is told after that.
-    func tell(_ event: @autoclosure () -> ActivityEvent) {
-        events?.tell(event()) { event in
-            for accessory in accessories { accessory.activity(self, did: event) }
-        }
-    }
-
-    /// Returns when everything told so far has reached the accessories.
-    func allTold() async { await events?.allTold() }
-
-    /// Tells accessories and the handle what happens on the wire; a composite tells the progress of the whole. Nothing is
-    /// told once the activity is over.
-    public func report(_ event: TransportEvent) {
-        if isOver { return }
-        if case .progress(let progress) = event {
-            state.withLock { $0.progress = progress }
-            listener?(progress)
-        }
-        tell(.transport(event))
-    }
-
-    /// Tells accessories something worth a line in a log, unless the activity is over.
-    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
-        if !isOver { tell(.note(ActivityNote(name, message(), details: details))) }
-    }
 }
 
 /// A task whatever its result.

@@ -14,7 +14,7 @@ final class ActivityRegistry: Sendable {
 
     init(time: any TimeSource) { self.time = time }
 
-    deinit { state.withLock { $0.timer?.cancel() } }
+    deinit { state.withLock { $0.timer }?.cancel() }
 
     var activities: [Activity] { state.withLock { Array($0.running.values) } }
 
@@ -27,10 +27,11 @@ final class ActivityRegistry: Sendable {
         http: @escaping @Sendable (Success) -> HTTPResponse? = { _ in nil },
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> Task<Success, any Error> {
-        state.withLock { state in
+        let stale = state.withLock { state in
             state.running[activity.id] = activity
-            if let deadline = activity.deadline { wake(&state, at: deadline) }
+            return activity.deadline.flatMap { wake(&state, at: $0) }
         }
+        stale?.cancel()
         activity.tell(.willStart)
         let task: Task<Success, any Error>
         if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -61,7 +62,7 @@ final class ActivityRegistry: Sendable {
         for work in settled.staged {
             if settled.failure == nil { await work.commit() } else { await work.discard() }
         }
-        activity.tell(.willStop(settled.outcome))
+        activity.tellLast(.willStop(settled.outcome))
         // Released before the callbacks: in a program whose main thread is blocked they never run.
         state.withLock { $0.running[activity.id] = nil }
         await activity.allTold()
@@ -72,21 +73,24 @@ final class ActivityRegistry: Sendable {
                 }
             await completion.deliver(activity, result)
         }
-        activity.tell(.didStop(settled.outcome))
+        activity.tellLast(.didStop(settled.outcome))
         guard let success, settled.failure == nil else { throw settled.failure ?? CancellationError() }
         return success
     }
 
     /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
     /// look, of the few that run, happens about once in the length of a deadline.
-    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) {
-        if let wakes = state.wakes, wakes <= instant { return }
-        state.timer?.cancel()
+    ///
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) -> Task<Void, Never>? {
+        if let wakes = state.wakes, wakes <= instant { return nil }
+        let stale = state.timer
         state.wakes = instant
         state.timer = Task.detached { [time, weak self] in
             do { try await time.sleep(until: instant) } catch { return }
             self?.cancelOverdue()
         }
+        return stale
     }
 
     private func cancelOverdue() {
@@ -94,7 +98,8 @@ final class ActivityRegistry: Sendable {
         let overdue = state.withLock { state in
             state.wakes = nil
             let deadlines = state.running.values.compactMap(\.deadline)
-            if let next = deadlines.filter({ $0 > now }).min() { wake(&state, at: next) }
+            // The timer that is replaced is the one that has just rung.
+            if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return state.running.values.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }

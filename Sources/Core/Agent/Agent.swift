@@ -1,8 +1,24 @@
 public import Dispatch
 
-/// Takes a request and answers with its response; ``NetworkAgent`` is the one that goes to the network.
+/// Takes a request and returns its response; ``NetworkAgent`` is the one that goes to the network.
 ///
-/// An agent of one's own, such as a fake in a test, writes `send`; the rest has defaults that are built on it.
+/// An agent of one's own writes `send`, and the rest has defaults that are built on it: a fake in a test, or one that
+/// passes requests on to another agent.
+///
+/// ```swift
+/// struct Counted: Agent {
+///     let base: NetworkAgent
+///     let count = Counter()
+///
+///     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
+///         count.add()
+///         return try await base.send(request, options: options)
+///     }
+/// }
+/// ```
+///
+/// What `start` makes of `send` has an activity of its own, that of the handle: the accessories of the call are notified
+/// of that one alone, with everything that happens below it, and its progress is the call's. Pass the options on.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response where the caller is. Cancelling the calling task cancels the request.
     @discardableResult
@@ -21,28 +37,6 @@ public protocol Agent: Sendable {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
-}
-
-extension Agent {
-    @discardableResult
-    public func start<R: Request>(
-        _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
-    ) -> RequestHandle<Response<R.Output>> {
-        start(.request, options: options, completion: completion) { _ in try await send(request, options: options) }
-    }
-
-    @discardableResult
-    public func start<Success: Sendable>(
-        _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
-        body: @escaping @Sendable (Activity) async throws -> Success
-    ) -> RequestHandle<Success> {
-        let activity = Activity(
-            kind, label: options.label, tags: options.tags, parent: options.parent?.id,
-            accessories: options.accessories,
-            registry: ActivityRegistry(time: SystemTimeSource()), progress: options.progress)
-        return RequestHandle(
-            activity: activity, task: activity.registry.launch(activity, completion: completion, body: body))
-    }
 }
 
 extension Agent {

@@ -4,7 +4,8 @@ public struct CallOptions: Sendable {
     public var tags: Tags
     /// The batch, chain or request that this call is a part of.
     public var parent: Activity?
-    /// Run after the agent's and the request's of the same stage. Empty by default.
+    /// Run after the agent's and the request's of the same stage. Empty by default. Those of a batch, a chain or another
+    /// composite run for each request that has it as its parent, before that request's call's own.
     public var filters: [any Filter]
     /// Told after the agent's and the request's.
     public var accessories: [any Accessory]
@@ -28,4 +29,7 @@ public struct CallOptions: Sendable {
         self.label = label
         self.progress = progress
     }
+
+    /// Those of the composite that this call is a part of, then its own.
+    var allFilters: [any Filter] { parent.map { $0.filters + filters } ?? filters }
 }

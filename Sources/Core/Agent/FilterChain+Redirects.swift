@@ -17,7 +17,7 @@ extension FilterChain {
                 response.body.cancel()
                 throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
             }
-            await finish(response.body)
+            await finish(response.body, exchange)
             exchange.activity.tell(.redirected(response.forOnlookers, to: next))
             let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: next.url)
             exchange = exchange.with { fields in
@@ -83,9 +83,12 @@ extension FilterChain {
         return target
     }
 
-    /// A short rest of a body is read so that its connection can be used again; a long one is given up.
-    private func finish(_ body: HTTPBody) async {
-        if body.data == nil, let length = body.length, length <= 64 << 10 { _ = await body.prefix(64 << 10 + 1) }
+    /// A short rest of a body is read so that its connection can be used again; one that is long, or slow, is cancelled.
+    private func finish(_ body: HTTPBody, _ exchange: Exchange) async {
+        if body.data == nil, let length = body.length, length <= 64 << 10 {
+            let rest = BodyAllowance(bytes: 64 << 10 + 1, timeout: exchange.timeout, time: exchange.time)
+            _ = await body.prefix(within: rest)
+        }
         body.cancel()
     }
 

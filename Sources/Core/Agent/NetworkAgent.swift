@@ -54,11 +54,31 @@ public final class NetworkAgent: Agent {
     public var configuration: Configuration { settings.withLock { $0 }.configuration }
 
     /// Changes the configuration in one step, from the next start on.
+    ///
+    /// ```swift
+    /// agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
+    /// ```
+    ///
+    /// The closure runs on a copy and under no lock, so it may use the agent. No change is lost: if another one is stored
+    /// while it runs, it runs again, on the newer configuration. A change within a change counts once, and before it.
     public func configure(_ change: (inout Configuration) throws -> Void) rethrows {
-        try settings.withLock { settings in
-            var configuration = settings.configuration
-            try change(&configuration)
-            settings = AgentSettings(configuration, transport: transport)
+        if ConfigurationChange.isRepeated(on: self) {
+            // The first run of the change around this one has stored it.
+            var configuration = configuration
+            return try change(&configuration)
+        }
+        var isRepeated = false
+        while true {
+            let before = settings.withLock { $0 }
+            var configuration = before.configuration
+            try ConfigurationChange.run(on: self, isRepeated: isRepeated) { try change(&configuration) }
+            let after = AgentSettings(configuration, transport: transport)
+            let isStored = settings.withLock { settings in
+                if settings === before { settings = after }
+                return settings === after
+            }
+            if isStored { return }
+            isRepeated = true
         }
     }
 
@@ -107,7 +127,7 @@ public final class NetworkAgent: Agent {
         ) { activity in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }
-            return try await settings.carryOut(request, activity, callFilters: options.filters)
+            return try await settings.carryOut(request, activity, callFilters: options.allFilters)
         }
         return RequestHandle(activity: activity, task: task)
     }
@@ -117,7 +137,7 @@ public final class NetworkAgent: Agent {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
-        let activity = activity(kind, settings.withLock { $0 }, options)
+        let activity = activity(kind, settings.withLock { $0 }, options, filters: options.allFilters)
         let task = registry.launch(activity, completion: completion) { activity in
             defer { withExtendedLifetime(self) {} }
             return try await body(activity)
@@ -127,14 +147,13 @@ public final class NetworkAgent: Agent {
 
     private func activity(
         _ kind: ActivityKind, _ settings: AgentSettings, _ options: CallOptions, request: (any Request)? = nil,
-        tags: Tags = Tags(), accessories: [any Accessory] = [], deadline: Duration? = nil
+        tags: Tags = Tags(), filters: [any Filter] = [], accessories: [any Accessory] = [], deadline: Duration? = nil
     ) -> Activity {
         var all = settings.configuration.accessories
         if !accessories.isEmpty || !options.accessories.isEmpty { all += accessories + options.accessories }
-        if !all.allSatisfy({ $0.isListening }) { all = all.filter { $0.isListening } }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
-            deadline: deadline, accessories: all, registry: registry, progress: options.progress)
+            deadline: deadline, filters: filters, accessories: all, registry: registry, progress: options.progress)
     }
 }
 

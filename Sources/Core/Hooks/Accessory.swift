@@ -51,9 +51,9 @@ public enum ActivityEvent: Sendable {
     case redirected(HTTPResponse, to: HTTPRequest)
     /// A message from a filter, such as a retry that waits or a cache that could not be written.
     case note(ActivityNote)
-    /// It is decided; delegate and completion come next.
+    /// It is decided; delegate and completion come next. Nothing but ``didStop(_:)`` follows.
     case willStop(ActivityOutcome)
-    /// Delegate and completion have been told; nothing follows.
+    /// Delegate and completion have been notified; nothing follows, whatever reports it.
     case didStop(ActivityOutcome)
 }
 

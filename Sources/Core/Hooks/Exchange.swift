@@ -102,15 +102,22 @@ public struct Exchange: Sendable {
         return RequestHandle(activity: background, task: task)
     }
 
-    /// Tells accessories something worth a line in a log.
+    /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
     public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
-        activity.tell(.note(ActivityNote(name, message(), details: details)))
+        activity.note(name, message(), details: details)
     }
 
-    /// Judges an answer as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
+    /// Judges a response as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
     /// has to know before, such as one that retries.
+    ///
+    /// Where the request wants its body as data, a stream of an acceptable status is collected for that first, at most
+    /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
+    /// out, since they judge the file once that is written.
     public func judge(_ response: HTTPResponse) async throws {
-        try await settings.judge(response, request, checks: request.checks + activity.checks)
+        try await settings.collect(response, for: request)
+        var checks = request.checks + activity.checks
+        if case .file = request.delivery, response.body.file == nil { checks = [] }
+        try await settings.judge(response, request, checks: checks)
     }
 }
 

@@ -10,6 +10,10 @@ public enum BodyDelivery: Sendable, Hashable {
     case data
     /// As a stream that its reader pulls; the activity ends when the response is handed over.
     case stream
-    /// Into the file at a URL, which is replaced once the body is whole; refused statuses are kept in memory instead.
+    /// Into the file at a URL. The body is written beside it and moved there, in one step, once status, type, checks and
+    /// decoding have accepted it; the file that is there stays until then. Checks and `decode` see the temporary file; an
+    /// output that is a `URL`, an ``HTTPResponse`` or an ``HTTPBody`` names the final place, and any other one takes it
+    /// from the request. The body of a refused status is kept in memory. ``ErrandError/Code/file`` is thrown, with the
+    /// path, where the file cannot be written.
     case file(URL)
 }

@@ -76,11 +76,11 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Itself with a copy of at most `limit` bytes of the body, never the stream.
-    func bounded(to limit: Int) async -> HTTPResponse {
+    /// Itself with a copy of the body within an allowance, never the stream.
+    func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         var copy = self
-        if let data = body.data, data.count <= limit { return self }
-        copy.body = HTTPBody(await body.prefix(limit))
+        if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return self }
+        copy.body = HTTPBody(await body.prefix(within: allowance))
         return copy
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 import Synchronization
 
-/// Lets one reader in, counts its bytes, and cancels the source when nobody holds the body any more.
+/// Lets one reader in, counts its bytes, and cancels the source when nothing holds the body any more.
 final class BodyReader: Sendable {
     struct Ticket {}
 
@@ -18,6 +18,7 @@ final class BodyReader: Sendable {
         var phase = Phase.open
         var received: Int64 = 0
         var evidence: BodyEvidence?
+        var kept: Data?
     }
 
     let file: URL?
@@ -43,6 +44,11 @@ final class BodyReader: Sendable {
     func explained(_ error: any Error) -> any Error {
         state.withLock { $0.evidence }?.explain(error) ?? error
     }
+
+    /// All bytes, once somebody has collected them for every copy of the body.
+    var kept: Data? { state.withLock { $0.kept } }
+
+    func keep(_ data: Data) { state.withLock { $0.kept = data } }
 
     func claim() throws -> Ticket {
         let wasClaimed = state.withLock { state in

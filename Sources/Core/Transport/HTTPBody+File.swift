@@ -1,30 +1,92 @@
 import ErrandSupport
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension HTTPBody {
     @concurrent static func read(_ file: FileReader) async throws -> Data? {
         try Task.checkCancellation()
         return try ErrandError.naming(.file) { try file.next() }
     }
 
-    /// The body as a file that appears, or replaces the old one, only when it is whole. Throws
-    /// ``ErrandError/Code/file`` when it cannot be written; nothing is left behind then.
-    @concurrent func written(to url: URL) async throws -> HTTPBody {
-        let temporary = SystemFile.temporary(beside: url.path)
+    /// The same body; one in a file opens it anew, so that each reader starts at its beginning.
+    var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
+}
+
+/// A body in a file beside the place that it is for, until the response is accepted.
+///
+/// What is in that place stays there until then; after a failure or a cancellation nothing is left behind.
+struct PendingFile: Sendable {
+    let place: URL
+    let temporary: URL
+    let length: Int64
+
+    /// Throws ``ErrandError/Code/file`` with the path when the file cannot be written, and what the body throws.
+    ///
+    /// The file gets the permissions of the one that it replaces, or those that the process gives to new files.
+    @concurrent init(_ body: HTTPBody, for place: URL) async throws {
+        self.place = place
+        let name = SystemFile.temporary(beside: place.path)
+        temporary = URL(filePath: name)
+        var isWhole = false
+        defer { if !isWhole { SystemFile.remove(name) } }
         do {
-            let file = try ErrandError.naming(.file) { try SystemFile(creating: temporary) }
+            let old = SystemFile.place(at: place.path)
+            let file = try Self.naming(place) { () throws(SystemFile.Failure) in
+                if old?.isDirectory == true || place.path.isEmpty { throw SystemFile.directory(place.path) }
+                return try SystemFile(creating: name, mode: old?.permissions ?? 0o666)
+            }
             var count: Int64 = 0
-            for try await chunk in self {
-                try ErrandError.naming(.file) { try file.write(chunk) }
+            for try await chunk in body {
+                try Self.naming(place) { () throws(SystemFile.Failure) in try file.write(chunk) }
                 count += Int64(chunk.count)
             }
-            try ErrandError.naming(.file) {
+            try Self.naming(place) { () throws(SystemFile.Failure) in
+                if let old { try file.setPermissions(old.permissions) }
                 try file.flush()
-                try SystemFile.rename(temporary, to: url.path)
             }
-            return HTTPBody(file: url, length: count)
+            length = count
+            isWhole = true
         } catch {
-            SystemFile.remove(temporary)
+            body.cancel()
             throw error
+        }
+    }
+
+    var body: HTTPBody { HTTPBody(file: temporary, length: length) }
+
+    /// Replaces what is in the place, in one step.
+    @concurrent func accept() async throws {
+        try Self.naming(place) { () throws(SystemFile.Failure) in
+            try SystemFile.rename(temporary.path, to: place.path)
+        }
+    }
+
+    func discard() { SystemFile.remove(temporary.path) }
+
+    /// A value with the file's place instead of the file's name until now, where Core knows how.
+    func placed<Value>(_ value: Value) -> Value {
+        let final = HTTPBody(file: place, length: length)
+        switch value {
+        case let url as URL where isOurs(url): return place as? Value ?? value
+        case let body as HTTPBody where isOurs(body.file): return final as? Value ?? value
+        case var response as HTTPResponse where isOurs(response.body.file):
+            response.body = final
+            return response as? Value ?? value
+        default: return value
+        }
+    }
+
+    private func isOurs(_ url: URL?) -> Bool { url?.path == temporary.path }
+
+    private static func naming<Value: ~Copyable>(
+        _ place: URL, _ body: () throws(SystemFile.Failure) -> Value
+    ) throws -> Value {
+        do { return try body() } catch {
+            throw ErrandError(.file, "\(place.path) cannot be written: \(error.reason)", underlying: error)
         }
     }
 }

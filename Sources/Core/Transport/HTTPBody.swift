@@ -76,7 +76,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     /// The bytes, if they are in memory already.
     public var data: Data? {
-        if case .data(let data) = storage { data } else { nil }
+        switch storage {
+        case .data(let data): data
+        case .stream(let reader): reader.kept
+        }
     }
 
     /// All bytes, at most `limit` of them: more throw ``ErrandError/Code/bodyTooLarge`` as soon as that is known, and
@@ -102,14 +105,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.explained(error) ?? error
     }
 
-    /// The first `limit` bytes; the rest is not waited for.
-    func prefix(_ limit: Int) async -> Data {
-        if let data { return Data(data.prefix(limit)) }
-        var iterator = makeAsyncIterator()
-        var data = Data()
-        while data.count < limit, let chunk = try? await iterator.next() { data.append(chunk) }
-        if data.count >= limit { cancel() }
-        return Data(data.prefix(limit))
+    /// Collects the bytes and keeps them, so that every copy of the body has them in memory.
+    func gather(upTo limit: Int) async throws {
+        if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
     /// Gives up the rest: the transfer ends and a reader gets an error. Nothing happens to a body in memory.
@@ -127,7 +125,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return try await reader.next()
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(storage: storage) }
+    public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
     /// Pulls the chunks; on the caller's own actor, so that reading costs no hop.
     public struct Iterator: AsyncIteratorProtocol {

@@ -19,6 +19,8 @@ package struct SystemFile: ~Copyable {
     package struct Failure: SupportFault {
         package let description: String
         package let code: Int32
+        /// What the system says, without the file.
+        package var reason: String { String(cString: strerror(code)) }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
             self.code = code
@@ -71,6 +73,21 @@ package struct SystemFile: ~Copyable {
         if fsync(descriptor) != 0 { throw Failure("cannot be written", path) }
     }
 
+    /// Sets the permission bits, whatever the process masks.
+    package func setPermissions(_ mode: mode_t) throws(Failure) {
+        if fchmod(descriptor, mode) != 0 { throw Failure("cannot be written", path) }
+    }
+
+    /// A directory is where a file is to be.
+    package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
+
+    /// What is at a path: whether that is a directory, and its permission bits; nil if there is nothing.
+    package static func place(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        return (info.st_mode & S_IFMT == S_IFDIR, info.st_mode & 0o777)
+    }
+
     /// The size of a regular file; anything else is an error.
     package static func size(of path: String) throws(Failure) -> Int64 {
         var info = stat()
@@ -95,9 +112,11 @@ package struct SystemFile: ~Copyable {
 
     package static func remove(_ path: String) { unlink(path) }
 
-    /// A name beside `path` that nothing else has.
+    /// A name beside `path` that nothing else has, and that fits wherever the name of `path` does.
     package static func temporary(beside path: String) -> String {
-        "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).partial"
+        let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
+        guard let slash = path.lastIndex(of: "/") else { return name }
+        return path[...slash] + name
     }
 }
 

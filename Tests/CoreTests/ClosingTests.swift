@@ -1,0 +1,158 @@
+import Dispatch
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("The end of the events", .timeLimit(.minutes(2))) struct ClosingTests {
+    /// Returns what a test has put there, at once, and says what it was given.
+    private struct Handing: Transport {
+        let options = Log<TransportOptions>()
+        var body: @Sendable (TransportOptions) async throws -> Void = { _ in }
+
+        func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+            self.options.add(options)
+            try await body(options)
+            return HTTPResponse(url: request.url, status: 200)
+        }
+    }
+
+    @Test("a progress listener that cancels, and takes its time, is followed by nothing")
+    func cancellingListener() async throws {
+        let recorder = RecordingAccessory()
+        let transport = Handing { options in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                DispatchQueue.global().async {
+                    options.report(.progress(TransferProgress(received: 1)))
+                    continuation.resume()
+                }
+            }
+        }
+        let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [recorder])
+        let canceller = Canceller()
+        let handle = agent.start(
+            Plain(), options: CallOptions(progress: { _ in canceller.cancel() }), completion: nil)
+        canceller.set(handle.activity)
+        _ = await handle.result
+        try await recorder.waitUntilQuiet()
+        #expect(recorder.problems().isEmpty)
+        #expect(recorder.names(transport: true).last == "didStop")
+    }
+
+    /// Cancels and then waits until the outcome of the activity is decided.
+    private final class Canceller: Sendable {
+        private let activity = Mutex<Activity?>(nil)
+        private let known = DispatchSemaphore(value: 0)
+
+        func set(_ activity: Activity) {
+            self.activity.withLock { $0 = activity }
+            known.signal()
+        }
+
+        func cancel() {
+            known.wait()
+            activity.withLock { $0 }?.cancel()
+        }
+    }
+
+    @Test("what an accessory does while it receives did-stop, and what comes after, reaches nothing")
+    func afterTheEnd() async throws {
+        struct Talking: Accessory {
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                guard case .didStop = event else { return }
+                activity.note("late", "note")
+                activity.report(.progress(TransferProgress(received: 9)))
+            }
+        }
+        let (recorder, transport, exchanges) = (RecordingAccessory(), Handing(), Log<Exchange>())
+        let filter = ClosureFilter { exchange, next in
+            exchanges.add(exchange)
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: transport, filters: [filter], accessories: [Talking(), recorder])
+        let heard = Log<TransferProgress>()
+        let handle = agent.start(Plain(), options: CallOptions(progress: heard.add), completion: nil)
+        _ = try await handle.value
+        exchanges.all.first?.note("late", "from an exchange")
+        exchanges.all.first?.activity.note("late", "from an activity")
+        for options in transport.options.all { options.report(.progress(TransferProgress(received: 9))) }
+        #expect(recorder.problems().isEmpty)
+        #expect(!recorder.names().contains("note"))
+        #expect(heard.count == 0 && handle.progress.received == 0)
+    }
+
+    @Test("an attempt that lost a race is heard of no more once the call has stopped")
+    func loser() async throws {
+        struct Slow: Transport {
+            let gate = Gate()
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                if request.headers["X-Slow"] != nil {
+                    try await gate.wait()
+                    return HTTPResponse(url: request.url, status: 200)
+                }
+                return HTTPResponse(url: request.url, status: 200)
+            }
+        }
+        let (transport, recorder) = (Slow(), RecordingAccessory())
+        let losers = Log<Task<HTTPResponse, any Error>>()
+        let hedge = ClosureFilter { exchange, next in
+            let slow = exchange
+            losers.add(
+                Task {
+                    var exchange = slow
+                    exchange.http.headers["X-Slow"] = "1"
+                    defer { exchange.note("hedge", "lost") }
+                    return try await next(exchange)
+                })
+            try await transport.gate.reached()
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: transport, filters: [hedge], accessories: [recorder])
+        _ = try await agent.send(Plain())
+        transport.gate.open()
+        for loser in losers.all { _ = await loser.result }
+        #expect(recorder.problems().isEmpty)
+        #expect(recorder.names().last == "didStop" && recorder.names().count { $0 == "received" } == 1)
+    }
+
+    @Test("many threads that report while the activity ends add nothing after will-stop", arguments: 0..<4)
+    func stress(round: Int) async throws {
+        let recorder = RecordingAccessory(limit: 10_000_000)
+        let running = DispatchGroup()
+        let late = Atomic(0)
+        let transport = Handing { options in
+            for thread in 0..<6 {
+                DispatchQueue.global().async(group: running) {
+                    for count in 1...200 {
+                        options.report(
+                            (thread + count) % 2 == 0
+                                ? .progress(TransferProgress(received: Int64(count)))
+                                : .informational(status: 103, headers: [:]))
+                    }
+                }
+            }
+            for _ in 0..<round { await Task.yield() }
+        }
+        let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [recorder])
+        for number in 0..<40 {
+            let ended = Gate()
+            let listener: @Sendable (TransferProgress) -> Void = { _ in
+                if ended.isOpen { late.add(1, ordering: .relaxed) }
+            }
+            let handle = agent.start(Plain(), options: CallOptions(progress: listener), completion: nil)
+            if number % 3 == 0 { handle.cancel() }
+            _ = await handle.result
+            ended.open()
+            await withCheckedContinuation { continuation in
+                running.notify(queue: .global()) { continuation.resume() }
+            }
+        }
+        #expect(late.load(ordering: .relaxed) == 0)
+        #expect(recorder.problems().isEmpty)
+        let ends = Dictionary(grouping: recorder.records(), by: \.activity).values.map { $0.suffix(2).map(\.name) }
+        #expect(ends.count == 40 && ends.allSatisfy { $0 == ["willStop", "didStop"] })
+    }
+}

@@ -1,0 +1,278 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// A directory of a test's own, and what is in it.
+private struct Folder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "errand-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    func file(_ name: String, _ text: String? = nil) throws -> URL {
+        let file = url.appending(path: name)
+        if let text { try Data(text.utf8).write(to: file) }
+        return file
+    }
+
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    func remove() { try? FileManager.default.removeItem(at: url) }
+}
+
+private func text(of file: URL) throws -> String { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
+
+private func stream(_ pieces: String...) -> HTTPBody {
+    let rest = Mutex(pieces)
+    return HTTPBody { rest.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
+}
+
+/// Replaces the body of what comes up.
+private func body(_ make: @escaping @Sendable () throws -> HTTPBody) -> ClosureFilter {
+    ClosureFilter { exchange, next in
+        var response = try await next(exchange)
+        response.body = try make()
+        return response
+    }
+}
+
+private let streaming = ClosureFilter { exchange, next in
+    var exchange = exchange
+    exchange.delivery = .stream
+    return try await next(exchange)
+}
+
+private struct Refused: Error {}
+
+@Suite("The delivery of a body") struct DeliveryTests {
+    private func agent(_ filters: [any Filter], _ answer: StubAnswer = .text("wire"), limit: Int = 64 << 20)
+        -> NetworkAgent
+    {
+        var configuration = NetworkAgent.Configuration(baseURL: base)
+        configuration.filters = filters
+        configuration.maximumBodyBytes = limit
+        return NetworkAgent(configuration: configuration, transport: .stub(answer))
+    }
+
+    @Test("a data request gets the bytes of a stream that a filter responds with or asks for, and of a file")
+    func collected() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let file = try folder.file("a", "filed")
+        #expect(try await agent([body { stream("str", "eam") }]).send(Plain()).value == Data("stream".utf8))
+        #expect(try await agent([body { HTTPBody(file: file) }]).send(Plain()).value == Data("filed".utf8))
+        let chunks = StubAnswer.chunks([Data("ch".utf8), Data("unks".utf8)])
+        let response = try await agent([streaming], chunks).send(Plain())
+        #expect(response.value == Data("chunks".utf8) && response.http.data == Data("chunks".utf8))
+        let json = StubAnswer.chunks([Data(#"{"id":7,"#.utf8), Data(#""name":"Ada"}"#.utf8)])
+        #expect(try await agent([streaming], json).send(GetUser()).value == User(id: 7, name: "Ada"))
+        let checked = Plain { $0.checks = [ResponseCheck("bytes") { if $0.data.isEmpty { throw Refused() } }] }
+        #expect(try await agent([streaming], chunks).send(checked).value == Data("chunks".utf8))
+    }
+
+    @Test("a filter's stream is collected up to the limit of a body in memory", arguments: [10, 11])
+    func limit(count: Int) async throws {
+        let cancelled = Gate()
+        let endless = body {
+            let left = Atomic(count)
+            return HTTPBody(cancel: cancelled.open) {
+                left.subtract(1, ordering: .relaxed).newValue >= 0 ? Data(count: 1) : nil
+            }
+        }
+        let found = await code { try await agent([endless], limit: 10).send(Plain()) }
+        #expect(found == (count > 10 ? .bodyTooLarge : nil))
+        if count > 10 { try await cancelled.wait() }
+    }
+
+    @Test("a body that a filter has read and not replaced is an error, not an empty success")
+    func consumed() async throws {
+        let reading = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.delivery = .stream
+            let response = try await next(exchange)
+            for try await _ in response.body {}
+            return response
+        }
+        let agent = agent([reading], .chunks([Data("x".utf8)]))
+        #expect(await code { try await agent.send(Plain()) } == .bodyAlreadyRead)
+    }
+
+    @Test("a refused stream of a data request keeps the status as its error, with a bounded copy")
+    func refused() async throws {
+        let agent = agent([streaming], .chunks([Data("long".utf8)]).status(503), limit: 2)
+        let error = await #expect(throws: ErrandError.self) { try await agent.send(Plain()) }
+        #expect(error?.code == .unacceptableStatus && error?.response?.data == Data("long".utf8))
+    }
+
+    @Test("judging beforehand sees the bytes of a stream, and the response keeps them")
+    func judged() async throws {
+        let judged = Log<String>()
+        let judging = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.delivery = .stream
+            let response = try await next(exchange)
+            try await exchange.judge(response)
+            judged.add(String(decoding: response.data, as: UTF8.self))
+            return response
+        }
+        let request = Plain { $0.checks = [ResponseCheck("bytes") { if $0.data.isEmpty { throw Refused() } }] }
+        let agent = agent([judging], .chunks([Data("a".utf8), Data("b".utf8)]))
+        #expect(try await agent.send(request).value == Data("ab".utf8))
+        #expect(judged.all == ["ab"])
+    }
+
+    @Test("a stream or file request gets what a filter responds with as data, as a stream or as a file")
+    func others() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let (source, place) = (try folder.file("source", "own"), try folder.file("place", "old"))
+        for make: @Sendable () -> HTTPBody in [
+            { HTTPBody(Data("own".utf8)) }, { stream("o", "wn") }, { HTTPBody(file: source) },
+        ] {
+            let streamed = try await agent([body(make)]).send(Plain<HTTPBody>.streamed()).value
+            #expect(try await streamed.collect(upTo: 10) == Data("own".utf8))
+            try Data("old".utf8).write(to: place)
+            let save = Save(file: place)
+            #expect(try await agent([body(make)]).send(save).value == place)
+            #expect(try text(of: place) == "own")
+        }
+        #expect(try folder.names() == ["place", "source"])
+    }
+}
+
+struct Save: Request {
+    typealias Output = URL
+    let file: URL
+    var acceptableContentTypes = ContentTypes.any
+    var checks: [ResponseCheck] = []
+    var filters: [any Filter] = []
+    var delivery: BodyDelivery { .file(file) }
+}
+
+@Suite("A body in a file") struct FileDeliveryTests {
+    private func agent(_ answer: StubAnswer = .text("new")) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(answer))
+    }
+
+    @Test("the old file stays until status, type, checks and decoding have accepted the new one")
+    func untouched() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let file = try folder.file("a", "old")
+        let seen = Log<String>()
+        let refusing = ResponseCheck("content") { response in
+            let new = try #require(response.body.file)
+            seen.add(try text(of: new) + " " + text(of: file))
+            throw ErrandError(.checkFailed, "no", response: response)
+        }
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent().send(Save(file: file, checks: [refusing]))
+        }
+        #expect(error?.code == .checkFailed && error?.response?.data == Data("new".utf8))
+        #expect(seen.all == ["new old"])
+        #expect(await code { try await agent(.text("no", status: 500)).send(Save(file: file)) } == .unacceptableStatus)
+        let typed = Save(file: file, acceptableContentTypes: .json)
+        #expect(await code { try await agent().send(typed) } == .unacceptableContentType)
+        struct Undecodable: Request {
+            let file: URL
+            var delivery: BodyDelivery { .file(file) }
+            func decode(_ response: HTTPResponse) async throws -> Data { throw Refused() }
+        }
+        await #expect(throws: Refused.self) { try await agent().send(Undecodable(file: file)) }
+        let broken = StubAnswer.chunks([Data("ne".utf8)], failure: ErrandError(.connectionLost, "cut"))
+        #expect(await code { try await agent(broken).send(Save(file: file)) } == .connectionLost)
+        #expect(try text(of: file) == "old")
+        #expect(try folder.names() == ["a"])
+    }
+
+    @Test("a call that is cancelled while it checks its file leaves the old one and nothing else")
+    func cancelled() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let file = try folder.file("a", "old")
+        for decides in [true, false] {
+            let gate = Gate()
+            // One check notices the cancellation, the other one goes on.
+            let waiting = ResponseCheck("gate") { _ in
+                do { try await gate.wait() } catch { if decides { throw error } }
+            }
+            let handle = agent().start(Save(file: file, checks: [waiting]))
+            try await gate.reached()
+            #expect(try folder.names().count == 2)
+            handle.cancel()
+            #expect(await code { try await handle.value } == .cancelled)
+            #expect(try text(of: file) == "old")
+            #expect(try folder.names() == ["a"])
+        }
+    }
+
+    @Test("whatever an output says of its file names the final place")
+    func places() async throws {
+        struct Whole: Request {
+            typealias Output = HTTPResponse
+            let file: URL
+            var delivery: BodyDelivery { .file(file) }
+        }
+        let folder = try Folder()
+        defer { folder.remove() }
+        let file = try folder.file("a")
+        let save = try await agent().send(Save(file: file))
+        #expect(save.value == file && save.http.body.file == file)
+        let whole = try await agent().send(Whole(file: file)).value
+        #expect(whole.body.file == file)
+        #expect(try await whole.body.collect(upTo: 10) == Data("new".utf8))
+        var plain = Plain<HTTPBody> { $0.body }
+        plain.delivery = .file(file)
+        let streamed = try await agent().send(plain).value
+        #expect(streamed.file == file)
+        #expect(try await streamed.collect(upTo: 10) == Data("new".utf8))
+        #expect(try folder.names() == ["a"])
+    }
+
+    @Test("checks and decoding each read the file from its beginning")
+    func readers() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let log = Log<String>()
+        let reading: @Sendable (HTTPResponse) async throws -> Void = { response in
+            log.add(String(decoding: try await response.body.collect(upTo: 10), as: UTF8.self))
+        }
+        var plain = Plain<Void> { try await reading($0) }
+        plain.delivery = .file(try folder.file("a"))
+        plain.checks = [ResponseCheck("1", judge: reading), ResponseCheck("2", judge: reading)]
+        try await agent().send(plain).value
+        #expect(log.all == ["new", "new", "new"])
+    }
+
+    @Test("a place that cannot be written is an error with its path, and leaves nothing")
+    func unwritable() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        _ = try folder.file("a", "old")
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "d"), withIntermediateDirectories: true)
+        for path in ["no/such/b", "a/b", "d"].map({ folder.url.path + "/" + $0 }) + ["/proc/errand"] {
+            let error = await #expect(throws: ErrandError.self) {
+                try await agent().send(Save(file: URL(filePath: path)))
+            }
+            #expect(error?.code == .file && error?.message.contains(path) == true, "\(path)")
+            #expect(error?.response?.status == 200)
+        }
+        #expect(try folder.names() == ["a", "d"])
+    }
+
+    @Test("a replaced file keeps its permissions; a name of the greatest length fits")
+    func permissions() async throws {
+        let folder = try Folder()
+        defer { folder.remove() }
+        let file = try folder.file(String(repeating: "n", count: 255), "old")
+        let manager = FileManager.default
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        _ = try await agent().send(Save(file: file))
+        #expect(try text(of: file) == "new")
+        #expect(try manager.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+    }
+}

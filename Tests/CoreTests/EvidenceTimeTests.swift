@@ -1,0 +1,80 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("The time that evidence takes", .timeLimit(.minutes(1))) struct EvidenceTimeTests {
+    /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
+    private static func dripping(_ cancelled: Gate, isDeaf: Bool, length: Int64? = nil) -> StubAnswer {
+        let first = Atomic(true)
+        let never = Gate()
+        return .stream(length: length, onCancel: cancelled.open) {
+            if first.exchange(false, ordering: .relaxed) { return Data("first".utf8) }
+            if isDeaf {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    Task.detached {
+                        try? await never.wait()
+                        continuation.resume()
+                    }
+                }
+            } else {
+                try await never.wait()
+            }
+            return nil
+        }
+    }
+
+    @Test(
+        "a refused stream that drips does not hold back its error for longer than a second", arguments: [true, false])
+    func drip(isDeaf: Bool) async throws {
+        let (time, cancelled) = (ManualTimeSource(), Gate())
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(Self.dripping(cancelled, isDeaf: isDeaf).status(503)), time: time)
+        let task = Task { try await agent.send(Plain<HTTPBody>.streamed()) }
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(1))
+        let error = await #expect(throws: ErrandError.self) { try await task.value }
+        #expect(error?.code == .unacceptableStatus && error?.response?.data == Data("first".utf8))
+        try await cancelled.wait()
+    }
+
+    @Test("a request's timeout that is shorter than a second bounds the evidence")
+    func shorter() async throws {
+        let (time, cancelled) = (ManualTimeSource(), Gate())
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(Self.dripping(cancelled, isDeaf: false).status(503)), time: time)
+        let task = Task { try await agent.send(Plain<HTTPBody>.streamed { $0.timeout = .milliseconds(200) }) }
+        try await time.waitForSleepers()
+        time.advance(by: .milliseconds(200))
+        #expect(await code { try await task.value } == .unacceptableStatus)
+    }
+
+    @Test("cancelling a call that gathers evidence ends it at once")
+    func cancelling() async throws {
+        let (time, cancelled) = (ManualTimeSource(), Gate())
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(Self.dripping(cancelled, isDeaf: true).status(503)), time: time)
+        let handle = agent.start(Plain<HTTPBody>.streamed())
+        try await time.waitForSleepers()
+        handle.cancel()
+        #expect(await code { try await handle.value } == .cancelled)
+        try await cancelled.wait()
+    }
+
+    @Test("a redirect whose short body drips is followed after a second at the latest", arguments: [true, false])
+    func redirect(isDeaf: Bool) async throws {
+        let (time, cancelled) = (ManualTimeSource(), Gate())
+        let stub = StubTransport()
+        stub.on(
+            "/v1/plain",
+            answer: Self.dripping(cancelled, isDeaf: isDeaf, length: 1000).status(302).header(.location, "/there"))
+        stub.on("/there", answer: .text("there"))
+        let agent = NetworkAgent(baseURL: base, transport: stub, time: time)
+        let task = Task { try await agent.send(Plain<HTTPBody>.streamed()).value.collect(upTo: 10) }
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(1))
+        #expect(try await task.value == Data("there".utf8))
+        try await cancelled.wait()
+    }
+}

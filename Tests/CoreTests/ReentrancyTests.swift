@@ -1,0 +1,168 @@
+import Errand
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Runs a closure when it is let go.
+private final class Farewell: Sendable {
+    private let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    deinit { body() }
+}
+
+@Suite("A user's closure runs under no lock", .timeLimit(.minutes(1))) struct ReentrancyTests {
+    @Test("a change of the configuration may read the agent, and send with it")
+    func configure() async throws {
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+        agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
+        #expect(agent.configuration.baseURL == base + "/v2")
+        let handle = Mutex<RequestHandle<Response<Data>>?>(nil)
+        agent.configure { configuration in
+            configuration.timeout = .seconds(1)
+            handle.withLock { $0 = agent.start(Plain()) }
+            #expect(agent.cancelAll { _ in false } == 0)
+        }
+        _ = try await handle.withLock { $0 }?.value
+        #expect(agent.configuration.timeout == .seconds(1))
+    }
+
+    @Test("a change within a change counts once, and both stay")
+    func nested() {
+        let agent = NetworkAgent(baseURL: base, transport: .stub)
+        agent.configure { outer in
+            agent.configure { inner in
+                inner.headers.add("X-Inner", "1")
+                inner.timeout = .seconds(5)
+            }
+            outer.headers.add("X-Outer", "1")
+        }
+        let headers = agent.configuration.headers
+        #expect(headers.values(of: "X-Inner") == ["1"] && headers.values(of: "X-Outer") == ["1"])
+        #expect(agent.configuration.timeout == .seconds(5))
+    }
+
+    @Test("a change that throws changes nothing")
+    func throwing() {
+        struct Refused: Error {}
+        let agent = NetworkAgent(baseURL: base, transport: .stub)
+        #expect(throws: Refused.self) {
+            try agent.configure {
+                $0.timeout = .seconds(1)
+                throw Refused()
+            }
+        }
+        #expect(agent.configuration.timeout == .seconds(60))
+    }
+
+    @Test("changes from many tasks at once are all kept")
+    func concurrent() async {
+        let agent = NetworkAgent(baseURL: base, transport: .stub)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    agent.configure { $0.headers.add("X-Number", "\(number)") }
+                }
+            }
+        }
+        #expect(Set(agent.configuration.headers.values(of: "X-Number")).count == 200)
+        #expect(agent.configuration.headers.values(of: "X-Number").count == 200)
+    }
+
+    @Test("a filter that goes with a change may use its agent as it goes")
+    func lettingGo() throws {
+        struct Held: Filter {
+            let farewell: Farewell
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub)
+        let read = Log<String>()
+        agent.configure { configuration in
+            configuration.filters = [Held(farewell: Farewell { read.add(agent.configuration.baseURL) })]
+        }
+        agent.configure { $0.filters = [] }
+        #expect(read.all == [base])
+    }
+
+    @Test("a check and a request that go with their activity may look at it as they go")
+    func activityEnd() async throws {
+        let seen = Log<String>()
+        let filter = ClosureFilter { exchange, next in
+            let activity = exchange.activity
+            for _ in 0..<2 {
+                let farewell = Farewell { seen.add("check \(activity.isCancelled) \(activity.outcome == nil)") }
+                exchange.checks.add(ResponseCheck("held") { _ in withExtendedLifetime(farewell) {} })
+            }
+            var exchange = exchange
+            let farewell = Farewell { seen.add("body \(activity.isCancelled)") }
+            exchange.http.body = .stream {
+                withExtendedLifetime(farewell) { HTTPBody(Data("x".utf8)) }
+            }
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(StubAnswer.text("x")), filters: [filter])
+        _ = try await agent.send(Plain { $0.method = .post })
+        #expect(seen.all.filter { $0.hasPrefix("check false") }.count == 2)
+    }
+
+    @Test("conditions, accessories, listeners and completions may use the agent that calls them")
+    func callbacks() async throws {
+        struct Looking: Accessory {
+            let look: @Sendable () -> Void
+            func activity(_ activity: Activity, did event: ActivityEvent) { look() }
+        }
+        let held = Mutex<NetworkAgent?>(nil)
+        let look: @Sendable () -> Void = {
+            guard let agent = held.withLock({ $0 }) else { return }
+            agent.configure { $0.timeout = .seconds(9) }
+            agent.cancelAll { activity in
+                _ = (agent.activities, activity.progress, activity.outcome)
+                return false
+            }
+        }
+        let transport = StubTransport(
+            .text("x").reporting(.progress(TransferProgress(received: 1)), .informational(status: 103, headers: [:])))
+        let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [Looking(look: look)])
+        held.withLock { $0 = agent }
+        defer { held.withLock { $0 = nil } }
+        let ended = Gate()
+        let completion = Completion<Response<Data>> { _, _ in
+            look()
+            ended.open()
+        }
+        let handle = agent.start(
+            Plain { $0.deadline = .seconds(3600) }, options: CallOptions(progress: { _ in look() }),
+            completion: completion)
+        _ = try await handle.value
+        try await ended.wait()
+        #expect(agent.configuration.timeout == .seconds(9))
+    }
+
+    @Test("a time source that is asked to stop waiting may use the agent")
+    func timeSource() async throws {
+        struct Asking: TimeSource {
+            let agent = Log<NetworkAgent>()
+            var now: ContinuousClock.Instant {
+                for agent in agent.all { _ = agent.activities }
+                return .now
+            }
+            var date: Date { Date() }
+            func sleep(until instant: ContinuousClock.Instant) async throws {
+                try await withTaskCancellationHandler {
+                    try await Task.sleep(until: instant, clock: .continuous)
+                } onCancel: {
+                    for agent in agent.all { _ = agent.activities }
+                }
+            }
+        }
+        let time = Asking()
+        let gate = Gate()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
+        time.agent.add(agent)
+        // Each earlier deadline replaces the timer of the one before.
+        let handles = (0..<5).map { number in agent.start(Plain { $0.deadline = .seconds(3600 - number) }) }
+        gate.open()
+        for handle in handles { _ = try await handle.value }
+    }
+}
