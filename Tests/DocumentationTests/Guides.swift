@@ -45,6 +45,18 @@ private func firstSteps(screen: Screen) async throws {
     _ = user
 }
 
+private func oneCall(_ agent: NetworkAgent) async throws {
+    let options = CallOptions(filters: [AddTrace()], label: "profile", progress: { print($0.received) })
+    let user = try await agent.send(GetUser(id: 7), options: options).value
+    _ = user
+}
+
+private func tracedCall(_ agent: NetworkAgent) async throws {
+    let traced = CallOptions(filters: [AddTrace()])
+    let user = try await agent.send(GetUser(id: 7), options: traced).value
+    _ = user
+}
+
 private func configuring(_ agent: NetworkAgent, token: String) {
     agent.configure {
         $0.authorization = .bearer(token)

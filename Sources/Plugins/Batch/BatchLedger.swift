@@ -2,9 +2,10 @@ import Errand
 
 /// The book of one running batch: which part comes next, what came of each, and when it is decided. A pure value.
 struct BatchLedger<Part: Sendable>: Sendable {
+    typealias PartName = (label: String, request: (any Request)?)
+
     private let rule: BatchRule
     private let count: Int
-    private let name: @Sendable (Int) -> (label: String, request: (any Request)?)
     /// In the order of the parts; empty if somebody else takes the answers as they come.
     private var results: [Result<Part, any Error>?]
     private var next = 0
@@ -14,11 +15,8 @@ struct BatchLedger<Part: Sendable>: Sendable {
     /// Whether what is still running no longer matters.
     private(set) var isDecided = false
 
-    init(
-        _ rule: BatchRule, count: Int, keepsAnswers: Bool,
-        name: @escaping @Sendable (Int) -> (label: String, request: (any Request)?)
-    ) {
-        (self.rule, self.count, self.name) = (rule, count, name)
+    init(_ rule: BatchRule, count: Int, keepsAnswers: Bool) {
+        (self.rule, self.count) = (rule, count)
         let isKept = keepsAnswers && rule != .firstSuccess
         results = isKept ? Array(repeating: nil, count: count) : []
     }
@@ -30,8 +28,9 @@ struct BatchLedger<Part: Sendable>: Sendable {
         return next
     }
 
-    /// Writes down how a part ended. Returns whether that counts: after the decision it does not.
-    mutating func end(_ index: Int, _ result: Result<Part, any Error>) -> Bool {
+    /// Writes down how a part ended; one that failed brings its name. Returns whether that counts: after the decision it
+    /// does not.
+    mutating func end(_ index: Int, _ result: Result<Part, any Error>, _ name: PartName?) -> Bool {
         if isDecided { return false }
         if !results.isEmpty { results[index] = result }
         switch (result, rule) {
@@ -39,18 +38,18 @@ struct BatchLedger<Part: Sendable>: Sendable {
             first = (index, part)
             isDecided = true
         case (.failure(let error), .failFast):
-            add(error, of: index)
+            add(error, of: index, name)
             isDecided = true
-        case (.failure(let error), .firstSuccess): add(error, of: index)
+        case (.failure(let error), .firstSuccess): add(error, of: index, name)
         default: break
         }
         return true
     }
 
-    private mutating func add(_ error: any Error, of index: Int) {
+    private mutating func add(_ error: any Error, of index: Int, _ name: PartName?) {
         failureCount += 1
         if failures.count >= BatchError.maximumFailures { return }
-        let (label, request) = name(index)
+        let (label, request) = name ?? ("part", nil)
         failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
     }
 

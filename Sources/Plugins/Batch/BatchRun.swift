@@ -21,14 +21,13 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         (self.batch, self.agent, self.activity, self.channel) = (batch, agent, activity, channel)
         parts = batch.parts()
         progress = BatchProgress(activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
-        ledger = BatchLock(
-            BatchLedger(batch.rule, count: batch.count, keepsAnswers: channel == nil, name: parts.name))
+        ledger = BatchLock(BatchLedger(batch.rule, count: batch.count, keepsAnswers: channel == nil))
     }
 
     /// Carries out the parts and gathers their answers.
     func answer() async throws -> Success {
         try await carryOut()
-        return try ledger.state.withLock { try parts.gather($0) }
+        return try parts.gather(ledger.state.withLock { $0 })
     }
 
     /// Carries out the parts; their answers go to the channel.
@@ -46,7 +45,9 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private func work() async -> Bool {
         while !Task.isCancelled, let index = ledger.state.withLock({ $0.take() }) {
             let result = await send(index)
-            let (counts, isDecided) = ledger.state.withLock { ($0.end(index, result), $0.isDecided) }
+            // A request computes its label: not under the lock.
+            let name = if case .failure = result { parts.name(index) } else { nil as BatchLedger<Part>.PartName? }
+            let (counts, isDecided) = ledger.state.withLock { ($0.end(index, result, name), $0.isDecided) }
             progress.end(index, isSuccess: (try? result.get()) != nil)
             if counts, let channel, batch.rule != .failFast || !isDecided { await channel.put((index, result)) }
             if isDecided { return false }

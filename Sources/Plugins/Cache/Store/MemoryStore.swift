@@ -101,8 +101,11 @@ public final class MemoryStore: CacheStore {
 
     /// Removes what matches.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async {
+        // The condition is the caller's, and may come back to this store: it runs outside of the lock, on a copy.
+        let held = state.withLock { $0.nodes.map { (key: $0.key, head: $0.entry.head) } }
+        let found = held.filter { matches($0.head) }
         state.withLock { state in
-            for key in state.nodes.filter({ matches($0.entry.head) }).map(\.key) {
+            for (key, _) in found {
                 if let place = state.places[key] { state.remove(place) }
             }
         }

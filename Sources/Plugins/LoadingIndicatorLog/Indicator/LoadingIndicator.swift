@@ -50,7 +50,7 @@ public final class LoadingIndicator: Accessory {
             tell: { audience.tell($0) })
     }
 
-    deinit { timer.withLock { $0?.task.cancel() } }
+    deinit { timer.withLock { $0?.task }?.cancel() }
 
     /// What is shown at this moment.
     public var state: LoadingState { audience.last }
@@ -76,9 +76,10 @@ public final class LoadingIndicator: Accessory {
 
     private func update(_ change: (inout LoadingTimeline) -> Void) {
         var next: ContinuousClock.Instant?
+        let now = time.now
         teller.change { timeline in
             change(&timeline)
-            timeline.advance(to: time.now)
+            timeline.advance(to: now)
             next = timeline.next
         }
         if let next { wake(at: next) }
@@ -86,15 +87,18 @@ public final class LoadingIndicator: Accessory {
 
     /// One timer, for the earliest moment: whoever it wakes looks when the next one is.
     private func wake(at instant: ContinuousClock.Instant) {
-        timer.withLock { timer in
-            if let timer, timer.instant <= instant { return }
-            timer?.task.cancel()
+        let stale = timer.withLock { timer -> Task<Void, Never>? in
+            if let timer, timer.instant <= instant { return nil }
+            let stale = timer?.task
             let task = Task { [time, weak self] in
                 do { try await time.sleep(until: instant) } catch { return }
                 self?.ring(instant)
             }
             timer = (instant, task)
+            return stale
         }
+        // Not under the lock: that runs code of the time source.
+        stale?.cancel()
     }
 
     private func ring(_ instant: ContinuousClock.Instant) {

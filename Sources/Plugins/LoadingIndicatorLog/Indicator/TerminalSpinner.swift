@@ -53,26 +53,29 @@ public final class TerminalSpinner: LoadingPresenter {
     }
 
     deinit {
-        state.withLock { state in
-            state.turning?.cancel()
+        let stale = state.withLock { state in
             erase(&state)
+            return state.turning
         }
+        stale?.cancel()
     }
 
     /// Draws, turns or takes away the spinner.
     public func present(_ new: LoadingState) {
         guard terminal.isTerminal else { return }
-        state.withLock { state in
+        let stale = state.withLock { state -> Task<Void, Never>? in
             state.shown = new
             if new.isShown {
                 draw(&state)
                 if state.turning == nil { state.turning = turn() }
-            } else {
-                state.turning?.cancel()
-                state.turning = nil
-                erase(&state)
+                return nil
             }
+            defer { state.turning = nil }
+            erase(&state)
+            return state.turning
         }
+        // Not under the lock: that runs code of the time source.
+        stale?.cancel()
     }
 
     /// Writes a line above the spinner; where the output is no terminal, the line alone.

@@ -1,0 +1,72 @@
+import Errand
+import ErrandBatch
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Writes `send` and nothing else.
+private struct Forwarding: Agent {
+    let base: any Agent
+    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
+        try await base.send(request, options: options)
+    }
+}
+
+@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(1))) struct BatchForwardingTests {
+    private static func forwarding(_ shop: Shop) -> [any Agent] {
+        [shop.agent, Forwarding(base: shop.agent), Forwarding(base: Forwarding(base: shop.agent))]
+    }
+
+    @Test("has one lifecycle, with its progress, its outcome and its parts below it", arguments: 0..<3)
+    func lifecycle(depth: Int) async throws {
+        let (shop, whole) = (Shop(), RecordingAccessory())
+        let handle = Self.forwarding(shop)[depth].start(
+            Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(accessories: [whole]), completion: nil)
+        #expect(try await handle.value.map(\.value.id) == [1, 2, 3])
+        #expect(handle.progress.fraction == 1)
+        guard case .success? = handle.outcome else { return #expect(Bool(false), "no success") }
+        #expect(whole.names().filter { $0 != "note" } == ["willStart", "willStop", "didStop"])
+        let parts = shop.recording.records().filter { $0.kind == .request }
+        #expect(Set(parts.map(\.activity)).count == 3 && parts.allSatisfy { $0.parent == handle.activity.id })
+        #expect(whole.problems().isEmpty && shop.recording.problems().isEmpty)
+    }
+
+    @Test("is cancelled with its parts by its handle", arguments: 0..<3)
+    func cancelling(depth: Int) async throws {
+        let gate = Gate()
+        let shop = Shop { _ in try await gate.wait() }
+        let handle = Self.forwarding(shop)[depth].start(
+            Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(), completion: nil)
+        try await gate.reached(by: 3)
+        handle.cancel()
+        await #expect(throws: ErrandError.self) { try await handle.value }
+        guard case .cancelled(.handle)? = handle.outcome else { return #expect(Bool(false), "not cancelled") }
+        #expect(shop.outcomes() == ["cancelled", "cancelled", "cancelled"])
+    }
+
+    @Test("gives the filters of its call to each part, within batches too", arguments: 0..<3)
+    func filters(depth: Int) async throws {
+        let (shop, count) = (Shop(), Counter())
+        let options = CallOptions(filters: [
+            .closure { exchange, next in
+                count.add("\(exchange.http.url.path)")
+                return try await next(exchange)
+            }
+        ])
+        let agent = Self.forwarding(shop)[depth]
+        _ = try await agent.send(Batch([1, 2].map(GetUser.init)), options: options)
+        #expect(count.all.sorted() == ["/users/1", "/users/2"])
+        let inner = Batch(of: [3, 4]) { agent, id in
+            try await agent.send(Batch(GetUser(id: id), GetFeed())).0.value
+        }
+        _ = try await agent.send(inner, options: options)
+        #expect(count.all.dropFirst(2).sorted() == ["/feed", "/feed", "/users/3", "/users/4"])
+    }
+}
+
+private final class Counter: Sendable {
+    private let names = Mutex<[String]>([])
+    func add(_ name: String) { names.withLock { $0.append(name) } }
+    var all: [String] { names.withLock { $0 } }
+}
