@@ -109,7 +109,7 @@ let suites: [Target] = [
         "LoadingIndicatorLogTests",
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog",
-            "errand-spinner",
+            "errand-spinner", "errand-watch",
         ]),
     suite(
         "ResumableDownloadTests",

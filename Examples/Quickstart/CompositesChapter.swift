@@ -20,7 +20,7 @@ enum CompositesChapter {
         do {
             _ = try await shop.agent.send(Chain("lost", GetText(path: "ping")).then { _ in GetText(path: "nothing") })
         } catch let error as ChainError {
-            Quickstart.line("a failure names its step: \(error.label), the \(error.step)nd")
+            Quickstart.line("a failure names its step: \(error.label), at index \(error.index)")
         }
         Quickstart.end()
     }

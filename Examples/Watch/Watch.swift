@@ -8,10 +8,6 @@ import ErrandTesting
 import Foundation
 
 /// Everything that can be seen of a few requests: a spinner, a log above it, an archive and a waterfall.
-///
-/// `swift run errand-watch [DIRECTORY]` talks to a server in the process; with a directory it writes `errand.har` and
-/// `errand.html` there.
-@main
 struct Watch {
     struct Get: CacheableRequest {
         typealias Output = String
@@ -20,15 +16,31 @@ struct Watch {
         var label: String? { String(path.prefix { $0 != "?" }) }
     }
 
-    static func main() async throws {
+    let spinner = TerminalSpinner()
+    private let waterfall = WaterfallRecorder()
+    private let archive = HARRecorder(bodiesUpTo: 1000)
+    private let metrics = NetworkMetrics()
+
+    /// Sends the requests; the spinner has gone when it returns or throws.
+    func run() async throws {
         let server = try Self.server()
-        let (spinner, waterfall, archive) = (TerminalSpinner(), WaterfallRecorder(), HARRecorder(bodiesUpTo: 1000))
-        let log = RequestLog(.line, to: ClosureSink { spinner.print($0.line) })
-        let metrics = NetworkMetrics()
+        let log = RequestLog(.line, to: ClosureSink { [spinner] in spinner.print($0.line) })
         let indicator = LoadingIndicator(spinner, label: "Opening the shop…", delay: .milliseconds(50))
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .curl, filters: [.cache(.memory())],
             accessories: [indicator, log, waterfall, archive, metrics])
+        let shelves: Result<String, any Error>
+        do { shelves = .success(try await open(agent)) } catch { shelves = .failure(error) }
+        await log.flush()
+        await indicator.finish()
+        print("the shop has \(try shelves.get())")
+        for (host, counts) in metrics.hosts {
+            let half = counts.percentile(50).map { Int($0 / .milliseconds(1)) } ?? 0
+            print("\(host): \(counts.requests) requests, \(counts.failed) failed, half of them within \(half) ms")
+        }
+    }
+
+    private func open(_ agent: NetworkAgent) async throws -> String {
         let shelves = try await agent.send(
             Chain("open the shop") { steps in
                 _ = try await steps.send(Get(path: "session?token=1234567890"))
@@ -36,19 +48,18 @@ struct Watch {
                     Batch(Get(path: "apples"), Get(path: "pears"), Get(path: "old-prices"), label: "shelves"))
                 return try await steps.send(Get(path: "\(first.value)")).value
             })
-        _ = try? await agent.send(Get(path: "nothing"))
-        _ = try await agent.send(Get(path: "pears"))
-        await log.flush()
-        print("the shop has \(shelves)")
-        for (host, counts) in metrics.hosts {
-            let half = counts.percentile(50).map { Int($0 / .milliseconds(1)) } ?? 0
-            print("\(host): \(counts.requests) requests, \(counts.failed) failed, half of them within \(half) ms")
+        do { _ = try await agent.send(Get(path: "nothing")) } catch let error as ErrandError where !error.isCancelled {
+            // Sold out, as it should be: the log has it.
         }
-        guard let directory = CommandLine.arguments.dropFirst().first.map({ URL(filePath: $0) }) else { return }
+        _ = try await agent.send(Get(path: "pears"))
+        return shelves
+    }
+
+    /// Writes the archive and the waterfall.
+    func write(to directory: URL) throws {
         try archive.encoded().write(to: directory.appending(path: "errand.har"))
         let page = waterfall.html(title: "Opening the shop")
         try page.write(to: directory.appending(path: "errand.html"), atomically: true, encoding: .utf8)
-        print("errand.har and errand.html are in \(directory.path)")
     }
 
     private static func server() throws -> TestServer {

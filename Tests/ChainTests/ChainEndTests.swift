@@ -13,11 +13,11 @@ struct ChainEndTests {
         nonisolated init(_ log: Log) { self.log = log }
 
         func chain(_ activity: Activity, didFinish step: ChainStepResult) {
-            log.add("step \(step.number) \(step.label) \(step.value) \(step.http?.status ?? 0)")
+            log.add("step \(step.index) \(step.label) \(step.value) \(step.http?.status ?? 0)")
         }
         func chainDidSucceed(_ activity: Activity, answer: any Sendable) { log.add("delegate succeeded") }
         func chainDidFail(_ activity: Activity, error: any Error) {
-            log.add("delegate failed \((error as? ChainError)?.step ?? -1)")
+            log.add("delegate failed \((error as? ChainError)?.index ?? -1)")
         }
         func chainDidCancel(_ activity: Activity) { log.add("delegate cancelled") }
     }
@@ -47,7 +47,7 @@ struct ChainEndTests {
             switch result {
             case .success(let steps): log.add("completion \(steps.count)")
             case .failure(let error as ErrandError) where error.isCancelled: log.add("completion cancelled")
-            case .failure(let error): log.add("completion failed \((error as? ChainError)?.step ?? -1)")
+            case .failure(let error): log.add("completion failed \((error as? ChainError)?.index ?? -1)")
             }
         }
         try await act(handle)
@@ -63,7 +63,7 @@ struct ChainEndTests {
         try await run(Shop(), log, Chain("list", steps: [ChainStep(Get(1)), ChainStep(Count(2))]))
         #expect(
             log.all == [
-                "will start", "step 1 Get 1 200", "step 2 count 2 200", "will stop: success", "delegate succeeded",
+                "will start", "step 0 Get 1 200", "step 1 count 2 200", "will stop: success", "delegate succeeded",
                 "completion 2", "did stop",
             ])
     }
@@ -75,7 +75,7 @@ struct ChainEndTests {
         try await run(shop, log, Chain("list", steps: (1...4).map { ChainStep(Get($0)) }))
         #expect(
             log.all == [
-                "will start", "step 1 Get 1 200", "will stop: failure", "delegate failed 2", "completion failed 2",
+                "will start", "step 0 Get 1 200", "will stop: failure", "delegate failed 1", "completion failed 1",
                 "did stop",
             ])
         #expect(shop.outcomes == ["success", "failure"])
@@ -91,7 +91,7 @@ struct ChainEndTests {
         }
         #expect(
             log.all == [
-                "will start", "step 1 Get 1 200", "will stop: cancelled", "delegate cancelled", "completion cancelled",
+                "will start", "step 0 Get 1 200", "will stop: cancelled", "delegate cancelled", "completion cancelled",
                 "did stop",
             ])
         #expect(shop.outcomes == ["success", "cancelled"])
@@ -212,7 +212,7 @@ struct ChainEndTests {
             log.add("\((try? result.get().value) ?? "?") on \(DispatchQueue.getSpecific(key: key) ?? 0)")
         }
         _ = try await handle.value
-        #expect(log.all == ["step 1 Get 1 200", "delegate succeeded", "1 on 7"])
+        #expect(log.all == ["step 0 Get 1 200", "delegate succeeded", "1 on 7"])
     }
 
     @Test("a composite step is told to the delegate with its answer, and its parts are no steps")
@@ -226,7 +226,7 @@ struct ChainEndTests {
         let handle = Shop().agent.start(chain, delegate: delegate)
         #expect(try await handle.value == "3")
         #expect(log.all.count == 3)
-        #expect(log.all.first == "step 1 both [1, 2] 0")
-        #expect(log.all.dropFirst().first?.hasPrefix("step 2 inner ") == true)
+        #expect(log.all.first == "step 0 both [1, 2] 0")
+        #expect(log.all.dropFirst().first?.hasPrefix("step 1 inner ") == true)
     }
 }

@@ -21,12 +21,12 @@ struct ChainListTests {
         }
         let results = try await shop.agent.send(Chain("list", steps: [first]))
         #expect(results.map(\.label) == ["Get", "two", "three", "Get", "count"])
-        #expect(results.map(\.number) == [1, 2, 3, 4, 5])
+        #expect(results.map(\.index) == [0, 1, 2, 3, 4])
         #expect(results.map { "\($0.value)" } == ["1", "2", "3", "4", "5"])
         #expect(results.last?.http?.status == 200)
         #expect(log.all == ["after 1: []", "after 4: []"])
-        #expect(shop.notes.first == "chain: step 1: Get")
-        #expect(shop.notes.contains("chain: step 3: three"))
+        #expect(shop.notes.first == "chain: step 0: Get")
+        #expect(shop.notes.contains("chain: step 2: three"))
     }
 
     @Test("a callback may remove steps that were not reached (S5)")

@@ -2,6 +2,7 @@ import Errand
 import ErrandBatch
 import ErrandChain
 import ErrandTesting
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -16,7 +17,7 @@ struct ChainTests {
                 return try await steps.send(Get(c.value * 100 + (Int(b.value) ?? 0))).value
             })
         #expect(answer == "302")
-        #expect(shop.notes == ["chain: step 1: count", "chain: step 2: batch", "chain: step 3: Get"])
+        #expect(shop.notes == ["chain: step 0: count", "chain: step 1: batch", "chain: step 2: Get"])
         let records = shop.recording.records()
         let chain = try #require(records.first)
         #expect(chain.kind == .chain && chain.label == "checkout" && chain.name == "willStart")
@@ -49,12 +50,12 @@ struct ChainTests {
                 })
         }
         #expect(error?.chain == "checkout")
-        #expect(error?.step == 2)
+        #expect(error?.index == 1)
         #expect(error?.label == "Get")
         #expect((error?.request as? Get)?.id == 2)
         #expect((error?.underlying as? ErrandError)?.code == .connectionLost)
         #expect(error?.isRetryable == true)
-        #expect(error.map { "\($0)" }?.hasPrefix("checkout, step 2 (Get): connectionLost: ") == true)
+        #expect(error.map { "\($0)" }?.hasPrefix("checkout, step 1 (Get): connectionLost: ") == true)
         #expect(shop.outcomes == ["success", "failure"])
         #expect(shop.recording.problems() == [])
     }
@@ -87,14 +88,115 @@ struct ChainTests {
         #expect(own?.code == .invalidRequest)
     }
 
+    @Test("of two steps that fail with the same words, the error names the one whose error left the body")
+    func identity() async throws {
+        let second = Gate()
+        let shop = Shop { id in
+            if id == 2 { second.open() } else { try await second.wait() }
+            throw ErrandError(.connectionLost, "gone")
+        }
+        for way in ["as it is", "cast", "in a result"] {
+            let error = await #expect(throws: ChainError.self) {
+                try await shop.agent.send(
+                    Chain("both") { steps in
+                        async let first = steps.send(Get(1))
+                        async let other = steps.send(Get(2))
+                        let result: Result<String, any Error>
+                        do { result = .success(try await first.value) } catch { result = .failure(error) }
+                        _ = try? await other
+                        switch way {
+                        case "cast": do { return try result.get() } catch let error as ErrandError { throw error }
+                        case "in a result": return try result.get()
+                        default: if case .failure(let error) = result { throw error }
+                        }
+                        return ""
+                    })
+            }
+            #expect((error?.request as? Get)?.id == 1, "\(way)")
+        }
+    }
+
+    @Test("an error of the body's own that reads like a step's that was caught is the body's own")
+    func alike() async throws {
+        struct Silent: Error {}
+        let agent = FakeAgent { _, _ in throw Silent() }
+        await #expect(throws: Silent.self) {
+            try await agent.send(
+                Chain("own") { steps in
+                    _ = try? await steps.send(Get(1))
+                    throw Silent()
+                })
+        }
+        let named = await #expect(throws: ChainError.self) {
+            try await agent.send(Chain("own") { steps in _ = try await steps.send(Get(1)) })
+        }
+        #expect(named?.index == 0)
+        let shop = Shop { _ in throw ErrandError(.connectionLost, "gone") }
+        let own = await #expect(throws: ErrandError.self) {
+            try await shop.agent.send(
+                Chain("own") { steps in
+                    _ = try? await steps.send(Get(1))
+                    throw ErrandError(.connectionLost, "gone")
+                })
+        }
+        #expect(own?.code == .connectionLost)
+    }
+
+    @Test("the failed step and the failed part are counted alike, and keep what the server said")
+    func counting() async throws {
+        struct Refusal: LocalizedError {
+            let errorDescription: String?
+        }
+        let agent = FakeAgent { request, _ in
+            if (request as? Get)?.id == 2 { throw Refusal(errorDescription: "sold out since noon") }
+            return "1"
+        }
+        let chain = await #expect(throws: ChainError.self) {
+            try await agent.send(Chain("c", Get(1)).then { _ in Get(2) })
+        }
+        let batch = await #expect(throws: BatchError.self) { try await agent.send(Batch([Get(1), Get(2)])) }
+        #expect(chain?.index == 1 && batch?.index == 1)
+        #expect(chain?.description == "c, step 1 (Get): sold out since noon")
+        #expect(batch?.description == "partFailed: part 1 (Get): sold out since noon")
+        #expect(batch?.localizedDescription == batch?.description)
+        #expect((batch?.underlying as? Refusal)?.errorDescription == "sold out since noon")
+        let stub = NetworkAgent(
+            baseURL: "https://shop.example", transport: .stub(.text("sold out since noon", status: 409)))
+        let step = await #expect(throws: ChainError.self) { try await stub.send(Chain("c", Get(1))) }
+        let part = await #expect(throws: BatchError.self) { try await stub.send(Batch([Get(1)])) }
+        #expect(step?.response?.data == Data("sold out since noon".utf8))
+        #expect(part?.response?.data == Data("sold out since noon".utf8) && part?.response?.status == 409)
+    }
+
+    @Test("what names the composite itself as its parent is a step of a chain and a part of a batch")
+    func parentage() async throws {
+        let shop = Shop()
+        let tags = Kept<[String]>()
+        _ = try await shop.agent.send(
+            Chain("named") { steps in try await steps.send(Get(1), options: CallOptions(parent: steps.activity)) })
+        #expect(shop.notes == ["chain: step 0: Get"])
+        let whole = Kept<Activity>()
+        let agent = FakeAgent { _, options in
+            tags.value = (tags.value ?? []) + [options.tags[Screen.self]]
+            whole.value = options.parent
+            return "1"
+        }
+        let batch = Batch(of: [1]) { agent, _ in
+            _ = try await agent.send(Get(1))
+            return try await agent.send(Get(2), options: CallOptions(parent: whole.value)).value
+        }
+        _ = try await agent.send(batch, options: CallOptions(tags: Tags().with(Screen.self, "feed")))
+        #expect(whole.value?.kind == .batch && tags.value == ["feed", "feed"])
+    }
+
     @Test("an error's description holds no more than an error says of itself")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: ChainError.self) {
             try await agent.send(Chain("checkout", Get(1)))
         }
-        #expect(error.map { "\($0)" } == "checkout, step 1 (Get): Refused")
-        #expect(error.map { String(reflecting: $0) } == "checkout, step 1 (Get): Refused")
+        #expect(error.map { "\($0)" } == "checkout, step 0 (Get): Refused")
+        #expect(error.map { String(reflecting: $0) } == "checkout, step 0 (Get): Refused")
     }
 
     @Test("linked requests: each is made of the response before it, outside the requests (S8, C47)")
@@ -107,7 +209,7 @@ struct ChainTests {
         let error = await #expect(throws: ChainError.self) {
             try await shop.agent.send(Chain("linked", Count(8)).then { Count($0.value + 1) }.then { Get($0.value) })
         }
-        #expect(error?.step == 2)
+        #expect(error?.index == 1)
         await #expect(throws: Refused.self) {
             try await shop.agent.send(Chain("linked", Count(1)).then { _ -> Get in throw Refused() })
         }
@@ -170,9 +272,9 @@ struct ChainTests {
                     return try await steps.send(Chain("inner", Count(2)).then { Get($0.value + 5) })
                 })
         }
-        #expect(error?.step == 2 && error?.label == "inner")
+        #expect(error?.index == 1 && error?.label == "inner")
         let inner = error?.underlying as? ChainError
-        #expect(inner?.step == 2 && inner?.label == "Get")
+        #expect(inner?.index == 1 && inner?.label == "Get")
         #expect(error?.isRetryable == true)
         #expect(shop.recording.problems() == [])
     }

@@ -99,7 +99,7 @@ private func chains(_ agent: NetworkAgent, checkout: Chain<Order>, screen: ListS
     do {
         _ = try await agent.send(checkout)
     } catch let error as ChainError {
-        print("step \(error.step), \(error.label), failed: \(error.underlying)")
+        print("step \(error.index), \(error.label), failed: \(error.underlying)")
     } catch let error as ErrandError where error.isCancelled {
         print("somebody gave up")
     }

@@ -34,6 +34,7 @@ struct FindFlights: Request {
     var loading = false
     for await state in indicator.states { loading = state.isShown }
     _ = loading
+    await indicator.finish()
 }
 
 private func write() {

@@ -22,7 +22,7 @@ struct HARRecorderTests {
     func wire() async throws {
         let server = try TestServer()
         server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
-        server.on(.get, "/new", .json(#"{"name":"Ada","token":"abcdefgh"}"#))
+        server.on(.get, "/new", .json(#"{"name":"Ada", "token" :"abcdefgh"}"#))
         let recorder = HARRecorder(bodiesUpTo: 1000)
         let agent = NetworkAgent(baseURL: server.url, transport: .curl, accessories: [recorder])
         _ = try await agent.send(Get(path: "old"))
@@ -61,7 +61,8 @@ struct HARRecorderTests {
         #expect(file.log.entries[0].response.redirectURL == "/new?token=•••")
         #expect(file.log.entries[1].request.url.hasSuffix("/new?token=•••"))
         #expect(file.log.entries[1].request.queryString.map(\.value) == ["•••"])
-        #expect(file.log.entries[1].response.content.text?.contains(#""token": "•••""#) == true)
+        #expect(file.log.entries[1].response.content.text == #"{"name":"Ada", "token" :"•••"}"#)
+        #expect(file.log.entries[1].response.content.size == 35 && file.log.entries[1].response.bodySize == 35)
         #expect(file.log.entries[1].comment == "Get, hop 2")
         #expect(file.log.entries[1].serverIPAddress == "127.0.0.1")
         #expect(!String(decoding: data, as: UTF8.self).contains("abcdefgh"))
@@ -91,6 +92,68 @@ struct HARRecorderTests {
             ])
         #expect(reused.time == 21 && reused.timings.wait == 15)
         #expect(try await entry(TransferTimings()).timings.wait >= 0)
+    }
+
+    private func entry(
+        _ answer: StubAnswer, bodiesUpTo bytes: Int = 10_000, body: RequestBody = .none
+    ) async throws -> HARFile.Entry {
+        let recorder = HARRecorder(bodiesUpTo: bytes)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+        _ = try await agent.send(Post(body: body))
+        return try #require(try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log.entries.first)
+    }
+
+    @Test(
+        "a body is archived as it came",
+        arguments: [
+            ("application/json", "{ \"b\":1.50,\r\n\t\"a\" : [ ] }\n"), ("text/plain", " words\n\n é "),
+            ("", "{\"x\" : 1}"),
+            ("application/xml", "<a>\r\n</a>"), ("application/x-www-form-urlencoded", "a=1&b=%20+&&c"),
+            ("text/plain", "{not json"), ("application/x-ndjson", "{\"a\":1}\n{\"a\":2}\n"),
+        ])
+    func verbatim(type: String, text: String) async throws {
+        let answer = StubAnswer.data(Data(text.utf8)).header("Content-Type", type)
+        let content = try await entry(answer).response.content
+        #expect(content.text == text && content.encoding == nil && content.comment == nil)
+        #expect(content.size == Int64(text.utf8.count) && content.compression == 0)
+    }
+
+    @Test("of a body with secrets only those bytes differ")
+    func secretBytes() async throws {
+        let text =
+            #"{"user" : "Ada",  "password":"hunter2hunter2","list":[ {"apiKey" : [1, {"x":"y"}] } ],"echo":"hunter2hunter2"}"#
+        let content = try await entry(.json(text)).response.content
+        #expect(
+            content.text
+                == #"{"user" : "Ada",  "password":"•••","list":[ {"apiKey" : "•••" } ],"echo":"•••"}"#)
+        #expect(content.size == Int64(text.utf8.count))
+        let sent = try await entry(.text("ok"), body: .form(["secret": "hunter2hunter2", "a": "1"])).request.postData
+        #expect(sent?.text.contains("hunter2") == false && sent?.text.contains("a=1") == true)
+        let broken = try await entry(.json(#"{"password" "hunter2hunter2""#)).response.content
+        #expect(broken.text == "" && broken.comment?.contains("left out") == true)
+    }
+
+    @Test("what is not text is in Base64, and a copy that is cut says so")
+    func binary() async throws {
+        let bytes = Data([0, 1, 2, 0xFF, 0xFE])
+        let content = try await entry(.data(bytes).header("Content-Type", "image/png")).response.content
+        #expect(content.encoding == "base64" && content.text == bytes.base64EncodedString() && content.size == 5)
+        let latin = Data([0x67, 0x72, 0xFC, 0x6E])
+        let old = try await entry(.data(latin).header("Content-Type", "text/plain; charset=latin1")).response.content
+        #expect(old.encoding == "base64" && old.text == latin.base64EncodedString())
+        let cut = try await entry(.text("ééé"), bodiesUpTo: 3).response.content
+        #expect(cut.text == "é" && cut.comment == "the first 3 of 6 bytes" && cut.size == 6 && cut.encoding == nil)
+        let post = try await entry(.text("ok"), body: .data(bytes, contentType: "image/png")).request
+        #expect(post.postData?.text == "" && post.postData?.comment != nil && post.bodySize == 5)
+    }
+
+    @Test("the size is that of the body, and what its coding saved stands beside it")
+    func sizes() async throws {
+        var timings = TransferTimings()
+        timings.bytesReceived = 40
+        let answer = StubAnswer.text(String(repeating: "a", count: 1_000)).reporting(.timings(timings))
+        let response = try await entry(answer).response
+        #expect(response.content.size == 1_000 && response.bodySize == 40 && response.content.compression == 960)
     }
 
     @Test("a failure and a cancellation have entries, and the newest are kept")

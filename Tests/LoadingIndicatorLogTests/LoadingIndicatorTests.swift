@@ -139,6 +139,52 @@ struct LoadingIndicatorTests {
         #expect(await reader.next() == nil)
     }
 
+    @Test("finished, it is hidden at once within its minimum, ends its streams, and shows nothing any more")
+    func finishing() async throws {
+        final class Screen: LoadingPresenter {
+            let log: Log<String>
+            init(_ log: Log<String>) { self.log = log }
+            func present(_ state: LoadingState) { log.add(state.isShown ? "shown" : "hidden") }
+            func finish() { log.add("finished") }
+        }
+        let log = Log<String>()
+        let gate = Gate()
+        let indicator = LoadingIndicator(Screen(log), delay: .zero, minimum: .seconds(60), interval: .zero, time: time)
+        var reader = indicator.states.makeAsyncIterator()
+        let handle = agent(.text("ok").waiting(for: gate), indicator).start(Get())
+        try await gate.reached()
+        #expect(log.all == ["shown"])
+        await indicator.finish()
+        #expect(log.all == ["shown", "hidden", "finished"] && indicator.state == .hidden)
+        gate.open()
+        _ = try await handle.value
+        _ = try await agent(.text("ok"), indicator).send(Get())
+        #expect(log.all == ["shown", "hidden", "finished"])
+        _ = await reader.next()
+        #expect(await reader.next() == nil)
+        var late = indicator.states.makeAsyncIterator()
+        #expect(await late.next() == .hidden)
+        #expect(await late.next() == nil)
+        await indicator.finish()
+    }
+
+    @Test("a batch and a chain without labels are called by their kind once")
+    func unnamed() async throws {
+        let lines = Log<String>()
+        let waterfall = WaterfallRecorder()
+        let log = RequestLog(.line, to: ClosureSink { lines.add($0.line) })
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("ok")), accessories: [log, waterfall])
+        _ = try await agent.send(Batch(Get(), Get()))
+        let handle = agent.start(Batch(Get(), Get()))
+        #expect("\(handle.activity)" == "batch \(handle.activity.id)")
+        _ = try await handle.value
+        await log.flush()
+        #expect(lines.all.contains { $0.contains(" batch → success") })
+        #expect(!lines.all.contains { $0.contains("batch batch") })
+        #expect(waterfall.html().contains("batch") && !waterfall.html().contains("<b>batch</b> batch"))
+    }
+
     @Test("a failure, a cancellation and a deadline hide it (C12)")
     func ends() async throws {
         let indicator = instantly()

@@ -36,6 +36,20 @@ import Testing
         #expect(written.all.count == count)
     }
 
+    @Test("finished, a spinner has left its line, draws nothing any more, and still writes lines")
+    func finished() async throws {
+        let spinner = spinner()
+        spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
+        spinner.finish()
+        #expect(written.all.last == "\r\u{1B}[K")
+        spinner.present(LoadingState(isShown: true, label: "Loading…", running: 1))
+        spinner.print("a line")
+        #expect(written.all.count == 3 && written.all.last == "a line\n")
+        try await eventually { time.sleeperCount == 0 }
+        spinner.finish()
+        #expect(written.all.count == 3)
+    }
+
     @Test("where the output is no terminal, only lines, without a control character")
     func pipe() {
         let spinner = spinner(isTerminal: false)

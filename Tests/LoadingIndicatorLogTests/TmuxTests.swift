@@ -13,15 +13,17 @@ struct TmuxTests {
         private let tmux: Program
         private let input: Int32
 
-        init(_ environment: String = "") async throws {
+        init(_ environment: String = "", program name: String = "errand-spinner", then after: String = "") async throws
+        {
             var template = Array("/tmp/errand-tmux.XXXXXX".utf8CString)
             folder = try #require(mkdtemp(&template).map { String(cString: $0) })
             tmux = try #require(Program("tmux"))
             mkfifo(folder + "/input", 0o600)
             // For reading as well, so that it opens before the program does.
             input = open(folder + "/input", O_RDWR | O_CLOEXEC)
-            let program = try Program(built: "errand-spinner")
-            let command = "exec env -u NO_COLOR \(environment) TERM=screen '\(program.path)' < '\(folder)/input'"
+            let program = try Program(built: name)
+            let command =
+                "\(after.isEmpty ? "exec " : "")env -u NO_COLOR \(environment) TERM=screen '\(program.path)' < '\(folder)/input' \(after)"
             let started = try await ask(["-f", "/dev/null", "new-session", "-d", "-x", "40", "-y", "10", command])
             try #require(started.status == 0, "\(started.complaint)")
         }
@@ -97,6 +99,36 @@ struct TmuxTests {
             screen.tell("print done")
             screen.tell("hide")
             try await screen.shows(["42 files are new", "a line that is exactly forty columns wid", "e", "done"])
+        } catch {
+            await screen.end()
+            throw error
+        }
+        await screen.end()
+    }
+
+    @Test(
+        "errand-watch leaves no spinner behind, at its end and when it is interrupted", arguments: ["", "INT", "TERM"])
+    func watch(signal: String) async throws {
+        let screen = try await Screen(program: "errand-watch", then: "; echo ended $?; sleep 60")
+        do {
+            if !signal.isEmpty {
+                var isDrawn = false
+                for _ in 0..<300 where !isDrawn {
+                    isDrawn = try await screen.lines().contains { $0.hasPrefix("* Opening") }
+                }
+                #expect(isDrawn)
+                let pane = try await screen.ask(["display-message", "-p", "#{pane_pid}"]).text
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                _ = try await #require(Program("pkill")).run(["-\(signal)", "-P", pane, "errand-watch"])
+            }
+            let status = ["": 0, "INT": 130, "TERM": 143][signal] ?? 0
+            var lines: [String] = []
+            for _ in 0..<300 where !lines.contains("ended \(status)") {
+                lines = try await screen.lines()
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(lines.contains("ended \(status)"), "\(lines)")
+            #expect(!lines.contains { $0.contains("*") }, "\(lines)")
         } catch {
             await screen.end()
             throw error

@@ -74,7 +74,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
     }
 
-    public var description: String { "\(kind) \(id) \(label)" }
+    public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How it ended; nil while it runs.
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
@@ -178,6 +178,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
                 var error = ErrandError(.deadlineExceeded, "the deadline of \(name) has passed")
                 let known = failure as? ErrandError
                 (error.request, error.response) = (state.lastSent ?? known?.request, known?.response)
+                error.activity = id
                 (settled.failure, settled.outcome) = (error, .failure(error))
             case let cause?:
                 settled.failure = ErrandError(.cancelled, "cancelled by \(cause)")

@@ -116,6 +116,7 @@ final class AgentSettings: Sendable {
     ) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
+            known.activity = known.activity ?? activity.id
             known.request = known.request ?? activity.lastSent ?? built
             let allowance = BodyAllowance(
                 bytes: configuration.maximumErrorBodyBytes, timeout: request.timeout ?? configuration.timeout,

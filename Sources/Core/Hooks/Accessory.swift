@@ -7,7 +7,7 @@ public import Foundation
 /// Watches activities: told of every event, changes nothing.
 ///
 /// ```swift
-/// struct Counter: Accessory {
+/// final class Counter: Accessory {
 ///     let starts = Atomic(0)
 ///     func activity(_ activity: Activity, did event: ActivityEvent) {
 ///         if case .willStart = event { starts.add(1, ordering: .relaxed) }

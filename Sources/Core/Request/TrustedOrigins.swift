@@ -9,7 +9,7 @@ public import Foundation
 /// The origins that may see an agent's secrets, beside those of its base URLs.
 ///
 /// ```swift
-/// configuration.trustedOrigins = ["https://uploads.example.com", "https://api.example.com:8443"]
+/// agent.configure { $0.trustedOrigins = ["https://uploads.example.com", "https://api.example.com:8443"] }
 /// ```
 ///
 /// An origin is a scheme, a host and a port (RFC 6454); the case of the host and a default port do not matter. A path is

@@ -22,6 +22,8 @@ public struct ErrandError: Error, Sendable {
     public var response: HTTPResponse?
     /// The request, once there was one.
     public var request: HTTPRequest?
+    /// The activity that failed, once there was one; tells failures apart that read the same.
+    public var activity: Activity.ID?
     /// The failure below this one.
     public var underlying: (any Error)?
 

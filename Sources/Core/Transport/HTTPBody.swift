@@ -21,7 +21,7 @@ public protocol HTTPBodySource: AnyObject, Sendable {
 /// The bytes of a message, in memory or pulled from a source, as an `AsyncSequence` of `Data`.
 ///
 /// ```swift
-/// for try await chunk in body { file.write(chunk) }
+/// for try await chunk in body { handle.write(chunk) }
 /// let data = try await body.collect(upTo: 1 << 20)
 /// ```
 ///

@@ -1,10 +1,16 @@
 import ErrandSupport
 public import Errand
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a batch failed: the part that did, or all of them.
 ///
 /// ```swift
-/// do { … } catch let error as BatchError {
+/// do { _ = try await agent.send(batch) } catch let error as BatchError {
 ///     print(error.index, error.label, (error.underlying as? ErrandError)?.response?.status)
 /// }
 /// ```
@@ -65,6 +71,9 @@ extension BatchError {
     /// What it threw.
     public var underlying: (any Error)? { failures.first?.error }
 
+    /// The response that the first failure has, with a bounded copy of its body, if there was one.
+    public var response: HTTPResponse? { (underlying as? ErrandError)?.response }
+
     /// Whether every failure is a cancellation.
     public var isCancelled: Bool { !failures.isEmpty && failures.allSatisfy { $0.error.isCancellation } }
 
@@ -82,4 +91,9 @@ extension BatchError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same.
     public var debugDescription: String { description }
+}
+
+extension BatchError: LocalizedError {
+    /// The same.
+    public var errorDescription: String? { description }
 }

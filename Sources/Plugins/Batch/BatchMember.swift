@@ -39,8 +39,8 @@ public struct BatchMember: Agent {
     private func joined(_ options: CallOptions) -> CallOptions {
         var options = options
         // What a composite within sends has that composite as its parent, and its tags.
-        if options.parent != nil { return options }
-        options.parent = own.parent
+        guard let batch = own.parent, options.belongs(to: batch) else { return options }
+        options.parent = batch
         options.tags = own.tags.merging(options.tags)
         return options
     }

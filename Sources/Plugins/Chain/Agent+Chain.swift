@@ -5,7 +5,7 @@ extension Agent {
     /// Sends a chain and returns its answer where the caller is. Cancelling the calling task cancels the whole.
     ///
     /// ```swift
-    /// let order = try await agent.send(Chain("checkout") { steps in … })
+    /// let order = try await agent.send(Chain("checkout", GetCart()).then { cart in PlaceOrder(cart.value) })
     /// ```
     ///
     /// Throws ``ChainError`` if a step fails, what the body throws of its own, and ``Errand/ErrandError`` with

@@ -29,14 +29,18 @@ extension ChainDelegate {
 
 /// What came of one step.
 public struct ChainStepResult: Sendable {
-    /// From 1, in the order in which they began.
-    public let number: Int
+    /// Its place in the chain, from 0, in the order in which the steps began.
+    public let index: Int
     /// The label of the step.
     public let label: String
     /// The decoded value of a request, or the answer of a composite.
     public let value: any Sendable
     /// The response of a request; nil for a composite.
     public let http: HTTPResponse?
+
+    /// The place counted from 1.
+    @available(*, deprecated, message: "steps are counted from 0, as parts of a batch are: index")
+    public var number: Int { index + 1 }
 }
 
 /// A delegate, held weakly, as the steps and the end of a chain see it.
@@ -49,7 +53,7 @@ final class ChainObserver: Sendable {
         _ activity: Activity, _ step: ChainRecord.Step, _ value: any Sendable, _ http: HTTPResponse?
     ) async {
         guard let delegate else { return }
-        let result = ChainStepResult(number: step.number, label: step.label, value: value, http: http)
+        let result = ChainStepResult(index: step.index, label: step.label, value: value, http: http)
         await MainActor.run { delegate.chain(activity, didFinish: result) }
     }
 

@@ -76,7 +76,7 @@ extension Chain where Success == [ChainStepResult] {
             let editor = ChainEditor(steps.activity, list)
             var results: [ChainStepResult] = []
             while let step = editor.next() {
-                results.append(try await step.run(results.count + 1, results.last?.value, steps, editor))
+                results.append(try await step.run(results.count, results.last?.value, steps, editor))
                 steps.record.count(results.count, of: results.count + editor.count)
                 try Task.checkCancellation()
             }

@@ -1,11 +1,17 @@
 public import Errand
 import ErrandSupport
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a chain failed: the step that did, and what it threw.
 ///
 /// ```swift
-/// do { … } catch let error as ChainError {
-///     print(error.step, error.label, (error.underlying as? ErrandError)?.response?.status)
+/// do { _ = try await agent.send(chain) } catch let error as ChainError {
+///     print(error.index, error.label, (error.underlying as? ErrandError)?.response?.status)
 /// }
 /// ```
 ///
@@ -14,8 +20,8 @@ import ErrandSupport
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
-    /// The step's number, from 1.
-    public let step: Int
+    /// The step's place in the chain, from 0, in the order in which the steps began; so are parts of a batch counted.
+    public let index: Int
     /// The step's label: that of the call, else the request's, else the request's type.
     public let label: String
     /// The request that failed, if the step was one.
@@ -25,7 +31,20 @@ public struct ChainError: Error, Sendable {
 
     init(chain: String, _ step: ChainRecord.Step, _ error: any Error) {
         (self.chain, underlying) = (chain, error)
-        (self.step, label, request) = (step.number, step.label, step.request)
+        (index, label, request) = (step.index, step.label, step.request)
+    }
+
+    /// The place counted from 1.
+    @available(*, deprecated, message: "steps are counted from 0, as parts of a batch are: index")
+    public var step: Int { index + 1 }
+
+    /// The response that the step failed with, with a bounded copy of its body, if there was one.
+    public var response: HTTPResponse? {
+        switch underlying {
+        case let error as ErrandError: error.response
+        case let error as ChainError: error.response
+        default: nil
+        }
     }
 
     /// Never: a cancelled chain throws the cancellation.
@@ -43,8 +62,13 @@ public struct ChainError: Error, Sendable {
 
 extension ChainError: CustomStringConvertible, CustomDebugStringConvertible {
     /// One line: the chain, the step, its label, and what happened to it.
-    public var description: String { "\(chain), step \(step) (\(label)): \(ErrorText.brief(underlying))" }
+    public var description: String { "\(chain), step \(index) (\(label)): \(ErrorText.brief(underlying))" }
 
     /// The same.
     public var debugDescription: String { description }
+}
+
+extension ChainError: LocalizedError {
+    /// The same.
+    public var errorDescription: String? { description }
 }

@@ -5,14 +5,14 @@ import Synchronization
 /// What one sending of a chain remembers: the number of steps, which failed, which run, and how far they are.
 final class ChainRecord: Sendable {
     struct Step: Sendable {
-        /// From 1.
-        let number: Int
+        /// From 0.
+        let index: Int
         private let given: String?
         private let kind: ActivityKind
         let request: (any Request)?
 
-        init(_ number: Int, _ given: String?, _ kind: ActivityKind, _ request: (any Request)?) {
-            (self.number, self.given, self.kind, self.request) = (number, given, kind, request)
+        init(_ index: Int, _ given: String?, _ kind: ActivityKind, _ request: (any Request)?) {
+            (self.index, self.given, self.kind, self.request) = (index, given, kind, request)
         }
 
         /// That of the call, else the request's, else the request's type, else the kind of composite.
@@ -59,18 +59,18 @@ final class ChainRecord: Sendable {
     ) throws -> Step {
         let step = try state.withLock { state in
             try check(state)
-            state.steps += 1
+            defer { state.steps += 1 }
             if isSent { state.sending += 1 }
             return Step(state.steps, label, kind, request)
         }
-        progress.prepare { $0.begin(step.number) }
-        activity.note("chain", "step \(step.number): \(step.label)")
+        progress.prepare { $0.begin(step.index) }
+        activity.note("chain", "step \(step.index): \(step.label)")
         return step
     }
 
     /// A step that was sent has come back.
     func end(_ step: Step) {
-        progress.prepare { $0.end(step.number) }
+        progress.prepare { $0.end(step.index) }
         leave { $0.sending -= 1 }
     }
 
@@ -83,14 +83,11 @@ final class ChainRecord: Sendable {
     }
 
     /// An error of the body's as the chain's: a step's failure is named, a cancellation and an error of the body's own
-    /// stay what they are. An error that crossed the body has lost where it came from, so it is known by its type and
-    /// its text; of several such steps the last counts.
+    /// stay what they are. A step's failure is known by its identity, so that neither another that reads the same nor
+    /// the order of several that fail at once matters.
     func explained(_ error: any Error, chain label: String) -> any Error {
         if error.isCancellation { return error }
-        let text = String(describing: error)
-        let failure = state.withLock { $0.failures }.last {
-            type(of: $0.error) == type(of: error) && String(describing: $0.error) == text
-        }
+        let failure = state.withLock { $0.failures }.last { ThrownError($0.error).isSame(as: error) }
         guard let failure else { return error }
         return ChainError(chain: label, failure.step, error)
     }
@@ -129,16 +126,16 @@ final class ChainRecord: Sendable {
 
     /// Listens to a step.
     func listener(of step: Step) -> @Sendable (TransferProgress) -> Void {
-        { [progress, number = step.number] told in progress.change { $0.update(number, told) } }
+        { [progress, index = step.index] told in progress.change { $0.update(index, told) } }
     }
 
     /// Watches a step that is started.
-    func watcher(of step: Step) -> any Accessory { Watcher(record: self, chain: activity.id, number: step.number) }
+    func watcher(of step: Step) -> any Accessory { Watcher(record: self, chain: activity.id, index: step.index) }
 
     private struct Watcher: Accessory {
         let record: ChainRecord
         let chain: Activity.ID
-        let number: Int
+        let index: Int
 
         func activity(_ activity: Activity, did event: ActivityEvent) {
             // Work that a step detaches has its accessories, and is no step: it may outlive the chain.
@@ -146,7 +143,7 @@ final class ChainRecord: Sendable {
             switch event {
             case .willStart: record.enter(activity)
             case .didStop:
-                record.progress.prepare { $0.end(number) }
+                record.progress.prepare { $0.end(index) }
                 record.leave { $0.running[activity.id] = nil }
             default: break
             }

@@ -9,7 +9,7 @@ public import Errand
 ///     },
 ///     ChainStep(after: Account.self) { account in GetProfile(account.id) },
 /// ])
-/// agent.start(chain, delegate: self)
+/// agent.start(chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
     /// Changes the list after a step, on the main actor; what it throws ends the chain.
@@ -19,7 +19,7 @@ public struct ChainStep: Sendable {
     /// The name for errors, logs and ``ChainEditor/remove(_:)``.
     public let label: String
     /// Gets the value of the step before it, nil in the first.
-    let run: @Sendable (_ number: Int, (any Sendable)?, ChainSteps, ChainEditor) async throws -> ChainStepResult
+    let run: @Sendable (_ index: Int, (any Sendable)?, ChainSteps, ChainEditor) async throws -> ChainStepResult
 
     /// A request, and what to do when it has succeeded, before the next step begins.
     ///
@@ -49,14 +49,14 @@ public struct ChainStep: Sendable {
         _ label: String, then callback: Callback<R.Output>?, make: @escaping @Sendable ((any Sendable)?) throws -> R
     ) {
         self.label = label
-        run = { number, previous, steps, editor in
+        run = { index, previous, steps, editor in
             let response = try await steps.send(try make(previous), options: CallOptions(label: label))
             if let callback {
                 editor.open()
                 defer { editor.close() }
                 try await callback(response, editor)
             }
-            return ChainStepResult(number: number, label: label, value: response.value, http: response.http)
+            return ChainStepResult(index: index, label: label, value: response.value, http: response.http)
         }
     }
 }

@@ -2,7 +2,7 @@ public import Errand
 
 /// The agent that the body of a chain sends its steps with.
 ///
-/// Each request, batch or chain that it sends is a step: counted from 1, told to accessories by a note of the chain's
+/// Each request, batch or chain that it sends is a step: counted from 0, told to accessories by a note of the chain's
 /// activity, and named by the error if it fails. It throws what the chain's own agent throws. Several steps may run at a
 /// time, with `async let`, a task group or a batch. What the body has started and leaves running is cancelled when it
 /// returns, what a task of its own still sends is awaited, and after that this throws ``Errand/ErrandError/Code/activityEnded``.
@@ -76,9 +76,7 @@ public struct ChainSteps: Agent {
     }
 
     /// What a composite within this chain sends has that composite as its parent, and is no step.
-    private func isOfComposite(_ options: CallOptions) -> Bool {
-        options.parent.map { $0.id != activity.id } ?? false
-    }
+    private func isOfComposite(_ options: CallOptions) -> Bool { !options.belongs(to: activity) }
 
     private func joined(_ options: CallOptions, _ step: ChainRecord.Step) -> CallOptions {
         var options = options

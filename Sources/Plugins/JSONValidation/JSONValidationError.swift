@@ -6,7 +6,9 @@ public import Errand
 /// the code `checkFailed`, which has the response and the request:
 ///
 /// ```swift
-/// catch let error as ErrandError where error.jsonValidation != nil { … }
+/// do { _ = try await agent.send(GetUser(id: 7)) } catch let error as ErrandError {
+///     for problem in error.jsonValidation?.problems ?? [] { print(problem.pointer, problem.expected, problem.found) }
+/// }
 /// ```
 public struct JSONValidationError: Error, Sendable, Hashable {
     /// The first problems in the order of the text; a syntax error, after which nothing is read, is always among them.

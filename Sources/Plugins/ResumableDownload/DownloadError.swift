@@ -1,7 +1,9 @@
 /// Why a download failed, beyond what the network and the server say in an `ErrandError`.
 ///
 /// ```swift
-/// catch let error as DownloadError where error.code == .noSpace { … }
+/// do { _ = try await agent.send(GetVideo(destination: folder)) } catch let error as DownloadError where error.code == .noSpace {
+///     print(error)
+/// }
 /// ```
 ///
 /// Nothing is lost by it: the old file stands where it stood, and what came is kept where it can be continued.

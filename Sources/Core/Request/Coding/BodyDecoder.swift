@@ -8,7 +8,7 @@ public import ErrandEssentials
 /// extension CBORDecoder: BodyDecoder {
 ///     public var contentTypes: ContentTypes { ["application/cbor"] }
 /// }
-/// let agent = NetworkAgent(configuration: .init(baseURL: url, decoder: CBORDecoder()), transport: .curl)
+/// agent.configure { $0.decoder = CBORDecoder() }
 /// ```
 ///
 /// Called off the caller's actor, for several responses at once.

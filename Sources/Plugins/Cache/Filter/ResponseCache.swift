@@ -18,7 +18,7 @@ import Foundation
 /// ```swift
 /// let cache = ResponseCache(.disk(at: directory))
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [cache])
-/// await cache.remove(.partition(userID))                      // the user signed out
+/// try await cache.remove(.partition(userID))                      // the user signed out
 /// await cache.flush()                                         // everything is written
 /// ```
 ///

@@ -9,7 +9,7 @@ import Foundation
 /// Entries to remove.
 ///
 /// ```swift
-/// await cache.remove(.prefix("https://api.example.com/users/"))
+/// try await cache.remove(.prefix("https://api.example.com/users/"))
 /// ```
 public struct CacheSelection: Sendable, Hashable {
     enum Kind: Hashable { case all, expired, prefix(String), tag(String), partition(String) }

@@ -7,7 +7,7 @@ public import Foundation
 /// Where entries are kept; write one to keep them elsewhere, such as in a database that many machines share.
 ///
 /// ```swift
-/// NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(MyStore())])
+/// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(MyStore())])
 /// ```
 ///
 /// A store knows nothing of HTTP: it keeps an entry under a key until it is told to remove it, or until it needs the room.

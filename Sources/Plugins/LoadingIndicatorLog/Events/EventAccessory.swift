@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// ```swift
 /// let events = EventAccessory(
-///     willStart: { print("begins") }, success: { print("arrived") }, failure: { print($0) }, didStop: { print("over") })
+///     willStart: { print("begins") }, success: { _ in print("arrived") }, failure: { print($0) },
+///     didStop: { print("over") })
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///

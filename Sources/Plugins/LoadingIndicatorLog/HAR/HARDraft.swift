@@ -25,8 +25,10 @@ struct HARDraft: Sendable {
         let url = redaction.url(request.url.absoluteString, &secrets)
         let answerHeaders = response.map { pairs($0.headers, redaction, &secrets) } ?? []
         let type = request.headers[.contentType] ?? request.body.contentType
-        let up = LogBody.text(sent, type, request.body.length, redaction, &secrets)
-        let down = LogBody.text(received, response?.headers[.contentType], responseLength, redaction, &secrets)
+        let up = HARBody(sent, type, request.body.length, redaction, &secrets)
+        let size = responseLength ?? max(progress.received, Int64(received.count))
+        let down = HARBody(received, response?.headers[.contentType], size, redaction, &secrets)
+        let onWire = timings?.bytesReceived ?? (response == nil ? nil : size)
         let times = phases(until: end)
         let location = response?.headers[.location].map { redaction.url($0, &secrets) } ?? ""
         func masked(_ pairs: [HARFile.Pair]) -> [HARFile.Pair] {
@@ -38,14 +40,19 @@ struct HARDraft: Sendable {
                 method: request.method.rawValue, url: secrets.masked(url), httpVersion: version,
                 headers: masked(headers),
                 queryString: masked(Self.query(url)),
-                postData: up.map { HARFile.PostData(mimeType: type ?? "", text: secrets.masked($0)) },
+                postData: up.map { body in
+                    HARFile.PostData(
+                        mimeType: type ?? "", text: body.isText ? body.text : "",
+                        comment: body.isText ? body.comment : "not text, and left out")
+                },
                 bodySize: request.body.length ?? -1),
             response: HARFile.Response(
                 status: response?.status ?? 0, httpVersion: version, headers: masked(answerHeaders),
                 content: HARFile.Content(
-                    size: max(0, responseLength ?? progress.received),
-                    mimeType: response?.headers[.contentType] ?? "x-unknown", text: down.map(secrets.masked)),
-                redirectURL: secrets.masked(location), bodySize: timings?.bytesReceived ?? responseLength ?? -1),
+                    size: size, compression: onWire.map { size - $0 },
+                    mimeType: response?.headers[.contentType] ?? "x-unknown", text: down?.text,
+                    encoding: down?.isText == false ? "base64" : nil, comment: down?.comment),
+                redirectURL: secrets.masked(location), bodySize: onWire ?? -1),
             timings: times, serverIPAddress: timings?.remoteAddress,
             comment: [
                 redaction.url(label, &secrets), attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil,

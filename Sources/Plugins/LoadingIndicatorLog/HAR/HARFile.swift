@@ -46,6 +46,7 @@ struct HARFile: Codable, Sendable {
     struct PostData: Codable, Sendable {
         var mimeType: String
         var text: String
+        var comment: String?
     }
 
     struct Response: Codable, Sendable {
@@ -61,9 +62,16 @@ struct HARFile: Codable, Sendable {
     }
 
     struct Content: Codable, Sendable {
+        /// Bytes of the body, its codings undone.
         var size: Int64
+        /// How many bytes fewer came over the wire.
+        var compression: Int64?
         var mimeType: String
+        /// As the body came, or in Base64.
         var text: String?
+        /// "base64" for what is not text.
+        var encoding: String?
+        var comment: String?
     }
 
     /// -1 where a phase did not happen or is not known; never for the last three.

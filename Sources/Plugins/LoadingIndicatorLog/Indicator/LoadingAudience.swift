@@ -6,6 +6,7 @@ final class LoadingAudience: Sendable {
         var last = LoadingState.hidden
         var streams: [Int: AsyncStream<LoadingState>.Continuation] = [:]
         var count = 0
+        var isFinished = false
     }
 
     private let presenters: [any LoadingPresenter]
@@ -29,14 +30,25 @@ final class LoadingAudience: Sendable {
         for stream in streams { stream.yield(new) }
     }
 
+    /// Ends the streams, then the presenters.
+    func finish() {
+        let streams = state.withLock { state in
+            state.isFinished = true
+            defer { state.streams = [:] }
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.finish() }
+        for presenter in presenters { presenter.finish() }
+    }
+
     /// The state of now, then the newest whenever the reader asks.
     func stream() -> AsyncStream<LoadingState> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LoadingState.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.count += 1
-            state.streams[state.count] = continuation
             continuation.yield(state.last)
+            if state.isFinished { continuation.finish() } else { state.streams[state.count] = continuation }
             return state.count
         }
         continuation.onTermination = { [weak self] _ in

@@ -59,6 +59,28 @@ public final class LoadingIndicator: Accessory {
     /// the indicator.
     public var states: AsyncStream<LoadingState> { audience.stream() }
 
+    /// Hides it at once, whatever runs and whatever the minimum, and ends ``states``. Nothing is shown after that.
+    ///
+    /// A command line program calls it before it ends, so that no spinner stays on the terminal:
+    ///
+    /// ```swift
+    /// let indicator = LoadingIndicator(.terminal())
+    /// …
+    /// await indicator.finish()
+    /// ```
+    ///
+    /// Every presenter has received `.hidden` and its own ``LoadingPresenter/finish()`` when it returns.
+    public func finish() async {
+        let stale = timer.withLock { timer in
+            defer { timer = nil }
+            return timer?.task
+        }
+        stale?.cancel()
+        teller.change { $0.finish() }
+        await teller.allTold()
+        audience.finish()
+    }
+
     /// Counts what is watched.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {

@@ -8,11 +8,18 @@ public import Errand
 /// }
 /// ```
 ///
-/// Told each new state, in order, never two at a time, on whatever thread the change happens; be brief. What belongs to
-/// the main actor reads ``LoadingIndicator/states`` there instead.
+/// Receives each new state, in order, never two at a time, on whatever thread the change happens; be brief. What belongs
+/// to the main actor reads ``LoadingIndicator/states`` there instead.
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
+    /// Takes away whatever it shows; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
+    func finish()
+}
+
+extension LoadingPresenter {
+    /// Does nothing: a hidden state has been presented before.
+    public func finish() {}
 }
 
 /// The tag that gives a request, batch or chain a text of its own in the indicator.

@@ -31,6 +31,7 @@ struct LoadingTimeline: Sendable {
     private var shownAt: Instant?
     private var presentedAt: Instant?
     private var isDirty = false
+    private var isFinished = false
 
     init(delay: Duration, minimum: Duration, interval: Duration, label: String?) {
         (self.delay, self.minimum) = (max(delay, .zero), max(minimum, .zero))
@@ -39,7 +40,7 @@ struct LoadingTimeline: Sendable {
 
     /// One more that is watched; it counts at once or from ``count(_:)`` on.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
-        guard live[id] == nil else { return }
+        guard live[id] == nil, !isFinished else { return }
         order += 1
         live[id] = Live(parent: parent, label: label, order: order, counts: false)
         if counts { count(id) }
@@ -62,6 +63,13 @@ struct LoadingTimeline: Sendable {
         guard let one = live.removeValue(forKey: id) else { return }
         if one.counts { counted -= 1 }
         isDirty = true
+    }
+
+    /// Nothing is live, and nothing is shown from now on.
+    mutating func finish() {
+        isFinished = true
+        (live, counted, since, shownAt, presentedAt) = ([:], 0, nil, nil, nil)
+        presented = .hidden
     }
 
     /// Brings what is shown up to a moment.

@@ -15,6 +15,7 @@ import Darwin
 /// let spinner = TerminalSpinner()
 /// let indicator = LoadingIndicator(spinner, label: "Fetching the feed…")
 /// spinner.print("a line of a log")       // stands above the spinner
+/// spinner.finish()                       // before the program ends
 /// ```
 ///
 /// Writes to standard error by default, so that standard output stays what the program says. Cut to the terminal's
@@ -33,6 +34,7 @@ public final class TerminalSpinner: LoadingPresenter {
         var shown = LoadingState.hidden
         var frame = 0
         var isDrawn = false
+        var isFinished = false
         var turning: Task<Void, Never>?
     }
 
@@ -64,6 +66,7 @@ public final class TerminalSpinner: LoadingPresenter {
     public func present(_ new: LoadingState) {
         guard terminal.isTerminal else { return }
         let stale = state.withLock { state -> Task<Void, Never>? in
+            guard !state.isFinished else { return nil }
             state.shown = new
             if new.isShown {
                 draw(&state)
@@ -75,6 +78,18 @@ public final class TerminalSpinner: LoadingPresenter {
             return state.turning
         }
         // Not under the lock: that runs code of the time source.
+        stale?.cancel()
+    }
+
+    /// Takes the spinner away for good: nothing is drawn any more, lines are still written. From any thread; it has
+    /// happened when this returns.
+    public func finish() {
+        let stale = state.withLock { state in
+            state.isFinished = true
+            state.shown = .hidden
+            erase(&state)
+            return state.turning.take()
+        }
         stale?.cancel()
     }
 

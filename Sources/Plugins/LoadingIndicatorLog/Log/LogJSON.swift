@@ -6,6 +6,8 @@ struct LogJSON {
     private let redaction: LogRedaction
     private var place = 0
     private var result = ""
+    /// Where the values of secret fields are in `bytes`.
+    private var secretPlaces: [Range<Int>] = []
     /// `}` or `]` for each container that is open.
     private var open: [UInt8] = []
 
@@ -13,6 +15,18 @@ struct LogJSON {
     static func text(_ bytes: some Sequence<UInt8>, _ redaction: LogRedaction, _ secrets: inout LogSecrets) -> String? {
         var printer = LogJSON(bytes: Array(bytes), redaction: redaction)
         return printer.print(&secrets) ? printer.result : nil
+    }
+
+    /// The same bytes, but for the values of secret fields. Nil for what is no JSON as far as it goes.
+    static func masked(_ bytes: some Sequence<UInt8>, _ redaction: LogRedaction, _ secrets: inout LogSecrets)
+        -> [UInt8]?
+    {
+        var printer = LogJSON(bytes: Array(bytes), redaction: redaction)
+        guard printer.print(&secrets) else { return nil }
+        let mask = Array("\"\(LogRedaction.mask)\"".utf8)
+        var masked = printer.bytes
+        for place in printer.secretPlaces.reversed() { masked.replaceSubrange(place, with: mask) }
+        return masked
     }
 
     private init(bytes: [UInt8], redaction: LogRedaction) {
@@ -55,7 +69,10 @@ struct LogJSON {
                 result += ": "
                 // A name with an escape in it is trusted with nothing.
                 if text.contains("\\") || redaction.isSecret(String(text.dropFirst().dropLast())) {
+                    _ = next()
+                    let start = place
                     secrets.add(skip())
+                    if place > start { secretPlaces.append(start..<place) }
                     result += "\"\(LogRedaction.mask)\""
                 }
             default:

@@ -51,7 +51,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         if bytesReceived > 0 { words.append("\(bytesReceived) bytes") }
         if attempts > 1 { words.append("\(attempts) attempts") }
         if requests > attempts { words.append("\(requests) requests") }
-        let subject = url.map { "\(method ?? "") \($0)" } ?? "\(kind) \(label)"
+        let subject = url.map { "\(method ?? "") \($0)" } ?? (label == kind.rawValue ? label : "\(kind) \(label)")
         let lost = dropped > 0 ? " (\(dropped) records before this were dropped)" : ""
         return "\(id) \(subject) → \(words.joined(separator: ", "))\(lost)"
     }

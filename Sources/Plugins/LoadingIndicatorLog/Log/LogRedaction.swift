@@ -1,5 +1,11 @@
 public import Errand
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What a log may show: header values by an allow list, query items and fields of bodies unless their name looks secret.
 ///
 /// ```swift
@@ -131,6 +137,20 @@ struct LogSecrets: Sendable {
     /// Short ones would mask half of a text.
     mutating func add(_ value: String) {
         if value.utf8.count >= 6, values.count < 100 { values.insert(value) }
+    }
+
+    /// The same for bytes that are no text.
+    func masked(_ data: Data) -> Data {
+        var data = data
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+            let (secret, mask) = (Data(value.utf8), Data(LogRedaction.mask.utf8))
+            var start = data.startIndex
+            while let place = data[start...].firstRange(of: secret) {
+                data.replaceSubrange(place, with: mask)
+                start = place.lowerBound + mask.count
+            }
+        }
+        return data
     }
 
     func masked(_ text: String) -> String {

@@ -68,7 +68,9 @@ struct WaterfallPage {
         var notes = [row.outcome]
         if let source = row.source { notes.append("from \(source)") }
         notes.append(Self.milliseconds(length))
-        let kind = row.kind == .request ? "" : "<b>\(Self.escaped(row.kind.rawValue))</b> "
+        // What has no label is called by its kind already.
+        let isNamed = row.kind != .request && row.label != row.kind.rawValue
+        let kind = !isNamed ? "" : "<b>\(Self.escaped(row.kind.rawValue))</b> "
         var bars = Self.bar("whole", start, length, total)
         var lines = ""
         for bar in row.bars {

@@ -10,9 +10,9 @@ public import Foundation
 ///
 /// ```swift
 /// struct Shard: URLFilter {
-///     func filter(_ url: URL, for exchange: Exchange) async throws -> URL { … }
+///     func filter(_ url: URL, for exchange: Exchange) async throws -> URL { url.appending(path: "shard-7") }
 /// }
-/// let agent = NetworkAgent(baseURL: …, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
+/// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
 /// ```
 ///
 /// Runs once a call, in the order given, each on what the one before it returned, off the caller's actor. One that only

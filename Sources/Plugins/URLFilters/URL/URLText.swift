@@ -9,9 +9,9 @@ public import Foundation
 /// The percent-encoded text of a request's URL, edited in place.
 ///
 /// ```swift
-/// try url.append(["q": "swift & more"])       // …?q=swift%20%26%20more
-/// try url.prefixPath("/api/v2")
-/// url.removeQuery { $0.hasPrefix("utm_") }
+/// try address.append(["q": "swift & more"])       // …?q=swift%20%26%20more
+/// try address.prefixPath("/api/v2")
+/// address.removeQuery { $0.hasPrefix("utm_") }
 /// ```
 ///
 /// Nothing is decoded and encoded again, so what was there stays as it was, byte by byte: escapes, order, repeated

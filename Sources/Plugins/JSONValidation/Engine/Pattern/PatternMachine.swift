@@ -35,54 +35,66 @@ struct PatternMachine {
 
     init() {}
 
+    /// What a run reads all the time, without a look at the program.
+    private struct Run {
+        let steps: UnsafeBufferPointer<PatternStep>
+        let sets: UnsafeBufferPointer<PatternProgram.CompiledSet>
+        let text: UnsafeBufferPointer<UInt8>
+    }
+
     /// Whether a text matches, in at most so many steps.
     mutating func run(
         _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int
     ) -> PatternOutcome {
         left = max(0, budget)
         if !looks.isEmpty { looks.removeAll() }
-        let found = run(
-            program, text, from: 0, at: 0, isForward: true, isWhole: scope == .whole, isFloating: scope == .anywhere)
+        let found = program.steps.withUnsafeBufferPointer { steps in
+            program.sets.withUnsafeBufferPointer { sets in
+                run(
+                    Run(steps: steps, sets: sets, text: text), from: 0, at: 0, isForward: true,
+                    isWhole: scope == .whole,
+                    isFloating: scope == .anywhere)
+            }
+        }
         return left < 0 ? .exceeded : found ? .matches : .differs
     }
 
     private mutating func run(
-        _ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>, from entry: Int32, at start: Int,
-        isForward: Bool, isWhole: Bool, isFloating: Bool
+        _ run: Run, from entry: Int32, at start: Int, isForward: Bool, isWhole: Bool, isFloating: Bool
     ) -> Bool {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
         defer { spare.append((now, next)) }
-        now.clear(program.steps.count)
+        now.clear(run.steps.count)
         var position = start
-        var isAccepted = add(entry, to: &now, program, text, position, isWhole)
+        var isAccepted = add(entry, to: &now, run, position, isWhole)
         while !isAccepted, left >= 0, !now.places.isEmpty || isFloating {
             guard
-                let (value, behind) = isForward ? Self.scalar(text, at: position) : Self.scalar(text, before: position)
+                let (value, behind) = isForward
+                    ? Self.scalar(run.text, at: position) : Self.scalar(run.text, before: position)
             else { break }
-            next.clear(program.steps.count)
-            for place in now.places where Self.accepts(program, place, value) {
-                if add(place + 1, to: &next, program, text, behind, isWhole) { isAccepted = true }
+            next.clear(run.steps.count)
+            for place in now.places where Self.accepts(run, place, value) {
+                if add(place + 1, to: &next, run, behind, isWhole) { isAccepted = true }
                 if isAccepted || left < 0 { break }
             }
             position = behind
-            if isFloating, !isAccepted, add(entry, to: &next, program, text, position, isWhole) { isAccepted = true }
+            if isFloating, !isAccepted, add(entry, to: &next, run, position, isWhole) { isAccepted = true }
             swap(&now, &next)
         }
         return isAccepted && left >= 0
     }
 
-    private static func accepts(_ program: PatternProgram, _ place: Int32, _ value: UInt32) -> Bool {
-        switch program.steps[Int(place)] {
+    private static func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
+        switch run.steps[Int(place)] {
         case .scalar(let wanted): wanted == value
-        case .set(let index): program.sets[Int(index)].contains(value)
+        case .set(let index): run.sets[Int(index)].contains(value)
         default: false
         }
     }
 
     /// Adds a step and all that follow it without reading; whether the end of the pattern is among them.
     private mutating func add(
-        _ place: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>,
-        _ position: Int, _ isWhole: Bool
+        _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, _ isWhole: Bool
     ) -> Bool {
         let base = stack.count
         stack.append(place)
@@ -92,18 +104,18 @@ struct PatternMachine {
             threads.rounds[Int(place)] = threads.round
             left -= 1
             if left < 0 { break }
-            switch program.steps[Int(place)] {
+            switch run.steps[Int(place)] {
             case .scalar, .set: threads.places.append(place)
             case .jump(let target): stack.append(target)
             case .fork(let first, let second):
                 stack.append(second)
                 stack.append(first)
             case .assertion(let assertion):
-                if Self.holds(assertion, text, position) { stack.append(place + 1) }
+                if Self.holds(assertion, run.text, position) { stack.append(place + 1) }
             case .look(let entry, let isAhead, let isNegative):
-                if looks(program, text, entry, isAhead, position) != isNegative { stack.append(place + 1) }
+                if looks(run, entry, isAhead, position) != isNegative { stack.append(place + 1) }
             case .accept:
-                if isWhole, position < text.count { continue }
+                if isWhole, position < run.text.count { continue }
                 stack.removeLast(stack.count - base)
                 return true
             }
@@ -113,12 +125,12 @@ struct PatternMachine {
     }
 
     private mutating func looks(
-        _ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>, _ entry: Int32, _ isAhead: Bool, _ position: Int
+        _ run: Run, _ entry: Int32, _ isAhead: Bool, _ position: Int
     ) -> Bool {
-        let key = Int(entry) * (text.count + 1) + position
+        let key = Int(entry) * (run.text.count + 1) + position
         if let known = looks[key] { return known }
-        let found = run(
-            program, text, from: entry, at: position, isForward: isAhead, isWhole: false, isFloating: false)
+        let found = self.run(
+            run, from: entry, at: position, isForward: isAhead, isWhole: false, isFloating: false)
         looks[key] = found
         return found
     }

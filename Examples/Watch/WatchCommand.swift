@@ -1,0 +1,74 @@
+import Dispatch
+import Errand
+import ErrandLoadingIndicatorLog
+import Foundation
+
+/// `errand-watch [DIRECTORY]`
+///
+/// Exits with 0, with 1 if a request or a file failed, with 2 for arguments that are wrong, and with 128 and the number of
+/// the signal if it was interrupted.
+@main
+struct WatchCommand {
+    static let usage = """
+        usage: errand-watch [DIRECTORY]
+
+        Sends a few requests to a server in this process, and shows what can be seen of them: a spinner, and a log
+        above it. With a directory it writes errand.har and errand.html there.
+        """
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(usage)
+            exit(0)
+        }
+        if let option = arguments.first(where: { $0.hasPrefix("-") }) { fail("unknown option: \(option)", 2) }
+        if arguments.count > 1 { fail("more than one directory", 2) }
+        let directory = arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        if let directory { check(directory) }
+        let watch = Watch()
+        let signals = signals(ending: watch.spinner)
+        defer { withExtendedLifetime(signals) {} }
+        do { try await watch.run() } catch { fail(sentence(error), 1) }
+        guard let directory else { return }
+        do { try watch.write(to: directory) } catch {
+            fail("cannot write to \(directory.path): \(sentence(error))", 1)
+        }
+        print("errand.har and errand.html are in \(directory.path)")
+    }
+
+    /// An interruption takes the spinner away and exits, on whatever thread it comes.
+    private nonisolated static func signals(ending spinner: TerminalSpinner) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM, SIGHUP].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let end: @Sendable () -> Void = {
+                spinner.finish()
+                exit(128 + number)
+            }
+            source.setEventHandler(handler: end)
+            source.resume()
+            return source
+        }
+    }
+
+    /// Before anything is sent, since the files come last.
+    private static func check(_ directory: URL) {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: directory.path, isDirectory: &isDirectory) else {
+            fail("there is no directory \(directory.path)", 2)
+        }
+        if !isDirectory.boolValue { fail("\(directory.path) is not a directory", 2) }
+        if !FileManager.default.isWritableFile(atPath: directory.path) { fail("cannot write to \(directory.path)", 1) }
+    }
+
+    private static func sentence(_ error: any Error) -> String {
+        (error as? ErrandError)?.description ?? error.localizedDescription
+    }
+
+    private static func fail(_ message: String, _ code: Int32) -> Never {
+        FileHandle.standardError.write(Data("errand-watch: \(message)\n".utf8))
+        if code == 2 { FileHandle.standardError.write(Data("see errand-watch --help\n".utf8)) }
+        exit(code)
+    }
+}

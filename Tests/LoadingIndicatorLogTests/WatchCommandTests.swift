@@ -1,0 +1,37 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+/// What errand-watch says, and with which status it ends.
+@Suite("errand-watch", .timeLimit(.minutes(5)))
+struct WatchCommandTests {
+    @Test("help, options that it does not have and directories that are not there are answered with sentences")
+    func arguments() async throws {
+        let program = try Program(built: "errand-watch")
+        let help = try await program.run(["--help"])
+        #expect(help.status == 0 && help.text.hasPrefix("usage: errand-watch [DIRECTORY]") && help.complaint.isEmpty)
+        let missing = try await program.run(["/nowhere/at/all"])
+        #expect(missing.status == 2 << 8)
+        #expect(missing.complaint.hasPrefix("errand-watch: there is no directory /nowhere/at/all\n"))
+        let file = try await program.run(["/dev/null"])
+        #expect(file.status == 2 << 8 && file.complaint.contains("/dev/null is not a directory"))
+        let option = try await program.run(["--colour"])
+        #expect(option.status == 2 << 8 && option.complaint.contains("unknown option: --colour"))
+        let two = try await program.run(["/tmp", "/tmp"])
+        #expect(two.status == 2 << 8)
+    }
+
+    @Test("with a directory it writes an archive and a waterfall there")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "errand-watch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let result = try await Program(built: "errand-watch").run([folder.path])
+        #expect(result.status == 0, "\(result.complaint)")
+        #expect(result.text.contains("the shop has plums, and more"))
+        let archive = try Data(contentsOf: folder.appending(path: "errand.har"))
+        #expect(try JSONSerialization.jsonObject(with: archive) is [String: Any])
+        #expect(FileManager.default.fileExists(atPath: folder.appending(path: "errand.html").path))
+    }
+}
+#endif
