@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one.
-@Suite("Documentation") struct DocumentationTests {
+/// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one. That in doc
+/// comments is handed to the compiler as it is.
+@Suite("Documentation", .timeLimit(.minutes(10))) struct DocumentationTests {
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
 
@@ -26,6 +27,33 @@ import Testing
             #expect(compiled.contains { $0.contains(paragraph) }, "not compiled:\n\(paragraph)")
         }
     }
+
+    #if os(Linux) || os(macOS)
+    @Test("every block of code in the doc comments compiles")
+    func docComments() async throws {
+        let blocks = try DocComments.blocks(in: Self.root.appending(path: "Sources"))
+        #expect(blocks.count > 80)
+        let errors = try await DocComments.errors(in: blocks, of: Self.root)
+        #expect(errors.isEmpty, "\(errors.joined(separator: "\n"))")
+    }
+
+    @Test("a block that does not compile is found, with the file and the line of its comment")
+    func brokenDocComment() async throws {
+        let comment = """
+            /// A thing.
+            ///
+            /// ```swift
+            /// let number = 7
+            /// number.removeFirst()
+            /// ```
+            struct Thing {}
+            """
+        let blocks = DocComments.blocks(of: comment, in: "Core/Thing.swift")
+        #expect(blocks.map(\.line) == [4] && blocks.map(\.subject) == ["struct Thing {}"])
+        let errors = try await DocComments.errors(in: blocks, of: Self.root)
+        #expect(errors.count == 1 && errors.first?.hasPrefix("Core/Thing.swift:5:") == true, "\(errors)")
+    }
+    #endif
 
     @Test("every link in README and docs/ leads to a file")
     func links() throws {

@@ -1,0 +1,152 @@
+/// What the code in doc comments may take for granted.
+enum DocCommentContext {
+    /// Types whose comments show how to put them among the filters of an agent.
+    static let filters: Set<String> = ["BodyFilter", "HeaderFilter", "Signer"]
+
+    /// What leading dots stand for where the comment is not that of a type.
+    static let types = [
+        "Plugins/JSONValidation/Shape/JSONShape+Combinations.swift": "JSONShape",
+        "Plugins/URLFilters/URL/CDNFilter.swift": "any URLFilter",
+        "Plugins/URLFilters/URL/QueryFilter.swift": "any URLFilter",
+    ]
+
+    static let source = #"""
+        import Errand
+        import ErrandBatch
+        import ErrandCache
+        import ErrandCacheTesting
+        import ErrandChain
+        import ErrandCurlTransport
+        import ErrandHTTPSyntax
+        import ErrandJSONValidation
+        import ErrandLoadingIndicatorLog
+        import ErrandResumableDownload
+        import ErrandTesting
+        import ErrandURLFilters
+        import ErrandURLSessionTransport
+        import Foundation
+        #if canImport(FoundationNetworking)
+        import FoundationNetworking
+        #endif
+        import Synchronization
+
+        let url = "https://api.example.com"
+        let agent = NetworkAgent(baseURL: url, transport: .stub(.text("")))
+        let directory = URL(filePath: "/tmp")
+        let (folder, file) = (directory, directory)
+        let (data, bytes, first, second) = (Data(), Data(), Data(), Data())
+        let (key, secret, userID, backupPin) = ("", "", "", "")
+        let ids = [1, 2]
+        let wantsFeed = true
+        let (text, page) = ("swift", 2)
+        let cursor: String? = nil
+        let user = User(id: 7, name: "Ada")
+        let filter = user
+        let urlRequest = URLRequest(url: directory)
+        nonisolated(unsafe) var configuration = CurlConfiguration()
+        func show(_ values: Any?...) {}
+        func show(_ value: Any?, at index: Int) {}
+        func showAge() {}
+        func log(_ value: Any?) {}
+        func play(_ file: URL) {}
+        func value<Value>() -> Value { fatalError() }
+
+        struct User: Codable, Sendable {
+            let id: Int
+            let name: String
+        }
+        struct Feed: Codable, Sendable {}
+        struct NewUser: Encodable, Sendable { let name: String }
+        struct APIError: Decodable { let reason: String }
+        struct Envelope: Decodable { let code: Int }
+        struct BusinessError: Error {
+            let code: Int
+            init(_ code: Int) { self.code = code }
+        }
+        struct Get: Request { typealias Output = Data }
+        struct GetSlow: Request { typealias Output = String }
+        struct GetAds: Request { typealias Output = [String] }
+        struct GetUser: Request {
+            typealias Output = User
+            let id: Int
+        }
+        struct GetFile: Request {
+            typealias Output = Data
+            let path: String
+        }
+        struct CreateUser: Request {
+            typealias Output = User
+            let name: String
+        }
+        struct GetFeed: CacheableRequest {
+            typealias Output = Feed
+            var cachePolicy: CachePolicy { .http }
+        }
+        struct GetVideo: DownloadRequest { let destination: URL }
+        let request = GetVideo(destination: folder)
+        let mirrors = ["a", "b"]
+        let photos = mirrors.map(GetFile.init)
+        let server: TestServer = value()
+        let body: HTTPBody = value()
+        let handle = FileHandle.standardOutput
+        nonisolated(unsafe) var address: URLText = value()
+        let response: HTTPResponse = value()
+        let metrics = NetworkMetrics()
+        let spinner = Spinner()
+        final class Spinner: @unchecked Sendable { var isHidden = true }
+        let indicator = LoadingIndicator()
+        let cache = ResponseCache(.memory())
+        let session = Session()
+        final class Session: Sendable {
+            let id = ""
+            var token: String { get async throws { "" } }
+        }
+        let exchange: Exchange = value()
+        let event: ActivityEvent = value()
+        struct CBORDecoder {
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { value() }
+        }
+        struct MyTransport: Transport {
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse { value() }
+        }
+        typealias MyStore = MemoryStore
+        final class Counter: Sendable { func add() {} }
+        func newDirectory() -> URL { directory }
+        let test: CacheStoreSuite.Case = value()
+        struct OfflineMode {}
+        typealias OfflineGuard = Signature
+        public typealias SecretKey = String
+        struct Signature: Filter {
+            init(_ key: SecretKey = "") {}
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+
+        struct Item: Codable, Sendable {
+            let id: Int
+            let isNew: Bool
+        }
+        typealias Account = Item
+        struct Step: Request {
+            typealias Output = Item
+            init(_ parts: any Sendable...) {}
+        }
+        typealias GetCart = Step
+        typealias GetPrice = Step
+        typealias PlaceOrder = Step
+        typealias GetReceipt = Step
+        typealias GetLines = Step
+        typealias GetTotal = Step
+        typealias SendWelcome = Step
+        typealias GetProfile = Step
+        struct Register: Request {
+            typealias Output = Item
+            let name: String
+        }
+        let orders = [Item(id: 1, isNew: true)]
+        final class ChainScreen: ChainDelegate {}
+        let screen: ChainScreen = value()
+        enum Screen: TagKey { static let defaultValue = "" }
+        let chain = Chain("checkout", GetCart())
+        let batch = Batch(ids.map(GetUser.init))
+        """#
+}

@@ -1,0 +1,130 @@
+import Foundation
+
+/// The Swift blocks in the doc comments of `Sources`, each wrapped so that the compiler can check it.
+///
+/// A block is the body of a function that may await and throw, among the declarations of ``DocCommentContext``. Lines that
+/// begin with a dot are values of the type that the comment describes, and a line `filters: […]` is an argument of an
+/// agent. A line that is `…` stands for what a reader fills in.
+struct DocComments {
+    struct Block {
+        let file: String
+        /// The line of the source on which its code begins.
+        let line: Int
+        let code: [String]
+        /// What the comment is about: the line of code that follows it.
+        var subject = ""
+    }
+
+    /// All but those of code that only Apple's platforms have, or no one outside the package.
+    static func blocks(in sources: URL) throws -> [Block] {
+        var found: [Block] = []
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let path = String(file.path.dropFirst(sources.path.count + 1))
+            if path.hasPrefix("Plugins/Support/") || path.hasSuffix("+Darwin.swift") || isOfApple(text) { continue }
+            found += blocks(of: text, in: path)
+        }
+        return found.sorted { ($0.file, $0.line) < ($1.file, $1.line) }
+    }
+
+    private static func isOfApple(_ text: String) -> Bool {
+        ["#if canImport(UIKit)", "#if canImport(os)", "#if canImport(Security)", "#if canImport(Darwin)"].contains {
+            text.hasPrefix($0)
+        }
+    }
+
+    static func blocks(of text: String, in file: String) -> [Block] {
+        var found: [Block] = []
+        var pending: [Block] = []
+        var code: [String]?
+        var isSwift = false
+        var start = 0
+        for (index, line) in text.components(separatedBy: "\n").enumerated() {
+            let trimmed = line.trimmingCharacters(in: .whitespaces)
+            guard trimmed.hasPrefix("///") else {
+                for var block in pending where !trimmed.hasPrefix("@") {
+                    block.subject = trimmed
+                    found.append(block)
+                }
+                if !trimmed.hasPrefix("@") { pending = [] }
+                code = nil
+                continue
+            }
+            let content = String(trimmed.dropFirst(trimmed.hasPrefix("/// ") ? 4 : 3))
+            if content.hasPrefix("```") {
+                if let lines = code {
+                    if isSwift { pending.append(Block(file: file, line: start, code: lines)) }
+                    code = nil
+                } else {
+                    (code, isSwift, start) = ([], content == "```swift", index + 2)
+                }
+            } else {
+                code?.append(content)
+            }
+        }
+        return found
+    }
+
+    /// One source file of all blocks; the compiler names the file and line of the comment in its errors.
+    static func source(of blocks: [Block]) -> String {
+        var text = DocCommentContext.source + "\n"
+        for (number, block) in blocks.enumerated() {
+            let (outer, inner) = parts(of: block)
+            text += located(outer, block)
+            text += "private func block\(number)() async throws {\n\(located(lines(inner, of: block), block))}\n"
+        }
+        return text
+    }
+
+    private static func located(_ code: [String], _ block: Block) -> String {
+        "#sourceLocation(file: \"\(block.file)\", line: \(block.line))\n\(code.joined(separator: "\n"))\n#sourceLocation()\n"
+    }
+
+    /// Protocols and extensions, which no function can hold, and the rest; empty lines in the place of the other part.
+    private static func parts(of block: Block) -> (outer: [String], inner: [String]) {
+        var (outer, inner): ([String], [String]) = ([], [])
+        var depth = 0
+        for line in block.code {
+            let begins = ["extension ", "protocol ", "public protocol "].contains { line.hasPrefix($0) }
+            let isOuter = depth > 0 || begins
+            if isOuter {
+                depth += line.count { $0 == "{" } - line.count { $0 == "}" }
+            }
+            let shown = line.trimmingCharacters(in: .whitespaces) == "…" ? "" : line
+            outer.append(isOuter ? shown : "")
+            inner.append(isOuter ? "" : shown)
+        }
+        return (outer, inner)
+    }
+
+    private static func lines(_ code: [String], of block: Block) -> [String] {
+        if code.allSatisfy({ $0.isEmpty || $0.hasPrefix(".") || $0.hasPrefix("//") }) {
+            return code.map { $0.hasPrefix(".") ? "let _: \(type(of: block)) = \($0)" : $0 }
+        }
+        return code.map { line in
+            if line.hasPrefix("filters: [") {
+                return "_ = NetworkAgent(baseURL: url, transport: .stub(.text(\"\")), \(line))"
+            }
+            // A test's arguments and its function, without the macro.
+            if let match = line.wholeMatch(of: /@Test\(arguments: (.+?)\)( func .*)?/) {
+                return "_ = (\(match.1)); \(match.2 ?? "")"
+            }
+            return line
+        }
+    }
+
+    /// `StubAnswer` for a comment of `public struct StubAnswer: Sendable {`; otherwise by the function's result.
+    private static func type(of block: Block) -> String {
+        if let type = DocCommentContext.types[block.file] { return type }
+        let subject = block.subject.split(separator: " ").map(String.init)
+        if let place = subject.firstIndex(where: { ["struct", "class", "enum", "actor"].contains($0) }),
+            place + 1 < subject.count
+        {
+            let name = subject[place + 1].prefix { $0.isLetter || $0.isNumber }
+            return DocCommentContext.filters.contains(String(name)) ? "any Filter" : String(name)
+        }
+        return "Never"
+    }
+}
