@@ -71,7 +71,11 @@ let programs: [Target] = [
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program(
-        "errand-download", in: "Examples/Download", needs: ["ErrandCurlTransport", "ErrandResumableDownload"]),
+        "errand-download", in: "Examples/Download",
+        needs: [
+            "ErrandCurlTransport", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport",
+            .target(name: "ErrandURLSessionTransport", condition: .when(platforms: [.macOS])),
+        ]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),

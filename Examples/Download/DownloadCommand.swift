@@ -1,14 +1,6 @@
-import Dispatch
 import Errand
-import ErrandCurlTransport
-import ErrandResumableDownload
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -17,111 +9,90 @@ import Musl
 import Darwin
 #endif
 
-/// `errand-download`: a file from the shell, whole and right.
+/// `errand-download`: files from the shell, complete and verified, resumed after any interruption.
 @main
 struct DownloadCommand {
-    struct Fetch: DownloadRequest {
-        let path: String
-        let destination: URL
-        let checksum: Checksum?
-        let headers: HTTPHeaders
-        let timeout: Duration?
-    }
-
     static func main() async {
-        let arguments: DownloadArguments
-        do { arguments = try DownloadArguments(Array(CommandLine.arguments.dropFirst())) } catch {
-            complain(error.message + "; see errand-download --help")
-            exit(2)
-        }
-        if arguments.asksForHelp {
-            print(DownloadArguments.usage)
-            exit(0)
-        }
-        // A reader who goes away is no reason to lose the file.
+        Descriptor.fillStandardStreams()
+        // A reader that goes away is no reason to lose the file.
         signal(SIGPIPE, SIG_IGN)
-        exit(await run(arguments))
-    }
-
-    static func run(_ arguments: DownloadArguments) async -> Int32 {
-        var headers = HTTPHeaders()
-        for (name, value) in arguments.headers { headers.add(HTTPHeaderName(name), value, sensitive: true) }
-        let request = Fetch(
-            path: arguments.url, destination: arguments.destination, checksum: arguments.sha256.map { .sha256($0) },
-            headers: headers, timeout: .seconds(arguments.timeout))
-        let options = DownloadOptions(
-            segments: arguments.segments, retries: DownloadRetries(maximumConsecutiveFailures: arguments.tries))
-        let agent = NetworkAgent(baseURL: "", transport: .curl, filters: [.downloads(options)])
-        let line = Mutex(ProgressLine(isTerminal: ProgressLine.standardErrorIsTerminal))
-        let download = agent.download(request)
-        let interrupts = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { download.cancel() }
-            source.resume()
-            return source
+        let arguments: DownloadArguments
+        do { arguments = try ArgumentParser.parse(Array(CommandLine.arguments.dropFirst())) } catch {
+            complain("\(error.message); see errand-download --help")
+            exit(ExitStatus.failed.rawValue)
         }
-        defer { interrupts.forEach { $0.cancel() } }
+        if let text = information(arguments) {
+            _ = Descriptor.output.write(text.utf8)
+            exit(ExitStatus.complete.rawValue)
+        }
+        let plan: Plan
+        let transport: any Transport
         do {
-            for try await event in download {
-                switch event {
-                case .progress(let progress):
-                    if arguments.isQuiet { continue }
-                    if let text = line.withLock({ $0.text(for: progress, columns: columns) }) { write(text) }
-                case .notice: continue
-                case .finished(let file):
-                    write(line.withLock { $0.end() })
-                    print(file.path)
-                }
-            }
-            return 0
+            transport = try ToolTransport.make(arguments)
+            plan = try Plan(arguments)
         } catch {
-            write(line.withLock { $0.end() })
-            let status = status(of: error)
-            complain(status == 130 ? "interrupted; run it again to go on" : reason(error))
-            return status
+            complain(error.message)
+            exit(ExitStatus.failed.rawValue)
         }
+        plan.warnings.forEach(complain)
+        exit(await run(plan, transport).rawValue)
     }
 
-    /// 1 if another try may mend it, 2 if not, 130 after an interrupt.
-    static func status(of error: any Error) -> Int32 {
-        if let error = error as? DownloadError { return error.isRetryable ? 1 : 2 }
-        guard let error = error as? ErrandError else { return error is CancellationError ? 130 : 2 }
-        if error.isCancelled { return 130 }
-        let mayPass: Set<ErrandError.Code> = [.transportFailed, .deadlineExceeded]
-        return error.isRetryable || mayPass.contains(error.code) ? 1 : 2
-    }
-
-    /// One line.
-    static func reason(_ error: any Error) -> String {
-        let text = (error as? ErrandError)?.message ?? (error as? DownloadError)?.message ?? "\(error)"
-        return String(text.map { $0.isNewline ? " " : $0 })
-    }
-
-    private static func complain(_ text: String) { write("errand-download: \(text)\n") }
-
-    private static func write(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Self.write(2, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return }
-            rest = rest.dropFirst(count)
+    private static func run(_ plan: Plan, _ transport: any Transport) async -> ExitStatus {
+        let reporter = Reporter(format(plan.arguments))
+        let runner = Runner(plan, transport: transport, reporter: reporter)
+        let box = SignalName()
+        let task = Task { await runner.run(interruptedBy: { box.name }) }
+        let signals = Signals { name in
+            // A second signal does not wait for the first one's end; what is on the disk is resumed all the same.
+            if !box.set(name) { exit(ExitStatus.interrupted.rawValue) }
+            task.cancel()
         }
+        defer { signals.stop() }
+        return await task.value
     }
 
-    private static func write(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-        #if canImport(Glibc)
-        Glibc.write(file, bytes, count)
-        #elseif canImport(Musl)
-        Musl.write(file, bytes, count)
-        #else
-        Darwin.write(file, bytes, count)
-        #endif
+    /// What `--help` and `--version` write.
+    private static func information(_ arguments: DownloadArguments) -> String? {
+        if arguments.asksForHelp {
+            return Usage.text(columns: Descriptor.output.isTerminal ? Descriptor.output.size.columns - 1 : 79)
+        }
+        return arguments.asksForVersion ? "errand-download \(ErrandInfo.version)\n" : nil
     }
 
-    private static var columns: Int {
-        var size = winsize()
-        return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    private static func format(_ arguments: DownloadArguments) -> any ReportFormat {
+        let toOutput = arguments.place == .standardOutput
+        if arguments.isJSON { return JSONFormat(stream: toOutput ? .error : .output) }
+        let terminal = getenv("TERM").map { String(cString: $0) } ?? ""
+        let isScreen = Descriptor.error.isTerminal && !["", "dumb"].contains(terminal)
+        // A terminal that takes the bytes as well cannot be drawn on.
+        if arguments.isQuiet || !isScreen || toOutput && Descriptor.output.isTerminal {
+            let isQuiet = arguments.isQuiet || isScreen
+            return LineFormat(isQuiet: isQuiet, showsPaths: !toOutput)
+        }
+        return ScreenFormat(showsPaths: !toOutput) { Descriptor.error.size }
+    }
+
+    private static func complain(_ text: String) {
+        let line = "errand-download: \(text)"
+        let lines =
+            Descriptor.error.isTerminal
+            ? TextLayout.wrapped(line, columns: max(20, Descriptor.error.size.columns - 1), hanging: 2) : [line]
+        _ = Descriptor.error.write((lines.joined(separator: "\n") + "\n").utf8)
+    }
+}
+
+/// The signal that ended the run.
+private final class SignalName: Sendable {
+    private let value = Mutex<String?>(nil)
+
+    var name: String? { value.withLock { $0 } }
+
+    /// False if there was one before.
+    func set(_ name: String) -> Bool {
+        value.withLock { value in
+            defer { value = value ?? name }
+            return value == nil
+        }
     }
 }

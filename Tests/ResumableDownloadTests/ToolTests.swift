@@ -67,7 +67,7 @@ import Testing
         #expect(try await status(url, "/nowhere/b").0 == 2)
         #expect(try await status(url, "/dev/null").0 == 2)
         for wrong in [
-            [], [url], [url, place, "c"], ["ftp://x/y", place], [url, place, "--segments", "0"], [url, place, "--x"],
+            [], [url, place, "c"], ["ftp://x/y", place], [url, place, "--segments", "0"], [url, place, "--x"],
             [url, place, "--header", "a"], [url, place, "--sha256"], [url, ""], ["http://a b/", place],
         ] {
             let ended = try await Tool(arguments: wrong).ended()
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(folder.names.isEmpty)
         let help = try await Tool("--help").ended()
-        #expect(help.status == 0 && help.output.hasPrefix("usage: errand-download URL DESTINATION"))
+        #expect(help.status == 0 && help.output.hasPrefix("usage: errand-download [OPTION]... URL... [DESTINATION]"))
     }
 
     @Test("an interrupt ends it with 130, and the next run goes on")
@@ -93,7 +93,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last.flatMap { $0 } != nil)
     }
 
-    @Test("a second run beside the first is told, and a full disk loses nothing")
+    @Test("a second run beside the first is refused, and a full disk loses nothing")
     func busyAndFull() async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
@@ -141,63 +141,6 @@ import Testing
         let twice = origin.server.sentBytes - Int64(files * film.count)
         #expect(twice <= Int64(kills) << 20, "\(twice) bytes for \(kills) kills")
         #expect(origin.ranges.contains { $0 != nil } && files > 0)
-    }
-}
-
-/// The tool as a process of its own.
-final class Tool: Sendable {
-    struct Ended: CustomStringConvertible {
-        let status: Int32
-        let wasKilled: Bool
-        let output: String
-        let complaint: String
-        var description: String { "\(status) \(complaint)" }
-    }
-
-    private let process: Process
-    private let end: AsyncStream<Void>
-    private let files: Folder
-
-    convenience init(_ arguments: String...) throws { try self.init(arguments: arguments) }
-
-    convenience init(shell script: String, _ arguments: String...) throws {
-        try self.init(URL(filePath: "/bin/bash"), ["-c", script, "errand", try Self.executable().path] + arguments)
-    }
-
-    convenience init(arguments: [String]) throws { try self.init(try Self.executable(), arguments) }
-
-    private init(_ executable: URL, _ arguments: [String]) throws {
-        let (end, ending) = AsyncStream<Void>.makeStream()
-        (self.end, files, process) = (end, try Folder(), Process())
-        process.executableURL = executable
-        process.arguments = arguments
-        // Into files: what a child of another test inherits keeps a pipe open.
-        for name in ["output", "complaint"] { try Data().write(to: files.file(name)) }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: files.file("output"))
-        process.standardError = try FileHandle(forWritingTo: files.file("complaint"))
-        process.terminationHandler = { _ in ending.finish() }
-        try process.run()
-    }
-
-    var identifier: Int32 { process.processIdentifier }
-
-    func ended() async throws -> Ended {
-        for await _ in end {}
-        return Ended(
-            status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
-            output: String(decoding: try files.data("output"), as: UTF8.self),
-            complaint: String(decoding: try files.data("complaint"), as: UTF8.self))
-    }
-
-    /// Where the build puts programs.
-    private static func executable() throws -> URL {
-        #if os(Linux)
-        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        #else
-        let tests = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }).bundleURL
-        #endif
-        return tests.deletingLastPathComponent().appending(path: "errand-download")
     }
 }
 #endif

@@ -1,0 +1,41 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A list of URLs: one a line; empty lines and lines that begin with # do not count.
+enum InputList {
+    /// The most bytes of a list.
+    static let limit = 16 << 20
+
+    /// `name` stands in messages: "urls.txt, line 3: …".
+    static func parse(_ data: Data, name: String) throws(DownloadArguments.Mistake) -> [String] {
+        var urls: [String] = []
+        var text = String(decoding: data, as: UTF8.self)[...]
+        if text.first == "\u{FEFF}" { text.removeFirst() }
+        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        for (index, line) in lines.enumerated() {
+            let url = line.trimmingPrefix { $0.isWhitespace }
+            if url.isEmpty || url.hasPrefix("#") { continue }
+            var end = url[...]
+            while end.last?.isWhitespace == true { end.removeLast() }
+            guard ArgumentParser.isURL(String(end)) else {
+                throw .init(
+                    message:
+                        "\(name), line \(index + 1): \(TargetURL.masked(String(end.prefix(200)))) is not an http or https URL"
+                )
+            }
+            urls.append(String(end))
+        }
+        if urls.isEmpty { throw .init(message: "\(name) has no URL in it") }
+        return urls
+    }
+
+    /// Reads the file, or standard input for "-". Blocks.
+    static func read(_ path: String) throws(DownloadArguments.Mistake) -> [String] {
+        let name = path == "-" ? "standard input" : TextLayout.printable(path)
+        let data = try InputFile.read(path == "-" ? "/dev/stdin" : path, limit: limit, for: name)
+        return try parse(data, name: name)
+    }
+}

@@ -1,0 +1,53 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An open file of the process, written to as it is.
+struct Descriptor: Sendable {
+    var number: Int32
+
+    static let output = Descriptor(number: 1)
+    static let error = Descriptor(number: 2)
+
+    var isTerminal: Bool { isatty(number) != 0 }
+
+    /// The size of the terminal; 80 by 24 where it does not say.
+    var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
+    }
+
+    /// Writes everything; returns the system's error number otherwise. Blocks.
+    func write(_ bytes: some Collection<UInt8>) -> Int32? {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(number, $0.baseAddress, $0.count) }
+            if count < 0 {
+                let code = errno
+                if code == EINTR { continue }
+                guard code == EAGAIN else { return code }
+                // A terminal that someone else set to non-blocking.
+                var wait = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&wait, 1, 1000)
+                continue
+            }
+            rest = rest.dropFirst(count)
+        }
+        return nil
+    }
+
+    /// Opens /dev/null in the place of standard streams that are closed, so that no other file gets their numbers.
+    static func fillStandardStreams() {
+        for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
+            let opened = open("/dev/null", O_RDWR)
+            if opened > 2 { close(opened) }
+        }
+    }
+}
+
+private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(file, bytes, count) }

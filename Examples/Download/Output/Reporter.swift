@@ -1,0 +1,42 @@
+import Synchronization
+
+/// Takes events from any thread, one at a time, and writes what a format makes of them.
+final class Reporter: Sendable {
+    private struct State {
+        var format: any ReportFormat
+        var isOver = false
+    }
+
+    private let state: Mutex<State>
+    private let output: Descriptor
+    private let error: Descriptor
+
+    init(_ format: any ReportFormat, output: Descriptor = .output, error: Descriptor = .error) {
+        state = Mutex(State(format: format))
+        (self.output, self.error) = (output, error)
+    }
+
+    func report(_ event: ReportEvent, of item: ReportItem) {
+        show { $0.texts(for: event, of: item, at: .now) }
+    }
+
+    func message(_ text: String) { show { $0.message(text) } }
+
+    func tick() { show { $0.tick(at: .now) } }
+
+    /// Nothing is shown after it.
+    func end(complete: Int, failed: Int, status: ExitStatus) {
+        show { $0.end(complete: complete, failed: failed, status: status) }
+        state.withLock { $0.isOver = true }
+    }
+
+    private func show(_ texts: (inout any ReportFormat) -> [ReportText]) {
+        // Under the lock, so that lines do not mix. A reader that went away is no reason to lose the file.
+        state.withLock { state in
+            if state.isOver { return }
+            for text in texts(&state.format) where !text.text.isEmpty {
+                _ = (text.stream == .output ? output : error).write(Array(text.text.utf8))
+            }
+        }
+    }
+}

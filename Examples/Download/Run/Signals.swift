@@ -1,0 +1,42 @@
+import Dispatch
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Hears of SIGINT, SIGTERM and SIGHUP instead of dying of them.
+final class Signals {
+    private let sources: [any DispatchSourceSignal]
+    private let numbers: [Int32]
+
+    /// A SIGHUP that the parent ignores, as `nohup` does, stays ignored.
+    init(_ handle: @escaping @Sendable (_ name: String) -> Void) {
+        let signals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")].filter {
+            $0.0 != SIGHUP || !Self.isIgnored($0.0)
+        }
+        sources = signals.map { number, name in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { handle(name) }
+            source.resume()
+            return source
+        }
+        numbers = signals.map(\.0)
+    }
+
+    /// The system's way again.
+    func stop() {
+        sources.forEach { $0.cancel() }
+        numbers.forEach { signal($0, SIG_DFL) }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let before = signal(number, SIG_IGN)
+        signal(number, before)
+        return unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

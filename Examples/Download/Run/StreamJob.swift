@@ -1,0 +1,102 @@
+import Errand
+import ErrandResumableDownload
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One URL to standard output: what was written cannot be taken back, so only the first byte is waited for with retries.
+struct StreamJob: Sendable {
+    struct Fetch: Request {
+        typealias Output = HTTPBody
+        let path: String
+        let headers: HTTPHeaders
+        let authorization: Authorization?
+        let timeout: Duration?
+        let deadline: Duration?
+        let filters: [any Filter]
+    }
+
+    /// Standard output cannot be written to.
+    struct OutputFailure: Error { let code: Int32 }
+
+    let target: Plan.Target
+    let request: Fetch
+    let arguments: DownloadArguments
+    let agent: NetworkAgent
+    let reporter: Reporter
+
+    func run() async -> ExitStatus {
+        reporter.report(.started, of: target.item)
+        do {
+            let start = ContinuousClock.now
+            let bytes = try await copy(try await body(), start)
+            let elapsed = start.duration(to: .now) / .seconds(1)
+            reporter.report(.finished(path: "-", bytes: bytes, seconds: elapsed), of: target.item)
+            return .complete
+        } catch let error as OutputFailure {
+            // The reader has enough: end as other filters do.
+            if error.code == EPIPE {
+                reporter.end(complete: 0, failed: 1, status: .failed)
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            }
+            let reason = String(cString: strerror(error.code))
+            let message = "\(target.item.url) was not downloaded: standard output cannot be written: \(reason)."
+            reporter.report(.failed(message: message, .failed), of: target.item)
+            return .failed
+        } catch {
+            let failure = Failure(
+                error, url: target.item.url, host: target.url.host, path: nil, kept: 0, arguments: arguments)
+            if failure.status == .interrupted { return .interrupted }
+            reporter.report(.failed(message: failure.message, failure.status), of: target.item)
+            return failure.status
+        }
+    }
+
+    /// The response, after as many attempts as it takes.
+    private func body() async throws -> HTTPBody {
+        var wait = 0.5
+        for attempt in 1... {
+            do { return try await agent.send(request).value } catch {
+                guard attempt < arguments.tries, Failure.status(of: error) == .mayPass,
+                    (error as? ErrandError)?.code != .deadlineExceeded
+                else { throw error }
+                reporter.report(.retry(after: wait, because: Failure.brief(error)), of: target.item)
+                try await Task.sleep(for: .seconds(wait))
+                wait = min(wait * 2, 60)
+            }
+        }
+        throw CancellationError()
+    }
+
+    @concurrent private func copy(_ body: HTTPBody, _ start: ContinuousClock.Instant) async throws -> Int64 {
+        var progress = DownloadProgress(total: body.length)
+        var shown = start
+        for try await chunk in body {
+            if let code = Descriptor.output.write(chunk) { throw OutputFailure(code: code) }
+            progress.received += Int64(chunk.count)
+            let now = ContinuousClock.now
+            if let limit = arguments.maximumTime, start.duration(to: now) > .seconds(limit) {
+                throw ErrandError(.deadlineExceeded, "")
+            }
+            guard shown.duration(to: now) >= .milliseconds(100) || progress.received == progress.total else { continue }
+            shown = now
+            progress.rate = Double(progress.received) / max(0.001, start.duration(to: now) / .seconds(1))
+            if let total = progress.total, progress.rate >= 1 {
+                progress.timeLeft = .seconds(min(1e9, Double(total - progress.received) / progress.rate))
+            }
+            reporter.report(.progress(progress), of: target.item)
+        }
+        return progress.received
+    }
+}

@@ -1,0 +1,35 @@
+#if !canImport(Darwin)
+import Errand
+import ErrandCurlTransport
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+/// The transport, configured as the command line asks.
+enum ToolTransport {
+    /// Called before anything else runs, because it may change the environment.
+    static func make(_ arguments: DownloadArguments) throws(DownloadArguments.Mistake) -> any Transport {
+        var configuration = CurlConfiguration()
+        if let family = arguments.family { configuration.addressFamily = family == 4 ? .v4 : .v6 }
+        if let proxy = arguments.proxy {
+            configuration.proxy = .url(proxy, except: arguments.noProxy)
+        } else if arguments.noProxy.contains("*") {
+            configuration.proxy = .none
+        } else if !arguments.noProxy.isEmpty {
+            setenv("no_proxy", arguments.noProxy.joined(separator: ","), 1)
+        }
+        if let file = arguments.caFile {
+            let name = TextLayout.printable(file)
+            let bytes = try InputFile.read(file, limit: 64 << 20, for: name)
+            guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN") else {
+                throw .init(message: "\(name) has no certificate in PEM format")
+            }
+            configuration.tls.roots = .file(file)
+        }
+        return .curl(configuration)
+    }
+}
+#endif
