@@ -76,6 +76,9 @@ let programs: [Target] = [
             "ErrandCurlTransport", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport",
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: [.macOS])),
         ]),
+    program(
+        "errand-download-process", in: "Tests/DownloadProcess",
+        needs: ["ErrandCurlTransport", "ErrandResumableDownload"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
@@ -119,7 +122,7 @@ let suites: [Target] = [
         "ResumableDownloadTests",
         needs: [
             "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport",
-            "errand-download",
+            "errand-download", "errand-download-process",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),

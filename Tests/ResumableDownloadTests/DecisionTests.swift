@@ -47,12 +47,27 @@ import Testing
         var plan = RangePlan(total: total)
         for _ in 0..<20 {
             let before = plan
-            switch Int.random(in: 0..<4, using: &random) {
+            switch Int.random(in: 0..<5, using: &random) {
             case 0:
                 plan.split(
                     into: Int.random(in: 1...16, using: &random), minimum: Int64.random(in: 1...900, using: &random))
                 #expect(plan.received == before.received)
             case 1: plan.reopen()
+            case 2:
+                let index = Int.random(in: 0..<plan.parts.count, using: &random)
+                let (part, place) = (plan.parts[index], Int64.random(in: 0...10_000, using: &random))
+                let rest = plan.divide(index, at: place)
+                #expect(plan.received == before.received && plan.total == before.total)
+                if let rest {
+                    #expect(rest == place && plan.parts.contains { $0.start == rest && $0.end == part.end })
+                } else if plan.parts.count < RangePlan.limit {
+                    #expect(place <= part.start || place < part.next || place >= part.end ?? 0)
+                }
+                #expect(Set(plan.parts.map(\.start)).count == plan.parts.count)
+                // What was flushed is never more than what was here, however it is divided now.
+                let flushed = plan.limited(to: before)
+                #expect(flushed == plan && RangePlan(checking: flushed.parts, total: total) == plan)
+                #expect(plan.limited(to: RangePlan(total: total)).received == 0)
             default:
                 let index = Int.random(in: 0..<plan.parts.count, using: &random)
                 let left = try #require(plan.parts[index].left)

@@ -145,15 +145,16 @@ import Testing
             baseURL: server.url, transport: Wire.curl.transport,
             filters: [.downloads(quick(segments: 4)), .downloads(quick())])
         try await installed.send(Get(folder.file("a")))
-        #expect(server.requestCount == 5 && server.received.allSatisfy { $0.range != nil })
+        #expect(server.requestCount >= 5 && server.received.allSatisfy { $0.range != nil })
         struct Own: DownloadRequest {
             var path: String { "film.mp4" }
             let destination: URL
             var filters: [any Filter] { [.downloads(quick(segments: 4))] }
         }
         let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
+        let before = server.requestCount
         try await bare.send(Own(destination: folder.file("b")))
-        #expect(server.requestCount == 10 && server.received.allSatisfy { $0.range != nil })
+        #expect(server.requestCount >= before + 5 && server.received.allSatisfy { $0.range != nil })
         #expect(try folder.data("a") == film && folder.data("b") == film && folder.names == ["a", "b"])
     }
 

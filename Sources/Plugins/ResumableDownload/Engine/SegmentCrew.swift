@@ -29,7 +29,7 @@ final class SegmentCrew: Sendable {
     /// How often a segment without work looks for a slow one.
     static let interval = Duration.milliseconds(250)
     /// A rest that takes less than this, in seconds, stays where it is.
-    private static let patience = 1.0
+    private static let patience = 2.0
 
     init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
         (self.file, self.minimum, self.time) = (file, minimum, time)
@@ -121,7 +121,7 @@ final class SegmentCrew: Sendable {
             let seconds = speed > 0 ? Double(left) / speed : .infinity
             if seconds < Self.patience { continue }
             if left > largest?.left ?? 0 { largest = (part.start, left) }
-            if rate > 0, speed * 4 <= rate, seconds >= slowest?.seconds ?? (2 * Self.patience) {
+            if rate > 0, speed * 4 <= rate, seconds >= slowest?.seconds ?? Self.patience {
                 slowest = (work.claim, seconds)
             }
         }

@@ -1,0 +1,136 @@
+import Errand
+import ErrandCurlTransport
+@testable import ErrandResumableDownload
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("Segments that help one another", .timeLimit(.minutes(5))) struct SegmentTests {
+    private let folder: Folder
+    private let film = bytes(4 << 20)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    /// Lets time pass, faster than it does, until the body is over.
+    @discardableResult
+    private func passing<Value>(_ time: ManualTimeSource, _ body: () async throws -> Value) async throws -> Value {
+        let passing = Task {
+            while !Task.isCancelled {
+                time.advance(by: .milliseconds(50))
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        defer { passing.cancel() }
+        return try await body()
+    }
+
+    private func agent(_ time: ManualTimeSource, minimum: Int64) -> NetworkAgent {
+        var options = quick(segments: 4)
+        options.minimumSegment = minimum
+        return NetworkAgent(
+            baseURL: origin.server.url, transport: .curl, filters: [.downloads(options)], time: time)
+    }
+
+    @Test(
+        "a range that stops is finished by the segments that are done, whole or in halves",
+        arguments: [Int64(64 << 10), 1 << 20], [0, 100_000])
+    func stopped(minimum: Int64, after count: Int) async throws {
+        let (time, gate) = (ManualTimeSource(), Gate())
+        defer { gate.open() }
+        // The gate stays closed: who waits for that response waits for ever.
+        origin.set {
+            $0.twist = { number, _, answer in
+                guard number == 3 else { return answer }
+                return count == 0 ? answer.waiting(for: gate) : answer.waiting(for: gate, afterBodyBytes: count)
+            }
+        }
+        let request = Get(folder.file("a")).with { $0.timeout = .seconds(1_000_000) }
+        try await passing(time) { try await agent(time, minimum: minimum).send(request) }
+        #expect(try folder.data("a") == film && folder.names == ["a"] && !gate.isOpen)
+        #expect(origin.ranges.count >= 4)
+    }
+
+    @Test("a range that drips is shared, and no byte is missing", arguments: [Int64(64 << 10), 256 << 10])
+    func drips(minimum: Int64) async throws {
+        let time = ManualTimeSource()
+        origin.set {
+            $0.twist = { number, _, answer in
+                number == 2 ? answer.slowly(bytesPerChunk: 512, every: .milliseconds(20)) : answer
+            }
+        }
+        let request = Get(folder.file("a")).with {
+            $0.timeout = .seconds(1_000_000)
+            $0.checksum = .sha256(sha256(film))
+        }
+        try await passing(time) { try await agent(time, minimum: minimum).send(request) }
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        // Dripping, that range would have taken forty seconds; its later half was requested again.
+        #expect(origin.ranges.count > 5)
+    }
+
+    @Test("every range that drips, and all are cancelled: the next run goes on", arguments: 0..<5)
+    func cancelled(seed: Int) async throws {
+        let time = ManualTimeSource()
+        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .milliseconds(1)) } }
+        let request = Get(folder.file("a")).with { $0.timeout = .seconds(1_000_000) }
+        let agent = agent(time, minimum: 64 << 10)
+        try await passing(time) {
+            let handle = agent.start(request)
+            try await until {
+                try ResumableDownloads.leftovers(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
+            }
+            handle.cancel()
+            _ = await handle.result
+        }
+        origin.set { $0.twist = { _, _, answer in answer } }
+        if folder.names != ["a"] { try await agent.send(request) }
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
+    @Test("a part that is divided while it is written never counts more than is on the disk")
+    func divided() async throws {
+        let destination = try Destination(folder.file("a"))
+        let file = try PartialFile(destination, request: "r", url: "u")
+        var representation = Representation(
+            HTTPResponse(
+                url: URL(filePath: "/"), status: 200, headers: ["ETag": "\"1\"", "Content-Length": "\(film.count)"]),
+            total: Int64(film.count))
+        representation.place = ""
+        try file.startOver(representation)
+        // Each takes what is left of a part, in halves, while another writes.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try Self.fill(file, 0, film) }
+            group.addTask {
+                for _ in 0..<40 {
+                    let rest = file.plan.parts.filter { !$0.isDone }.max { $0.left ?? 0 < $1.left ?? 0 }
+                    if let rest, let start = file.halve(rest.start, minimum: 1000) {
+                        try Self.fill(file, start, film)
+                    }
+                    let (record, plan, _) = try #require(
+                        SidecarFormat.read(
+                            Array(folder.data(folder.names.first { $0.hasSuffix("-info") } ?? "")),
+                            session: PartialFile.session))
+                    #expect(plan.received <= file.plan.received && record.flushed.received <= plan.received)
+                }
+            }
+            try await group.waitForAll()
+        }
+        for part in file.plan.parts where !part.isDone { try Self.fill(file, part.start, film) }
+        #expect(file.plan.isDone && file.plan.received == Int64(film.count))
+        #expect(try file.read(at: 0, film.count) == film)
+        let found = SidecarFormat.read(
+            Array(try folder.data(folder.names.first { $0.hasSuffix("-info") } ?? "")), session: PartialFile.session)
+        #expect(found?.plan == file.plan)
+    }
+
+    private static func fill(_ file: PartialFile, _ start: Int64, _ film: Data) throws {
+        while let part = file.part(start), !part.isDone {
+            let end = min(Int(part.next) + 3000, film.count)
+            _ = try file.write(film[Int(part.next)..<end], part: start)
+        }
+    }
+}
