@@ -253,7 +253,7 @@ struct TimedCacheTests {
     }
 
     @Test("stale if it fails")
-    func staleIfFails() async throws {
+    func staleIfError() async throws {
         let f = Fixture()
         f.stub.on("*", answer: .text("good"), .text("down", status: 503), .failure(ErrandError(.cannotConnect, "x")))
         #expect(try await f.text(Get(), .staleIfError) == "good")

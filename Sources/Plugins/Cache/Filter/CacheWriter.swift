@@ -14,7 +14,7 @@ import Foundation
 /// are still on their way: once it has completed, no reader sees anything from before it.
 final class CacheWriter: Sendable {
     /// A moment before which a removal did not see a response.
-    struct Mark: Sendable { fileprivate let removals: UInt64 }
+    struct Mark: Sendable { let removals: UInt64 }
 
     /// A key in a store.
     struct Place: Hashable, Sendable {
@@ -25,7 +25,7 @@ final class CacheWriter: Sendable {
     }
 
     /// A write in line.
-    fileprivate struct Write: Sendable {
+    struct Write: Sendable {
         let number: UInt64
         let place: Place
         let store: any CacheStore
@@ -40,13 +40,13 @@ final class CacheWriter: Sendable {
         var size: Int64 { head.byteCount + (body?.length ?? 0) }
     }
 
-    fileprivate struct Removal: Sendable {
+    struct Removal: Sendable {
         let number: UInt64
         let store: ObjectIdentifier
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
-    fileprivate struct State: Sendable {
+    struct State: Sendable {
         var pending: [Place: Write] = [:]
         /// What stores write at this moment.
         var running: [Place: [UInt64: CacheEntryHead]] = [:]
@@ -65,8 +65,8 @@ final class CacheWriter: Sendable {
     private let state = Mutex(State())
     /// More than this is not kept waiting; such a response is not stored.
     private static let maximumBytes: Int64 = 64 << 20
-    fileprivate static let remembered = 256
-    fileprivate static let maximumHidden = 4096
+    static let remembered = 256
+    static let maximumHidden = 4096
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
@@ -243,78 +243,5 @@ final class CacheWriter: Sendable {
             await last.value
             state.withLock { state in if state.last == last { state.last = nil } }
         }
-    }
-}
-
-extension CacheWriter.State {
-    fileprivate func isRemoved(
-        _ head: CacheEntryHead, _ place: CacheWriter.Place, since mark: CacheWriter.Mark
-    ) -> Bool {
-        if removals == mark.removals { return false }
-        let since = recent.filter { $0.number > mark.removals }
-        // Some are forgotten by now: one of them may have meant it.
-        if UInt64(since.count) < removals - mark.removals { return true }
-        return since.contains { $0.store == place.store && $0.matches(place.key, head) }
-    }
-
-    fileprivate mutating func remove(
-        in store: ObjectIdentifier, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
-    ) {
-        removals += 1
-        recent.append(CacheWriter.Removal(number: removals, store: store, matches: matches))
-        if recent.count > CacheWriter.remembered { recent.removeFirst() }
-        pending = pending.filter { $0.key.store != store || !matches($0.key.key, $0.value.head) }
-    }
-
-    fileprivate mutating func hide(_ place: CacheWriter.Place, _ store: any CacheStore) {
-        if hidden.count >= CacheWriter.maximumHidden, hidden[place] == nil {
-            blind[place.store] = store
-        } else {
-            hidden[place] = store
-        }
-    }
-
-    /// What the store holds there counts again, unless it still writes something.
-    fileprivate mutating func show(_ place: CacheWriter.Place) {
-        if running[place] == nil { hidden[place] = nil }
-    }
-
-    /// Whether a write is still wanted when its turn has come.
-    fileprivate mutating func begin(_ write: CacheWriter.Write) -> Bool {
-        guard pending[write.place]?.number == write.number else { return false }
-        running[write.place, default: [:]][write.number] = write.head
-        return true
-    }
-
-    /// Whether what the store holds now has to go.
-    fileprivate mutating func end(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        leave(write)
-        if let next = pending[write.place] {
-            // A newer one follows in line.
-            if next.number != write.number { return false }
-            pending[write.place] = nil
-            if isWritten {
-                show(write.place)
-                return false
-            }
-        }
-        hide(write.place, write.store)
-        return true
-    }
-
-    /// The same for a stream: one that failed left what was there.
-    fileprivate mutating func endStream(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        leave(write)
-        if isRemoved(write.head, write.place, since: write.mark) {
-            hide(write.place, write.store)
-            return true
-        }
-        if isWritten { show(write.place) }
-        return false
-    }
-
-    private mutating func leave(_ write: CacheWriter.Write) {
-        running[write.place]?[write.number] = nil
-        if running[write.place]?.isEmpty == true { running[write.place] = nil }
     }
 }
