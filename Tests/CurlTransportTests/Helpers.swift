@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+@testable import ErrandCurlTransport
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -109,4 +109,15 @@ func pattern(_ count: Int, _ seed: Int = 0) -> Data {
 
 extension Sequence<UInt8> {
     var asData: Data { Data(self) }
+}
+
+/// What the libcurl of this process offers: ERRAND_LIBCURL may name another than Debian's.
+enum Offer {
+    private static let library = try? CurlLibrary.load()
+    static let speaksHTTP2 = library?.speaksHTTP2 == true
+    private static let isGnuTLS = library?.tls.hasPrefix("GnuTLS") == true
+    /// Whether certificates can come from memory.
+    static let hasBlobs = !isGnuTLS && (library?.version ?? .oldest) >= CurlVersion(7, 77, 0)
+    /// Whether it is told which check a certificate failed.
+    static let tellsReasons = !isGnuTLS
 }

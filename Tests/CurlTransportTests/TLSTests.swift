@@ -48,9 +48,11 @@ struct TLSTests {
         let nginx = try nginx()
         let url = nginx.url("good", "/1k")
         let pem = try Data(contentsOf: URL(filePath: nginx.file("root.pem")))
-        for transport in [trusting(nginx), trusting(nginx) { $0.tls.roots = .pem(pem) }] {
+        let (files, memory) = (trusting(nginx), trusting(nginx) { $0.tls.roots = .pem(pem) })
+        for transport in Offer.hasBlobs ? [files, memory] : [files] {
             let response = try await transport.send(try request(.get, url), options: .of())
-            #expect(response.status == 200 && response.version == "2" && response.data.count == 1024)
+            #expect(response.status == 200 && response.data.count == 1024)
+            #expect(response.version == (Offer.speaksHTTP2 ? "2" : "1.1"))
         }
         let response = try await trusting(nginx) { $0.httpVersion = .http1 }.send(
             try request(.get, url), options: .of())
@@ -70,7 +72,7 @@ struct TLSTests {
             try await transport.send(try request(.get, nginx.url(server, "/1k")), options: .of())
         }
         #expect(error.code == .insecureConnection)
-        #expect(error.message.contains(words), "\(error)")
+        #expect(error.message.contains(words) || !Offer.tellsReasons && server != "elsewhere", "\(error)")
         #expect(error.underlying is CurlError)
         #expect(!error.isRetryable)
     }
@@ -127,7 +129,7 @@ struct TLSTests {
         let memory = CurlClientIdentity.pem(
             certificate: try Data(contentsOf: URL(filePath: nginx.file("client.pem"))),
             key: try Data(contentsOf: URL(filePath: nginx.file("client.key"))), password: "unused")
-        for identity in [files, memory] {
+        for identity in Offer.hasBlobs ? [files, memory] : [files] {
             let transport = trusting(nginx) { $0.tls.identity = identity }
             #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
         }
@@ -146,7 +148,9 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("HTTP/2 carries a hundred requests at once on one connection, bodies included")
+    @Test(
+        "HTTP/2 carries a hundred requests at once on one connection, bodies included",
+        .enabled(if: Offer.speaksHTTP2))
     func multiplexed() async throws {
         let nginx = try nginx()
         let transport = trusting(nginx)

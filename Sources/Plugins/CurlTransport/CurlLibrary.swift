@@ -9,6 +9,8 @@ struct CurlLibrary {
     let version: CurlVersion
     /// What ``CurlVersionRule`` says of this version.
     let avoided: Set<CurlVersionRule.Avoided>
+    /// The TLS library, such as "OpenSSL/3.0.17"; empty without one.
+    let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
 
@@ -39,7 +41,8 @@ struct CurlLibrary {
             throw unavailable("libcurl \(name) is older than \(CurlVersion.oldest)")
         }
         return CurlLibrary(
-            version: version, avoided: avoided, hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
+            version: version, avoided: avoided, tls: String(cString: errand_curl_tls()),
+            hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
             hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0)
     }
 

@@ -14,6 +14,7 @@ typedef struct {
     unsigned int version_num;
     const char *host;
     int features;
+    const char *tls;
 } version_info;
 
 typedef struct {
@@ -72,12 +73,22 @@ static int find_all(void *library) {
            find(library, &api.multi_info_read, "curl_multi_info_read");
 }
 
+static int is_chosen(void) {
+    const char *name = secure_getenv("ERRAND_LIBCURL");
+    return name && name[0];
+}
+
 // Under `lock`. What fails is tried again by the next caller: the reason may have passed by then.
 static const char *load(void) {
     static void *library;
     if (!library) {
         const char *name = errand_curl_name();
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        int mode = RTLD_NOW | RTLD_LOCAL;
+#ifdef RTLD_DEEPBIND
+        // Foundation may have brought the system's libcurl: a chosen one shall not call that one's functions.
+        if (is_chosen()) mode |= RTLD_DEEPBIND;
+#endif
+        library = dlopen(name, mode);
         if (!library) return dlerror();
     }
     if (!find_all(library)) return "it lacks a function of libcurl's interface";
@@ -87,8 +98,7 @@ static const char *load(void) {
 }
 
 const char *errand_curl_name(void) {
-    const char *name = secure_getenv("ERRAND_LIBCURL");
-    return name && name[0] ? name : "libcurl.so.4";
+    return is_chosen() ? secure_getenv("ERRAND_LIBCURL") : "libcurl.so.4";
 }
 
 int errand_curl_load(char *reason, size_t size) {
@@ -104,6 +114,7 @@ int errand_curl_load(char *reason, size_t size) {
 
 unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }
 const char *errand_curl_version(void) { return info ? info->version : ""; }
+const char *errand_curl_tls(void) { return info && info->tls ? info->tls : ""; }
 int errand_curl_features(void) { return info ? info->features : 0; }
 const char *errand_curl_describe(int code) { return api.strerror(code); }
 

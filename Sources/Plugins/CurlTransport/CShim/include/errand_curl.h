@@ -163,6 +163,8 @@ int errand_curl_load(char *reason, size_t size);
 // 0x075801 for 7.88.1.
 unsigned int errand_curl_version_number(void);
 const char *errand_curl_version(void);
+// The TLS library and its version, such as "GnuTLS/3.7.9"; empty without one.
+const char *errand_curl_tls(void);
 int errand_curl_features(void);
 const char *errand_curl_describe(int code);
 
