@@ -50,7 +50,7 @@ struct Failure {
         case 52: (.connectionLost, "the connection was closed before an answer")
         case 65: (.connectionLost, "the connection was closed while a body that can be sent once was on its way")
         case 16, 55, 56, 92, 95: (.connectionLost, nil)
-        case 100: (.invalidResponse, nil)
+        case 100: (.invalidResponse, "a header field is longer than libcurl takes")
         default: (.transportFailed, nil)
         }
     }

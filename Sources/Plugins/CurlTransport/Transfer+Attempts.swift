@@ -9,6 +9,8 @@ extension Transfer {
         var count = 0
         /// What libcurl had sent when the present attempt began; below 0 before the first one on a handle.
         var sentBefore: Int64 = -1
+        /// The server answered 417 once.
+        var isExpectationRefused = false
         /// Kept connections are not to be used for it.
         var needsFreshConnection = false
         /// The system had no descriptor for its socket.
@@ -36,8 +38,21 @@ extension Transfer {
         attempts.waitsSince = nil
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }
-        // A refused expectation is a whole exchange; the request without it is another one.
-        if head.isComplete && head.status == 417 { attempts.count = 0 }
+        // A refused expectation is a whole exchange; the request without it is another one. libcurl from 8.12 on leaves an
+        // expectation of the caller's in, and would go round thirty times.
+        if head.isComplete && head.status == 417 {
+            if attempts.isExpectationRefused {
+                failure = ErrandError(.invalidResponse, "the server refused the expectation of the request twice")
+                return false
+            }
+            (attempts.isExpectationRefused, attempts.count) = (true, 0)
+        }
+        // libcurl would send what is left of a body that can be read once.
+        if attempts.count > 0 && upload.isBegunStream {
+            failure = ErrandError(
+                .connectionLost, "the connection was closed while a body that can be sent once was on its way")
+            return false
+        }
         // The attempt before sent nothing, so no server saw it.
         if attempts.count > 0 && sent == attempts.sentBefore { return true }
         guard attempts.count < mostAttempts else {
