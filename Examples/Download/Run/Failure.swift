@@ -85,7 +85,7 @@ struct Failure: Equatable {
         case .truncated: return (sentence(error.message, code: "truncated"), nil)
         case .insecureConnection:
             return (
-                "the server cannot be trusted: \(error.message)",
+                "there is no secure connection: \(error.message)",
                 "Check the host; --cacert FILE trusts another certificate authority"
             )
         case .transportUnavailable: return (error.message, "Install libcurl (libcurl4)")
@@ -128,8 +128,12 @@ struct Failure: Equatable {
 }
 
 extension String {
-    /// Without the full stop that another one follows.
-    fileprivate var trimmedEnd: String { hasSuffix(".") ? String(dropLast()) : self }
+    /// Without the full stop and the blanks that another full stop follows.
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while let last = text.last, last == "." || last == " " { text.removeLast() }
+        return text
+    }
 }
 
 /// Statuses of HTTP in words.
