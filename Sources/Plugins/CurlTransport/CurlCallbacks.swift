@@ -63,8 +63,8 @@ func onSocket(
 ) -> Int32 {
     guard let user else { return 0 }
     let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-    let isQuiet = transfer(easy.flatMap { errand_curl_get_private($0) })?.isThroughOnHTTP1 ?? false
-    loop.sockets.want(descriptor, what, isQuiet: isQuiet, at: loop.now)
+    if what == ERRAND_CURL_POLL_REMOVE, let easy { transfer(errand_curl_get_private(easy))?.leftSocket = descriptor }
+    loop.sockets.want(descriptor, what, at: loop.now)
     return 0
 }
 

@@ -299,6 +299,7 @@ final class CurlLoop: @unchecked Sendable {
         let error = transfer.verdict(code, handle)
         let timings = handle.timings(of: transfer)
         detach(transfer)
+        if error == nil, transfer.head.isHTTP1, let socket = transfer.leftSocket { sockets.expectSilence(on: socket) }
         transfer.finish(error, timings)
     }
 

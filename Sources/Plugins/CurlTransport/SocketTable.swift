@@ -83,10 +83,16 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl changed what it wants of a socket; `isQuiet` says that an exchange in HTTP/1 is over on it.
-    func want(_ descriptor: Int32, _ what: Int32, isQuiet: Bool, at now: UInt64) {
+    /// An exchange in HTTP/1 is over on it.
+    func expectSilence(on descriptor: Int32) {
         let index = grow(to: descriptor)
-        entries[index].isQuiet = isQuiet && entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE
+        entries[index].isQuiet = entries[index].isOurs && entries[index].wanted == 0
+    }
+
+    /// libcurl changed what it wants of a socket.
+    func want(_ descriptor: Int32, _ what: Int32, at now: UInt64) {
+        let index = grow(to: descriptor)
+        entries[index].isQuiet = false
         entries[index].idleSince = entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE ? now : nil
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
         entries[index].wanted = wanted

@@ -69,9 +69,6 @@ extension Transfer {
         return true
     }
 
-    /// Whether a connection in HTTP/1 that has nothing to tell this transfer any more has to be silent.
-    var isThroughOnHTTP1: Bool { head.isHTTP1 && head.isComplete && !isReceivePaused && !isSendPaused }
-
     /// What follows after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         guard code != 0, failure == nil, headerBytes == 0, !isCancelled, !upload.isBegunStream else { return .end }
