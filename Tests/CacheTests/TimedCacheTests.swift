@@ -327,7 +327,7 @@ struct TimedCacheTests {
         _ = try await f.text(Get())
         await f.cache.flush()
         #expect(try await f.text(Get()) == "\(f.sent)")
-        #expect(f.notes.all.withLock { $0.contains { $0.contains("could not be written: no room") } })
+        try await eventually { f.notes.all.withLock { $0.contains { $0.contains("could not be written: no room") } } }
         #expect(f.notes.all.withLock { $0.contains { $0.contains("could not be read: out of order") } })
     }
 

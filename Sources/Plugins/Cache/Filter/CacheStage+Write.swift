@@ -5,7 +5,7 @@ extension CacheStage {
     func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let exchange = exchange
         cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) { error in
-            exchange.note("cache", "an entry could not be written: \(Self.describe(error))")
+            Self.noteUnwritten(error, exchange)
         }
     }
 
@@ -14,7 +14,7 @@ extension CacheStage {
         let exchange = exchange
         let body = old.body.data.map { HTTPBody($0) }
         cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) { error in
-            exchange.note("cache", "an entry could not be written: \(Self.describe(error))")
+            Self.noteUnwritten(error, exchange)
         }
     }
 
@@ -27,10 +27,16 @@ extension CacheStage {
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
                 // The reader goes on without the cache; a reader that left the body is not worth a note.
-                if tee.abandon() { exchange.note("cache", "an entry could not be written: \(Self.describe(error))") }
+                if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }
         tee.onEnd { writer.follow(task) }
+    }
+
+    /// A note by an activity of its own: the call may be over when a store fails.
+    private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
+        let text = "an entry could not be written: \(describe(error))"
+        exchange.detach("cache write") { $0.note("cache", text) }
     }
 
     static func describe(_ error: any Error) -> String {
