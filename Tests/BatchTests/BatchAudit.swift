@@ -1,4 +1,5 @@
 import Errand
+import ErrandBatch
 import Synchronization
 
 /// Watches one batch and its parts: each has one start, one end of one outcome in order, and the whole ends last.

@@ -115,7 +115,7 @@ struct BatchTests {
     func cache() async throws {
         let filter = ClosureFilter { exchange, next in
             var response = try await next(exchange)
-            if exchange.request is GetUser { response.source = .cache(age: .seconds(1), reason: "test") }
+            if exchange.request is GetUser { response.source = .stored(age: .seconds(1), reason: "test") }
             return response
         }
         let stub = StubTransport { request in

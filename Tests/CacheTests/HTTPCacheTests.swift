@@ -288,7 +288,7 @@ struct HTTPCacheTests {
         struct Stamp: Filter {
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
                 var exchange = exchange
-                exchange.tags[CacheKeyURL.self] = exchange.http.url
+                exchange.tags[ResourceURL.self] = exchange.http.url
                 exchange.http.url.append(queryItems: [
                     URLQueryItem(name: "t", value: "\(exchange.activity.id.rawValue)")
                 ])

@@ -7,7 +7,8 @@ import Testing
     @Test("the defaults of an agent (Y45)")
     func defaults() {
         let configuration = NetworkAgent.Configuration()
-        #expect(configuration.baseURL == "" && configuration.cdnURL == nil && configuration.authorization == nil)
+        #expect(
+            configuration.baseURL == "" && configuration.namedBaseURLs.isEmpty && configuration.authorization == nil)
         #expect(configuration.filters.isEmpty && configuration.accessories.isEmpty && configuration.deadline == nil)
         #expect(configuration.redirects == .standard && configuration.maximumBodyBytes == 64 << 20)
         #expect(configuration.headers.contains(.userAgent))

@@ -74,10 +74,10 @@ import Testing
         let own = ClosureFilter { exchange, _ in
             HTTPResponse(
                 url: exchange.http.url, status: 200, body: HTTPBody(Data("own".utf8)),
-                source: .cache(age: .seconds(3), reason: "fresh"))
+                source: .stored(age: .seconds(3), reason: "fresh"))
         }
         let answer = try await NetworkAgent(baseURL: base, transport: .stub, filters: [own]).send(Plain())
-        #expect(answer.value == Data("own".utf8) && answer.http.source.isCache)
+        #expect(answer.value == Data("own".utf8) && answer.http.source.isStored)
         #expect("\(answer.http.source)" == "cache, 3 s old, fresh")
     }
 

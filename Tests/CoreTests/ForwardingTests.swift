@@ -156,7 +156,7 @@ private struct Fake: Agent {
         let agent = Forwarding(base: NetworkAgent(baseURL: base, transport: .stub(json)))
         let options = CallOptions(accessories: [Deaf(log: log)])
         _ = try await agent.start(GetUser(), options: options, completion: nil).value
-        _ = try await agent.run(.batch, options: options) { _ in }
+        _ = try await agent.run(ActivityKind(rawValue: "batch"), options: options) { _ in }
         #expect(log.count == 0)
     }
 
@@ -193,8 +193,9 @@ private struct Fake: Agent {
             #expect(log.all == order)
             let before = log.count
             let whole = CallOptions(filters: [Signpost(name: "whole", log: log)])
-            try await agent.run(.chain, options: whole) { activity in
-                try await agent.run(.batch, options: CallOptions(parent: activity)) { activity in
+            try await agent.run(ActivityKind(rawValue: "chain"), options: whole) { activity in
+                try await agent.run(ActivityKind(rawValue: "batch"), options: CallOptions(parent: activity)) {
+                    activity in
                     var own = own
                     own.parent = activity
                     _ = try await agent.send(request, options: own)

@@ -11,7 +11,7 @@ import Testing
         _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
     ) -> NetworkAgent {
         var configuration = NetworkAgent.Configuration(baseURL: base)
-        configuration.cdnURL = "https://cdn.example.com"
+        configuration.namedBaseURLs["cdn"] = "https://cdn.example.com"
         configuration.authorization = .bearer("canary")
         configuration.headers["X-Open"] = "open"
         configuration.headers["Cookie"] = "canary"
@@ -42,7 +42,8 @@ import Testing
     func ownBases() async throws {
         let stub = StubTransport(.text("ok"))
         for (base, isKept) in [
-            (BaseChoice.url("https://evil.example"), false), (.url("https://api.example.com/v2"), true), (.cdn, true),
+            (BaseChoice.url("https://evil.example"), false), (.url("https://api.example.com/v2"), true),
+            (.named("cdn"), true),
         ] {
             _ = try await agent(stub).send(Plain { $0.base = base })
             let sent = try #require(stub.received.last)

@@ -84,16 +84,16 @@ import Testing
     @Test("the base is the request's choice: standard, CDN or its own; the CDN never falls back (Y53)")
     func bases() async throws {
         var configuration = NetworkAgent.Configuration(baseURL: base)
-        configuration.cdnURL = "https://cdn.example.com/static"
+        configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"
         let agent = NetworkAgent(configuration: configuration, transport: .stub)
         func url(_ choice: BaseChoice) throws -> String {
             try agent.httpRequest(for: Plain { $0.base = choice }).url.absoluteString
         }
         #expect(try url(.standard) == base + "/plain")
-        #expect(try url(.cdn) == "https://cdn.example.com/static/plain")
+        #expect(try url(.named("cdn")) == "https://cdn.example.com/static/plain")
         #expect(try url(.url("https://own.example.com")) == "https://own.example.com/plain")
-        agent.configure { $0.cdnURL = nil }
-        #expect(await code { try url(.cdn) } == .invalidURL)
+        agent.configure { $0.namedBaseURLs = [:] }
+        #expect(await code { try url(.named("cdn")) } == .invalidURL)
     }
 
     @Test("the request as it would be sent can be looked at without sending it (Y50)")

@@ -103,7 +103,7 @@ struct AgentTests {
             return HTTPResponse(
                 url: exchange.http.url, status: 200, headers: [.contentType: "application/json"],
                 body: HTTPBody(Data(text.utf8)),
-                source: .cache(age: .seconds(1), reason: "test"))
+                source: .stored(age: .seconds(1), reason: "test"))
         }
         let agent = agent(.status(500), [.jsonValidation, cache])
         #expect(try await agent.send(GetUser()).value == User(id: 1))

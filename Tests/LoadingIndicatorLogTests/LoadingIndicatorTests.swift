@@ -79,7 +79,7 @@ struct LoadingIndicatorTests {
         let first = shown.all.count
         #expect(first == 2)
         let second = try await agent.send(Get())
-        #expect(second.http.source.isCache)
+        #expect(second.http.source.isStored)
         #expect(shown.all.count == first + (shows ? 2 : 0))
     }
 

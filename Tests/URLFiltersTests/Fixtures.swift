@@ -72,7 +72,7 @@ final class KeyWatch: Filter {
     var keys: [String?] { seen.withLock { $0 } }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        seen.withLock { $0.append(exchange.tags[CacheKeyURL.self]?.absoluteString) }
+        seen.withLock { $0.append(exchange.tags[ResourceURL.self]?.absoluteString) }
         return try await next(exchange)
     }
 }

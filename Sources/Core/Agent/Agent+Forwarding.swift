@@ -25,8 +25,9 @@ extension Agent {
         let registry = ActivityRegistry(time: SystemTimeSource())
         let activity = Activity(
             kind, request: request, label: options.label,
-            tags: request.map { $0.tags.merging(options.tags) } ?? options.tags, parent: options.parent?.id,
-            filters: request == nil ? options.allFilters : [], accessories: options.accessories, registry: registry,
+            tags: request.map { $0.tags.merging(options.tags) }
+                ?? options.tags.with(InheritedFilters.self, options.allFilters),
+            parent: options.parent?.id, accessories: options.accessories, registry: registry,
             progress: options.progress)
         let task = registry.launch(
             activity, priority: request?.priority?.task, completion: completion, http: http, body: body)
@@ -60,7 +61,7 @@ private struct ForwardedEvents: Accessory {
         }
         switch event {
         case .willStart, .willStop, .didStop, .transport(.progress): break
-        default: activity.tell(event)
+        default: activity.notify(event)
         }
     }
 }

@@ -31,9 +31,14 @@ public struct CallOptions: Sendable {
     }
 
     /// Those of the composite that this call is a part of, then its own.
-    var allFilters: [any Filter] { parent.map { $0.filters + filters } ?? filters }
+    var allFilters: [any Filter] { parent.map { $0.tags[InheritedFilters.self] + filters } ?? filters }
 
     /// Whether a call is a part of an activity itself: it names that activity as its parent, or none. A call that names
     /// another belongs to that one, such as a batch within a chain. For agents that a composite hands to its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
+}
+
+/// Filters of the call that began a composite, for each request that it sends.
+enum InheritedFilters: TagKey {
+    static var defaultValue: [any Filter] { [] }
 }

@@ -19,7 +19,10 @@ import Synchronization
 public final class NetworkAgent: Agent {
     private let registry: ActivityRegistry
     private let transport: any Transport
-    private let settings: Mutex<AgentSettings>
+    private let settings: Mutex<PipelineSettings>
+
+    /// What an agent does for every request.
+    public typealias Configuration = AgentConfiguration
 
     /// - Parameter baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs;
     ///   a relative path then throws ``ErrandError/Code/invalidURL``.
@@ -45,7 +48,7 @@ public final class NetworkAgent: Agent {
     public init(configuration: Configuration, transport: any Transport, time: some TimeSource = SystemTimeSource()) {
         registry = ActivityRegistry(time: time)
         self.transport = transport
-        settings = Mutex(AgentSettings(configuration, transport: transport))
+        settings = Mutex(PipelineSettings(configuration, transport: transport))
     }
 
     deinit { registry.cancelAll { _ in true } }
@@ -72,7 +75,7 @@ public final class NetworkAgent: Agent {
             let before = settings.withLock { $0 }
             var configuration = before.configuration
             try ConfigurationChange.run(on: self, isRepeated: isRepeated) { try change(&configuration) }
-            let after = AgentSettings(configuration, transport: transport)
+            let after = PipelineSettings(configuration, transport: transport)
             let isStored = settings.withLock { settings in
                 if settings === before { settings = after }
                 return settings === after
@@ -95,11 +98,23 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// The request as it would be built now, before filters; nothing is sent (Y50).
+    /// The request as it would be built now, before filters; nothing is sent.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
-        let http = try settings.withLock { $0 }.build(request).http
+        let http = try RequestBuilder(settings.withLock { $0 }).build(request).http
         try http.validate()
         return http
+    }
+
+    /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with the
+    /// order. Nothing is sent.
+    ///
+    /// ```swift
+    /// print(agent.explain(GetUser(id: 7)))
+    /// ```
+    public func explain(_ request: some Request, options: CallOptions = CallOptions()) -> RequestExplanation {
+        RequestExplanation(
+            request, settings.withLock { $0 }, callFilters: options.allFilters, tags: request.tags.merging(options.tags)
+        )
     }
 
     @discardableResult
@@ -127,7 +142,8 @@ public final class NetworkAgent: Agent {
         ) { activity in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }
-            return try await settings.carryOut(request, activity, callFilters: options.allFilters)
+            return try await RequestPipeline(settings: settings, activity: activity)
+                .run(request, callFilters: options.allFilters)
         }
         return RequestHandle(activity: activity, task: task)
     }
@@ -137,7 +153,8 @@ public final class NetworkAgent: Agent {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
-        let activity = activity(kind, settings.withLock { $0 }, options, filters: options.allFilters)
+        let tags = Tags().with(InheritedFilters.self, options.allFilters)
+        let activity = activity(kind, settings.withLock { $0 }, options, tags: tags)
         let task = registry.launch(activity, completion: completion) { activity in
             defer { withExtendedLifetime(self) {} }
             return try await body(activity)
@@ -146,61 +163,13 @@ public final class NetworkAgent: Agent {
     }
 
     private func activity(
-        _ kind: ActivityKind, _ settings: AgentSettings, _ options: CallOptions, request: (any Request)? = nil,
-        tags: Tags = Tags(), filters: [any Filter] = [], accessories: [any Accessory] = [], deadline: Duration? = nil
+        _ kind: ActivityKind, _ settings: PipelineSettings, _ options: CallOptions, request: (any Request)? = nil,
+        tags: Tags = Tags(), accessories: [any Accessory] = [], deadline: Duration? = nil
     ) -> Activity {
         var all = settings.configuration.accessories
         if !accessories.isEmpty || !options.accessories.isEmpty { all += accessories + options.accessories }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
-            deadline: deadline, filters: filters, accessories: all, registry: registry, progress: options.progress)
-    }
-}
-
-extension NetworkAgent {
-    /// What an agent does for every request.
-    public struct Configuration: Sendable {
-        /// What relative paths are appended to; the path of the URL is kept, with or without a slash at its end. A query
-        /// or a fragment throws ``ErrandError/Code/invalidURL``. Empty for an agent whose requests have absolute URLs:
-        /// it has no origin of its own then, so that only `trustedOrigins` see its secrets.
-        public var baseURL: String
-        /// The base for requests that choose `.cdn`; none by default.
-        public var cdnURL: String?
-        /// For every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by default.
-        public var headers = standardHeaders
-        /// For every request that has none of its own; none by default. Like the sensitive ones among `headers` it is
-        /// sent to the origins of `baseURL` and `cdnURL` and to `trustedOrigins`, and to no other.
-        public var authorization: Authorization?
-        /// The origins that may see the agent's secrets beside those of its base URLs; none by default.
-        public var trustedOrigins: TrustedOrigins = []
-        /// The longest silence in one try; 60 seconds by default.
-        public var timeout: Duration = .seconds(60)
-        /// The time for a whole call; none by default.
-        public var deadline: Duration?
-        /// 20 hops, never from https to http, by default.
-        public var redirects = RedirectPolicy.standard
-        /// In the order of the array within each stage, before the request's own.
-        public var filters: [any Filter] = []
-        /// Told in the order of the array, before the request's own.
-        public var accessories: [any Accessory] = []
-        /// Decodes the outputs of requests that have no decoder of their own; a `JSONDecoder` by default.
-        public var decoder: any BodyDecoder = JSONDecoder()
-        /// Encodes the bodies of requests that have no encoder of their own; a `JSONEncoder` by default.
-        public var encoder: any BodyEncoder = JSONEncoder()
-        /// The most bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
-        public var maximumBodyBytes = 64 << 20
-        /// The most bytes of a body that an error keeps; 64 KiB by default.
-        public var maximumErrorBodyBytes = 64 << 10
-        /// Replaces or passes on any failure that the filters could not see, before the request's `mapError`; passes on
-        /// by default. Not asked about a cancellation.
-        public var mapError: @Sendable (any Error) -> any Error = { $0 }
-
-        public init(baseURL: String = "") { self.baseURL = baseURL }
-
-        private static let standardHeaders: HTTPHeaders = {
-            let client = "\(SystemInfo.program) (\(SystemInfo.system)) Errand/\(ErrandInfo.version)"
-            let languages = SystemInfo.acceptLanguage(SystemInfo.languages)
-            return languages.isEmpty ? [.userAgent: client] : [.userAgent: client, .acceptLanguage: languages]
-        }()
+            deadline: deadline, accessories: all, registry: registry, progress: options.progress)
     }
 }

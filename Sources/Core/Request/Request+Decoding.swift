@@ -26,7 +26,8 @@ extension Request where Output == URL {
     /// The file that the body was delivered into; see ``BodyDelivery/file(_:)``.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         guard let file = response.body.file else {
-            throw ErrandError(.decoding, "not in a file: .file delivery, or .downloads, is missing", response: response)
+            throw ErrandError(
+                .decoding, "the body is not in a file: the request has another delivery than .file", response: response)
         }
         return file
     }

@@ -85,16 +85,6 @@ public protocol Request<Output>: Sendable {
     func mapError(_ error: any Error) -> any Error
 }
 
-/// Which base URL a path is appended to.
-public enum BaseChoice: Sendable, Hashable {
-    /// The agent's `baseURL`.
-    case standard
-    /// The agent's `cdnURL`; without one the request fails, it never falls back to the base.
-    case cdn
-    /// One of the request's own; at another origin than the agent's, without the agent's secrets.
-    case url(String)
-}
-
 extension Request {
     public var method: HTTPMethod { .get }
     public var path: String { "" }

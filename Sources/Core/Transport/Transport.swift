@@ -35,7 +35,7 @@ public struct TransportOptions: Sendable {
     public var tags: Tags
     /// The clock for the timeout.
     public var time: any TimeSource
-    var activity: Activity?
+    var observer: (any TransportObserver)?
     var reportsProgress = true
 
     public init(
@@ -53,11 +53,16 @@ public struct TransportOptions: Sendable {
     /// Tells accessories and the handle what happens on the wire; from any thread, cheap when nobody listens.
     public func report(_ event: TransportEvent) {
         if case .progress = event, !reportsProgress { return }
-        activity?.report(event)
+        observer?.report(event)
     }
 }
 
-/// What a transport can tell while it works.
+/// Receives what a transport reports.
+protocol TransportObserver: Sendable {
+    func report(_ event: TransportEvent)
+}
+
+/// What a transport can report while it works. Cases may be added: write a `default`.
 public enum TransportEvent: Sendable {
     /// Body bytes sent and received so far.
     case progress(TransferProgress)

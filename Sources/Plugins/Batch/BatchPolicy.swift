@@ -9,7 +9,7 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 
     func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
         let parts = answered(success)
-        return CacheShare(parts.count { http($0)?.source.isCache == true }, of: parts.count)
+        return CacheShare(parts.count { http($0)?.source.isStored == true }, of: parts.count)
     }
 }
 

@@ -21,7 +21,7 @@ public enum CacheShare: Sendable, Hashable {
         var (cached, count) = (0, 0)
         for response in repeat each responses {
             count += 1
-            if response.http.source.isCache { cached += 1 }
+            if response.http.source.isStored { cached += 1 }
         }
         self.init(cached, of: count)
     }
@@ -32,14 +32,14 @@ public enum CacheShare: Sendable, Hashable {
         for result in repeat each results {
             guard case .success(let response) = result else { continue }
             count += 1
-            if response.http.source.isCache { cached += 1 }
+            if response.http.source.isStored { cached += 1 }
         }
         self.init(cached, of: count)
     }
 
     /// Of the responses of a list.
     public init<Output: Sendable>(_ responses: [Response<Output>]) {
-        self.init(responses.count { $0.http.source.isCache }, of: responses.count)
+        self.init(responses.count { $0.http.source.isStored }, of: responses.count)
     }
 
     /// Of the results of a list; failures do not count.

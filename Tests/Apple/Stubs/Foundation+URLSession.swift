@@ -103,7 +103,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     public enum ResponseDisposition: Int, Sendable { case cancel = 0, allow = 1, becomeDownload = 2, becomeStream = 3 }
     public init(configuration: URLSessionConfiguration) { fatalError() }
     public init(
-        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
     ) { fatalError() }
     open func finishTasksAndInvalidate() { fatalError() }
     open func invalidateAndCancel() { fatalError() }

@@ -70,7 +70,7 @@ extension CacheStage {
         default: break
         }
         // What is said of the first URL says nothing of the one that a redirect leads to.
-        let url = (exchange.hop == 1 ? exchange.tags[CacheKeyURL.self] : nil) ?? exchange.http.url
+        let url = (exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil) ?? exchange.http.url
         return HTTPCall(
             key: KeyText.http(url, authorization: headers[.authorization], partition: policy.partition, hasher),
             hasher: hasher,

@@ -10,7 +10,7 @@ extension CacheStage {
     /// The app's own policy, once a call.
     func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
         guard let hasher = await hasher() else { return try await without(.unreadable) }
-        let url = exchange.tags[CacheKeyURL.self] ?? exchange.http.url
+        let url = exchange.tags[ResourceURL.self] ?? exchange.http.url
         guard
             let key = KeyText.timed(
                 exchange.http, url: url, rule: request?.cacheKey ?? .standard, hasPartition: timed.partition != nil,

@@ -73,7 +73,7 @@ public final class NetworkMetrics: Accessory {
         switch outcome {
         case .success(let response):
             metrics.succeeded += 1
-            if response?.source.isCache == true { metrics.cacheHits += 1 } else { metrics.count(time: time) }
+            if response?.source.isStored == true { metrics.cacheHits += 1 } else { metrics.count(time: time) }
         case .failure(let error):
             metrics.count(failure: error.kind)
             metrics.count(time: time)

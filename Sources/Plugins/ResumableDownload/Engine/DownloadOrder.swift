@@ -41,7 +41,7 @@ struct DownloadOrder: Sendable {
         self.options = options
         isRepeatable = exchange.http.method == .get
         destination = try Destination(request.destination)
-        let key = request.downloadKey ?? Self.key(exchange.tags[CacheKeyURL.self] ?? exchange.http.url)
+        let key = request.downloadKey ?? Self.key(exchange.tags[ResourceURL.self] ?? exchange.http.url)
         name = Hexadecimal.text(SHA256Digest.digest(of: Array("\(exchange.http.method)\n\(key)".utf8)))
         let call = exchange.tags[DownloadCall.Key.self]
         (control, listeners) = (call.control ?? DownloadControl(), call.listeners)

@@ -1,11 +1,12 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// A name for a file that came from a server, harmless in any directory.
 enum SafeFileName {
     /// The name of `Content-Disposition`, then the last part of the final URL's path, then "download".
     static func choose(disposition: String?, url: URL) -> String {
-        if let name = disposition.flatMap(ContentDisposition.fileName).flatMap(clean) { return name }
+        if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         return clean(url.path(percentEncoded: false)) ?? "download"
     }
 

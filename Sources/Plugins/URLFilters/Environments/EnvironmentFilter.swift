@@ -42,8 +42,8 @@ public struct EnvironmentFilter: Filter {
         } else if !exchange.isTrusted, try isService(exchange.http.url, settings) {
             exchange.trustOrigin()
         }
-        if let key = exchange.tags[CacheKeyURL.self], let url = try rebased(key, settings) {
-            exchange.tags[CacheKeyURL.self] = url
+        if let key = exchange.tags[ResourceURL.self], let url = try rebased(key, settings) {
+            exchange.tags[ResourceURL.self] = url
         }
         return try await next.sending(exchange)
     }

@@ -15,7 +15,7 @@ import Foundation
 /// ```
 ///
 /// Where it stands in the array says what it sees and who sees its work: behind a retry filter it runs for each try,
-/// before it once. It stands before caches, which read ``CacheKeyURL``. Redirects lead where the server says; they are
+/// before it once. It stands before caches, which read ``ResourceURL``. Redirects lead where the server says; they are
 /// not filtered.
 public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable {
     fileprivate struct Step: Sendable {
@@ -39,7 +39,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     /// Filters the URL and goes on.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
-        var url = URLText(exchange.http.url, key: exchange.tags[CacheKeyURL.self])
+        var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
         let knewKey = url.keyText != nil
         for step in steps where !exemption.contains(step.name) {
             (url.filter, url.isHidden) = (step.name, step.isHidden)
@@ -51,7 +51,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         }
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
-        if knewKey || url.keyText != nil { exchange.tags[CacheKeyURL.self] = try url.keyURL() }
+        if knewKey || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
         exchange.http.url = try url.url()
         return try await next.sending(exchange)
     }

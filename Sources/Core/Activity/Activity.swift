@@ -1,0 +1,220 @@
+import ErrandSupport
+import Synchronization
+
+/// The identity of one running request, batch, chain or piece of background work; what accessories and callbacks get.
+public final class Activity: Sendable, Identifiable, CustomStringConvertible {
+    /// Counted from 1 in a process.
+    public typealias ID = ActivityID
+
+    public let id: ID
+    /// The composite or the request that this one belongs to.
+    public let parent: ID?
+    public let kind: ActivityKind
+    /// The request, if it is one; `activity.request is GetUser` tells its type.
+    public let request: (any Request)?
+    public let tags: Tags
+    public let start: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant?
+    let accessories: [any Accessory]
+    let bodyByteLimit: Int
+    let listener: (@Sendable (TransferProgress) -> Void)?
+    let registry: ActivityRegistry
+    private let givenLabel: String?
+    let events: EventQueue<ActivityEvent>?
+    private let state = Mutex(State())
+    private let over = Atomic(false)
+    private static let count = Atomic<UInt64>(0)
+
+    private struct State {
+        var task: (any CancellableTask)?
+        var cause: CancellationCause?
+        var outcome: ActivityOutcome?
+        /// Whether what it brought is being put in its place: from then on it can no longer be cancelled.
+        var isAccepted = false
+        var progress = TransferProgress()
+        var attempts = 0
+        var lastSent: HTTPRequest?
+        var checks: [ResponseCheck] = []
+        var staged: [StagedWork] = []
+        var bodies: [WeakBody] = []
+    }
+
+    init(
+        _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
+        deadline: Duration? = nil, accessories: [any Accessory],
+        registry: ActivityRegistry, progress listener: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        id = ID(rawValue: Self.count.add(1, ordering: .relaxed).newValue)
+        self.kind = kind
+        self.request = request
+        self.parent = parent
+        self.tags = tags
+        // Asked once, at the start.
+        let accessories =
+            accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
+        self.accessories = accessories
+        self.registry = registry
+        self.listener = listener
+        givenLabel = label
+        start = registry.time.now
+        self.deadline = deadline.map(registry.time.instant(after:))
+        events = accessories.isEmpty && listener == nil ? nil : EventQueue()
+        bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
+    }
+
+    /// The name for logs: the one given, or the request's type.
+    public var label: String {
+        givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
+    }
+
+    public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
+
+    /// How it ended; nil while it runs.
+    public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
+
+    /// The last progress that the transport or the composite told.
+    public var progress: TransferProgress { state.withLock { $0.progress } }
+
+    public var isCancelled: Bool { state.withLock { $0.cause != nil } }
+
+    /// Whether it is decided; `next` throws from then on.
+    public var isOver: Bool { over.load(ordering: .acquiring) }
+
+    /// Cancels it if it is still undecided; the first cause counts. The outcome is then `.cancelled`, whatever comes back.
+    public func cancel() { cancel(.activity) }
+
+    @discardableResult
+    func cancel(_ cause: CancellationCause) -> Bool {
+        let (isFirst, task) = state.withLock { state -> (Bool, (any CancellableTask)?) in
+            guard state.cause == nil, state.outcome == nil, !state.isAccepted else { return (false, nil) }
+            state.cause = cause
+            return (true, state.task)
+        }
+        task?.cancel()
+        return isFirst
+    }
+
+    func attach(_ task: any CancellableTask) {
+        let isCancelled = state.withLock { state in
+            if state.outcome == nil { state.task = task }
+            return state.cause != nil
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Lets nothing cancel it any more; false if something has.
+    private func accept() -> Bool {
+        state.withLock { state in
+            if state.cause == nil { state.isAccepted = true }
+            return state.isAccepted
+        }
+    }
+
+    /// Remembers the progress; false once the outcome is decided.
+    func remember(_ progress: TransferProgress) -> Bool {
+        state.withLock { state in
+            guard state.outcome == nil else { return false }
+            state.progress = progress
+            return true
+        }
+    }
+
+    // What is replaced below is returned from under the lock: a user's object may go with it, whose end runs code.
+
+    func add(_ check: ResponseCheck) {
+        _ = state.withLock { state in
+            let old = state.checks
+            state.checks = old.filter { $0.name != check.name } + [check]
+            return old
+        }
+    }
+
+    var checks: [ResponseCheck] { state.withLock { $0.checks } }
+
+    func countAttempt() -> Int {
+        state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+    }
+
+    /// The evidence for an error: what was built, and then what filters and redirects made of it.
+    var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
+    func willSend(_ request: HTTPRequest) {
+        _ = state.withLock { state in
+            let old = state.lastSent
+            state.lastSent = request
+            return old
+        }
+    }
+
+    func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
+
+    /// Lets nothing cancel it any more, then commits what was staged. Throws a cancellation if one came first.
+    func commit(_ first: () async throws -> Void = {}) async throws {
+        guard accept() else { throw CancellationError() }
+        try await first()
+        for work in takeStagedWork() { await work.commit() }
+    }
+
+    /// Discards what was staged.
+    func discard() async {
+        for work in takeStagedWork() { await work.discard() }
+    }
+
+    private func takeStagedWork() -> [StagedWork] {
+        state.withLock { state in
+            defer { state.staged = [] }
+            return state.staged
+        }
+    }
+
+    /// The clock of the agent.
+    var time: any TimeSource { registry.time }
+
+    /// Remembers a streamed body, so that a failure after the head ends its transfer.
+    func watch(_ body: HTTPBody) {
+        _ = state.withLock { state in
+            let readers = state.bodies.compactMap(\.reader)
+            state.bodies = readers.map { WeakBody(reader: $0) } + [WeakBody(reader: body.reader)]
+            return readers
+        }
+    }
+
+    /// Decides how it ended: a cancellation that came first wins over whatever came back.
+    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
+        // The request's own code: not under the lock.
+        let label = state.withLock { $0.cause } == .deadline ? label : ""
+        let (settled, left) = state.withLock { state in
+            var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
+            switch state.cause {
+            case .deadline?:
+                let name = label.isEmpty ? "the call" : label
+                var error = ErrandError(.deadlineExceeded, "the deadline of \(name) has passed")
+                let known = failure as? ErrandError
+                (error.request, error.response) = (state.lastSent ?? known?.request, known?.response)
+                error.activity = id
+                (settled.failure, settled.outcome) = (error, .failure(error))
+            case let cause?:
+                settled.failure = ErrandError(.cancelled, "cancelled by \(cause)")
+                settled.outcome = .cancelled(cause)
+            case nil:
+                if let failure, failure.isCancellation {
+                    settled.failure =
+                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: failure)
+                    settled.outcome = .cancelled(.within)
+                } else if let failure {
+                    settled.outcome = .failure(failure)
+                }
+            }
+            state.outcome = settled.outcome
+            let left = (state.bodies, state.checks, state.lastSent, state.task)
+            (state.task, state.lastSent, state.checks) = (nil, nil, [])
+            state.bodies = []
+            return (settled, left)
+        }
+        over.store(true, ordering: .releasing)
+        if settled.failure != nil { left.0.forEach { $0.reader?.cancel() } }
+        return settled
+    }
+}

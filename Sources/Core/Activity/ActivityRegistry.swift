@@ -1,0 +1,70 @@
+import Synchronization
+
+/// The running activities of one agent, and their deadlines.
+final class ActivityRegistry: Sendable {
+    let time: any TimeSource
+    private let state = Mutex(State())
+
+    private struct State {
+        var running: [Activity.ID: Activity] = [:]
+        /// When the one timer looks for passed deadlines; nil while it is not set.
+        var wakes: ContinuousClock.Instant?
+        var timer: Task<Void, Never>?
+    }
+
+    init(time: any TimeSource) { self.time = time }
+
+    deinit { state.withLock { $0.timer }?.cancel() }
+
+    func add(_ activity: Activity) {
+        let stale = state.withLock { state in
+            state.running[activity.id] = activity
+            return activity.deadline.flatMap { wake(&state, at: $0) }
+        }
+        stale?.cancel()
+    }
+
+    func remove(_ activity: Activity) { state.withLock { $0.running[activity.id] = nil } }
+
+    var activities: [Activity] { state.withLock { Array($0.running.values) } }
+
+    /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
+    /// look, of the few that run, happens about once in the length of a deadline.
+    ///
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) -> Task<Void, Never>? {
+        if let wakes = state.wakes, wakes <= instant { return nil }
+        let stale = state.timer
+        state.wakes = instant
+        state.timer = Task.detached { [time, weak self] in
+            do { try await time.sleep(until: instant) } catch { return }
+            self?.cancelOverdue()
+        }
+        return stale
+    }
+
+    private func cancelOverdue() {
+        let now = time.now
+        let overdue = state.withLock { state in
+            state.wakes = nil
+            let deadlines = state.running.values.compactMap(\.deadline)
+            // The timer that is replaced is the one that has just rung.
+            if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
+            return state.running.values.filter { $0.deadline.map { $0 <= now } ?? false }
+        }
+        for activity in overdue { activity.cancel(.deadline) }
+    }
+
+    /// The number of those that this cancelled.
+    @discardableResult
+    func cancelAll(where matches: (Activity) -> Bool) -> Int {
+        activities.filter(matches).count { $0.cancel(.agent) }
+    }
+}
+
+extension TimeSource {
+    /// A point in time from now; a hundred years at most, so that no sum overflows.
+    func instant(after duration: Duration) -> ContinuousClock.Instant {
+        now.advanced(by: min(max(duration, .zero), .seconds(3_155_760_000)))
+    }
+}

@@ -1,0 +1,22 @@
+/// How an activity ended, and the error of it.
+struct Settlement: Sendable {
+    var failure: (any Error)?
+    var outcome: ActivityOutcome
+}
+
+/// A task whatever its result.
+protocol CancellableTask: Sendable {
+    func cancel()
+}
+
+extension Task: CancellableTask {}
+
+/// Something to keep if the response is accepted.
+struct StagedWork: Sendable {
+    let commit: @Sendable () async -> Void
+    let discard: @Sendable () async -> Void
+}
+
+struct WeakBody: Sendable {
+    weak let reader: BodyReader?
+}

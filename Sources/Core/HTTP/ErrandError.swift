@@ -1,0 +1,116 @@
+/// What went wrong: a code to switch over, a sentence for people, and the evidence.
+///
+/// ```swift
+/// do { try await agent.send(GetUser(id: 7)) } catch let error as ErrandError where error.code == .unacceptableStatus {
+///     print(error.response?.status, try error.response?.json(APIError.self))
+/// }
+/// ```
+///
+/// Codes may be added; plugins throw types of their own. No description holds a header value, a body or the value of
+/// a query item.
+public struct ErrandError: Error, Sendable {
+    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    public var code: Code
+    /// What was expected and what came.
+    public var message: String
+    /// The answer, with a copy of at most `maximumErrorBodyBytes` of its body, if there was one.
+    public var response: HTTPResponse?
+    /// The request, once there was one.
+    public var request: HTTPRequest?
+    /// The activity that failed, once there was one; tells failures apart that read the same.
+    public var activity: ActivityID?
+    /// The failure below this one.
+    public var underlying: (any Error)?
+
+    public init(_ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.response = response
+        self.underlying = underlying
+    }
+
+    /// Whether somebody gave up; nothing is wrong then.
+    public var isCancelled: Bool { code == .cancelled }
+
+    /// Whether the same request may succeed when it is sent again later, judged by the failure alone: the network
+    /// failed, or the status is 408, 425, 429, 500, 502, 503 or 504. Whether it is safe to send it twice is another matter.
+    public var isRetryable: Bool {
+        switch code {
+        case .timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated: true
+        case .unacceptableStatus: [408, 425, 429, 500, 502, 503, 504].contains(response?.status)
+        default: false
+        }
+    }
+}
+
+extension ErrandError.Code {
+    /// The base URL, path or final URL is none that can be requested.
+    public static let invalidURL = Self("invalidURL")
+    /// A method, header or combination of body and parameters that cannot be sent.
+    public static let invalidRequest = Self("invalidRequest")
+    /// The body or the parameters could not be encoded, or the source of a streamed body failed.
+    public static let bodyEncoding = Self("bodyEncoding")
+    /// A body that can be read once would have to be sent again.
+    public static let bodyNotReplayable = Self("bodyNotReplayable")
+    /// A file could not be read or written.
+    public static let file = Self("file")
+    /// The call was cancelled: by its task, its handle, an accessory or its agent.
+    public static let cancelled = Self("cancelled")
+    /// Nothing was heard for longer than the request's timeout.
+    public static let timedOut = Self("timedOut")
+    /// The deadline of the whole call passed.
+    public static let deadlineExceeded = Self("deadlineExceeded")
+    public static let nameLookupFailed = Self("nameLookupFailed")
+    public static let cannotConnect = Self("cannotConnect")
+    /// The connection failed while in use.
+    public static let connectionLost = Self("connectionLost")
+    /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, no common version.
+    public static let insecureConnection = Self("insecureConnection")
+    /// What came is not HTTP, or contradicts itself.
+    public static let invalidResponse = Self("invalidResponse")
+    /// The body ended before its announced length.
+    public static let truncated = Self("truncated")
+    /// The body is longer than its reader takes.
+    public static let bodyTooLarge = Self("bodyTooLarge")
+    /// A second reader asked for a streamed body.
+    public static let bodyAlreadyRead = Self("bodyAlreadyRead")
+    /// A redirect that is not followed: too many, no place to go, or from https to http.
+    public static let redirect = Self("redirect")
+    public static let unacceptableStatus = Self("unacceptableStatus")
+    public static let unacceptableContentType = Self("unacceptableContentType")
+    /// A check of a filter's or the request's refused the answer.
+    public static let checkFailed = Self("checkFailed")
+    /// The body is not what `Output` is read from.
+    public static let decoding = Self("decoding")
+    /// `next` was called after the activity had ended.
+    public static let activityEnded = Self("activityEnded")
+    /// The transport cannot work here, such as a library that is missing.
+    public static let transportUnavailable = Self("transportUnavailable")
+    /// The transport failed in a way that has no code of its own.
+    public static let transportFailed = Self("transportFailed")
+}
+
+extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// One line: the code, the request with its query values masked, and the message.
+    public var description: String {
+        [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
+    }
+
+    public var debugDescription: String { description }
+}
+
+extension ErrandError {
+    static func tooLarge(limit: Int) -> ErrandError {
+        ErrandError(.bodyTooLarge, "the body is longer than the limit of \(limit) bytes")
+    }
+
+    static func wrongLength(expected: Int64, received: Int64) -> ErrandError {
+        ErrandError(
+            received < expected ? .truncated : .invalidResponse, "\(expected) bytes announced, \(received) received")
+    }
+}

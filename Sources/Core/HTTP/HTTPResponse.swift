@@ -1,0 +1,92 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A response as it came back: a status, headers, a body, and where it came from.
+public struct HTTPResponse: Sendable {
+    /// The URL that answered, after redirects.
+    public var url: URL
+    public var status: Int
+    public var headers: HTTPHeaders
+    public var body: HTTPBody
+    /// "1.1", "2"; nil if nobody said.
+    public var version: String?
+    public var source: ResponseSource
+    /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
+    var decoder: (any BodyDecoder)?
+
+    public init(
+        url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
+        source: ResponseSource = .network
+    ) {
+        self.url = url
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.version = version
+        self.source = source
+    }
+
+    /// The body, if it is in memory; empty while it is a stream.
+    public var data: Data { body.data ?? Data() }
+
+    /// The media type of `Content-Type` in lower case, without parameters: "application/json".
+    public var mediaType: String? { headers[.contentType].flatMap(MediaType.init)?.name }
+
+    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decoding` for bytes
+    /// that are not valid in it, and for a charset nobody here knows.
+    public func text() throws -> String {
+        let charset = headers[.contentType].flatMap(MediaType.init)?.parameters["charset"]
+        guard let text = Charset.decode(data, named: charset ?? "utf-8") else {
+            throw ErrandError(.decoding, "the body is not valid \(charset ?? "utf-8") text", response: self)
+        }
+        return text
+    }
+
+    /// A body in memory as JSON: by `decoder`, or by the decoder of the request or of the agent if that is a
+    /// `JSONDecoder`. Throws ``ErrandError/Code/decoding``.
+    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
+        try decoded(as: type, by: decoder ?? self.decoder as? JSONDecoder ?? Self.plainDecoder)
+    }
+
+    /// A value from a body in memory: by `decoder`, or by the decoder of the request, or of the agent. Throws
+    /// ``ErrandError/Code/decoding``.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
+    ) throws -> Value {
+        let decoder = decoder ?? self.decoder ?? Self.plainDecoder
+        do { return try decoder.decode(type, from: data) } catch {
+            let what =
+                data.isEmpty ? "the body is empty" : (error as? DecodingError)?.summary ?? "\(Swift.type(of: error))"
+            throw ErrandError(.decoding, "\(type) expected: \(what)", response: self, underlying: error)
+        }
+    }
+
+    private static let plainDecoder = JSONDecoder()
+
+    /// Itself without a stream, for those who look on: a stream belongs to its reader, and ends with it.
+    var withoutStream: HTTPResponse {
+        guard body.data == nil, body.file == nil else { return self }
+        var copy = self
+        copy.body = .empty
+        return copy
+    }
+
+    /// Itself with a copy of the body within an allowance, never the stream.
+    func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
+        var copy = self
+        if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return self }
+        copy.body = HTTPBody(await body.prefix(within: allowance))
+        return copy
+    }
+}
+
+extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Status and URL with the values of the query masked; no header, no body.
+    public var description: String { "\(status) \(URLSyntax.redacted(url.absoluteString))" }
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,84 @@
+import ErrandSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A base URL, split where paths are joined to it.
+struct BaseURL: Sendable {
+    /// "https://example.com:8443"
+    let origin: String
+    /// "/v1/", always with a slash at its end.
+    let directory: String
+
+    /// The origin in the one form that can be compared.
+    private let comparable: String?
+
+    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are appended
+    /// to it, so neither could be kept in its place.
+    init(_ base: String) throws {
+        if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
+        let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
+            let end = try URLSyntax.check(base)
+            for (mark, part) in [("?", "a query, which belongs to the request"), ("#", "a fragment")]
+            where base.contains(mark) {
+                throw URLSyntax.Fault(description: "it has \(part)")
+            }
+            return base.utf8.index(base.startIndex, offsetBy: end)
+        }
+        origin = String(base[..<end])
+        comparable = URL(string: origin).map(URLSyntax.origin(of:))
+        directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
+    }
+
+    /// Whether a URL has this one's scheme, host and port.
+    func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
+
+    /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
+    /// a leading slash starts at the origin, any other is appended to the base.
+    static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
+        let isAbsolute = URLSyntax.isAbsolute(path)
+        var found: BaseURL?
+        if !isAbsolute {
+            do { found = try base() } catch let fault as URLSyntax.Fault {
+                throw URLSyntax.Fault(
+                    description: "the path \(URLSyntax.quoted(path)) cannot be joined: \(fault.description)")
+            }
+        }
+        let base = found
+        return try URLSyntax.naming(isAbsolute ? "the URL" : "the path", path) { () throws(URLSyntax.Fault) in
+            try join(base, try PathSegment.resolve(path), query: query)
+        }
+    }
+
+    private static func join(_ base: BaseURL?, _ path: String, query: String) throws(URLSyntax.Fault) -> URL {
+        var text: String
+        if let base {
+            if path.hasPrefix("//") {
+                throw URLSyntax.Fault(description: "a path that starts with // would name another host")
+            }
+            try URLSyntax.checkRest(path)
+            text = path.hasPrefix("/") ? base.origin + path : base.origin + base.directory + path
+        } else {
+            let end = try URLSyntax.check(path)
+            text = end == path.utf8.count ? path + "/" : path
+        }
+        if !query.isEmpty { text = appending(query, to: text) }
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw URLSyntax.Fault(description: "this is no URL")
+        }
+        // Resolved as a browser would, so that nothing below sees another path than the filters do.
+        return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
+    }
+
+    /// Before a fragment, after a query that is there already.
+    private static func appending(_ query: String, to text: String) -> String {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
+        // A second question mark is a part of the query like any other character.
+        let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
+        return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
+    }
+}

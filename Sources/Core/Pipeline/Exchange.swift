@@ -1,0 +1,145 @@
+/// One pass of a request through the filters: the request, what goes over the wire, how the body is to be delivered.
+///
+/// A value: a filter changes its copy and hands it to `next`. What concerns the whole call, `checks`, `whenAccepted`
+/// and `detach`, is shared by all copies.
+public struct Exchange: Sendable {
+    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs no
+    // copy, and frames stay small.
+    private var fields: [Fields]
+
+    struct Fields {
+        let request: any Request
+        var http: HTTPRequest
+        var delivery: BodyDelivery
+        var timeout: Duration
+        var priority: RequestPriority
+        var tags: Tags
+        var activity: Activity
+        let settings: PipelineSettings
+        var trust = OriginTrust()
+        var stage = FilterStages.call
+        var attempt = 1
+        var hop = 1
+        var reportsProgress = true
+    }
+
+    init(_ request: some Request, _ built: BuiltRequest, _ activity: Activity, _ settings: PipelineSettings) {
+        fields = [
+            Fields(
+                request: request, http: built.http, delivery: request.delivery,
+                timeout: request.timeout ?? settings.configuration.timeout, priority: request.priority ?? .medium,
+                tags: activity.tags, activity: activity, settings: settings, trust: built.trust)
+        ]
+    }
+
+    /// Internal changes, in one step.
+    func with(_ change: (inout Fields) -> Void) -> Exchange {
+        var copy = self
+        change(&copy.fields[0])
+        return copy
+    }
+
+    /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
+    public var request: any Request { fields[0].request }
+    /// What goes over the wire.
+    public var http: HTTPRequest {
+        get { fields[0].http }
+        set { fields[0].http = newValue }
+    }
+    /// How the body is to be delivered.
+    public var delivery: BodyDelivery {
+        get { fields[0].delivery }
+        set { fields[0].delivery = newValue }
+    }
+    /// The longest inactivity in one attempt.
+    public var timeout: Duration {
+        get { fields[0].timeout }
+        set { fields[0].timeout = newValue }
+    }
+    /// A hint for the transport.
+    public var priority: RequestPriority {
+        get { fields[0].priority }
+        set { fields[0].priority = newValue }
+    }
+    /// The request's, with those of the call.
+    public var tags: Tags {
+        get { fields[0].tags }
+        set { fields[0].tags = newValue }
+    }
+    /// Whether the transport reports progress; true by default. A filter that reports the progress of several requests
+    /// itself sets it to false.
+    public var reportsProgress: Bool {
+        get { fields[0].reportsProgress }
+        set { fields[0].reportsProgress = newValue }
+    }
+    /// The call that this is a part of.
+    public var activity: Activity { fields[0].activity }
+    /// The stage in which the filter stands that sees this.
+    public var stage: FilterStages { fields[0].stage }
+    /// Which attempt this is, from 1: each `next` below the call filters is one.
+    public var attempt: Int { fields[0].attempt }
+    /// Which request on the wire within the attempt, from 1: redirects count.
+    public var hop: Int { fields[0].hop }
+    var settings: PipelineSettings { fields[0].settings }
+    var trust: OriginTrust {
+        get { fields[0].trust }
+        set { fields[0].trust = newValue }
+    }
+
+    /// The clock to wait by.
+    public var time: any TimeSource { activity.time }
+
+    /// The checks that run on the final response.
+    public var checks: ExchangeChecks { ExchangeChecks(activity: activity) }
+
+    /// Keeps something if the response is accepted: `commit` runs once all checks and the decoding have passed,
+    /// `otherwise` runs if not. Both before will-stop, so be brief; detach what takes long.
+    public func whenAccepted(
+        _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
+    ) {
+        activity.stage(StagedWork(commit: commit, discard: discard))
+    }
+
+    /// Does work that outlives the call, as an activity of its own that `cancelAll()` and the end of the agent reach.
+    /// Within the body use the exchange that it is given.
+    @discardableResult
+    public func detach(
+        _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void
+    ) -> RequestHandle<Void> {
+        let background = Activity(
+            .background, request: request, label: label, tags: tags, parent: activity.id,
+            accessories: activity.accessories, registry: activity.registry)
+        let exchange = with { $0.activity = background }
+        let task = activity.registry.launch(background) { _ in try await body(exchange) }
+        return RequestHandle(activity: background, task: task)
+    }
+
+    /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
+    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
+        activity.note(name, message(), details: details)
+    }
+
+    /// Judges a response as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
+    /// has to know before, such as one that retries.
+    ///
+    /// Where the request wants its body as data, a stream of an acceptable status is collected for that first, at most
+    /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
+    /// out, since they judge the file once that is written.
+    public func judge(_ response: HTTPResponse) async throws {
+        try await DeliveryStep(request, settings.configuration).collect(response)
+        let judge = ResponseJudge(request, settings.configuration)
+        if case .file = request.delivery, response.body.file == nil { return try judge.checkHead(of: response) }
+        try await judge.check(response, activity.checks)
+    }
+}
+
+/// The checks of one call; see ``ResponseCheck``.
+public struct ExchangeChecks: Sendable {
+    let activity: Activity
+
+    /// Adds a check; it replaces one of the same name.
+    public func add(_ check: ResponseCheck) { activity.add(check) }
+
+    /// The names of those that filters have added.
+    public var names: [String] { activity.checks.map(\.name) }
+}

@@ -1,0 +1,77 @@
+/// Acts on the way of a request: may change it, respond by itself, call `next` several times, or judge the response.
+///
+/// Write a filter to *change* what happens; to watch only, write an ``Accessory``.
+///
+/// ```swift
+/// struct AddTrace: Filter {
+///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+///         var exchange = exchange
+///         exchange.http.headers["X-Trace"] = "\(exchange.activity.id)"
+///         return try await next(exchange)
+///     }
+/// }
+/// ```
+///
+/// It runs off the caller's actor, several at once for several requests. Let errors and cancellation pass through.
+public protocol Filter: Sendable {
+    /// Where on the way it stands; `.call` by default.
+    var stages: FilterStages { get }
+    /// What it does that makes its place among the others matter, for ``NetworkAgent/explain(_:options:)``; nothing by
+    /// default.
+    var traits: FilterTraits { get }
+    /// What it does, in a few words, for ``NetworkAgent/explain(_:options:)``; the name of its type by default. Never a
+    /// secret.
+    var explanation: String { get }
+    /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's actor.
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse
+}
+
+extension Filter {
+    /// ``FilterStages/call``
+    public var stages: FilterStages { .call }
+    /// None.
+    public var traits: FilterTraits { [] }
+    /// The name of the type.
+    public var explanation: String { "\(type(of: self))" }
+}
+
+/// The places on the way of a request where filters stand.
+///
+/// ```
+/// call filters → redirects → hop filters → transport
+/// ```
+public struct FilterStages: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: Int
+    /// From bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Once for a call, before redirects: URL filters, a timed cache, retry, a login gate.
+    public static let call = FilterStages(rawValue: 1)
+    /// Once for each request on the wire, so for each redirect and each retry: cookies, credentials, an HTTP cache.
+    /// A filter for both stages finds its place in ``Exchange/stage``.
+    public static let hop = FilterStages(rawValue: 2)
+}
+
+/// A filter made of a closure.
+public struct ClosureFilter: Filter {
+    public let stages: FilterStages
+    private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
+
+    /// For a stage, the call filters' by default.
+    public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
+    {
+        self.stages = stages
+        self.body = body
+    }
+
+    /// Runs the closure.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await body(exchange, next) }
+}
+
+extension Filter where Self == ClosureFilter {
+    /// `filters: [.closure { exchange, next in try await next(exchange) }]`
+    public static func closure(
+        _ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
+    ) -> ClosureFilter { ClosureFilter(stages, body: body) }
+}

@@ -1,0 +1,59 @@
+/// What a filter does that makes its place among the others matter.
+///
+/// ```swift
+/// struct RetryTwice: Filter {
+///     var traits: FilterTraits { .retries }
+///     // …
+/// }
+/// ```
+public struct FilterTraits: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: Int
+    /// From bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Changes the URL, the headers or the body.
+    public static let changesRequest = FilterTraits(rawValue: 1)
+    /// Signs the request as it is at this place.
+    public static let signs = FilterTraits(rawValue: 2)
+    /// May respond from what is stored, under a key made of the request as it is at this place.
+    public static let caches = FilterTraits(rawValue: 4)
+    /// May call `next` again after a failure.
+    public static let retries = FilterTraits(rawValue: 8)
+    /// Adds credentials.
+    public static let authenticates = FilterTraits(rawValue: 16)
+}
+
+/// Orders of filters that are known to be wrong.
+enum FilterOrder {
+    /// What is wrong with an order, a sentence each.
+    static func problems(_ filters: [any Filter]) -> [String] {
+        var problems: [String] = []
+        for (index, outer) in filters.enumerated() {
+            for inner in filters[(index + 1)...] {
+                guard let problem = problem(outer.traits, inner.traits) else { continue }
+                problems.append("\(outer.explanation) runs before \(inner.explanation): \(problem)")
+            }
+        }
+        return problems
+    }
+
+    private static func problem(_ outer: FilterTraits, _ inner: FilterTraits) -> String? {
+        if outer.contains(.caches), !inner.isDisjoint(with: [.signs, .authenticates]) {
+            return "what is stored for one user could be served to another, since the key lacks what is added later"
+        }
+        if outer.contains(.caches), inner.contains(.changesRequest) {
+            return "the key of the cache lacks what is changed later, so different requests share an entry"
+        }
+        if outer.contains(.signs), inner.contains(.changesRequest) {
+            return "the signature does not cover what is changed later"
+        }
+        if outer.contains(.signs), inner.contains(.retries) {
+            return "every attempt repeats the signature of the first, with its time"
+        }
+        if outer.contains(.caches), inner.contains(.retries) {
+            return "a stale response is served only after the last attempt has failed"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,99 @@
+import ErrandSupport
+
+/// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to follow.
+struct RedirectStep: Filter {
+    var explanation: String { "redirects" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let policy = exchange.request.redirects ?? exchange.settings.configuration.redirects
+        var exchange = exchange.with { ($0.attempt, $0.stage, $0.hop) = ($0.activity.countAttempt(), .hop, 1) }
+        while true {
+            let response = try await next(exchange)
+            guard policy.maximumHops > 0, let target = try redirect(response, from: exchange.http, policy) else {
+                return response
+            }
+            guard exchange.hop <= policy.maximumHops else {
+                response.body.cancel()
+                throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
+            }
+            await finish(response.body, exchange)
+            exchange.activity.notify(.redirected(response.withoutStream, to: target))
+            let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
+            exchange = exchange.with { fields in
+                (fields.http, fields.hop) = (target, fields.hop + 1)
+                if !isSameOrigin { fields.trust = OriginTrust(isTrusted: fields.settings.trusts(target.url)) }
+            }
+        }
+    }
+
+    /// The request that a response redirects to; nil if it is no redirect (RFC 9110, section 15.4).
+    private func redirect(
+        _ response: HTTPResponse, from request: HTTPRequest, _ policy: RedirectPolicy
+    ) throws -> HTTPRequest? {
+        guard [301, 302, 303, 307, 308].contains(response.status),
+            let location = response.headers.values(of: .location).first
+        else { return nil }
+        var next = request
+        next.url = try target(location, from: request.url, response)
+        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure
+        {
+            throw ErrandError(
+                .redirect, "a redirect from https to \(URLSyntax.quoted(next.url.absoluteString)) is not followed",
+                response: response)
+        }
+        let becomesGet =
+            response.status == 303 && request.method != .head && request.method != .get
+            || response.status <= 302 && request.method == .post
+        if becomesGet {
+            next.method = .get
+            next.body = .none
+            next.headers.removeAll { Self.describesBody.contains($0.name) }
+        } else if !request.body.isReplayable {
+            throw ErrandError(
+                .bodyNotReplayable, "a \(response.status) redirect asks for the body again", response: response)
+        }
+        if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {
+            next.headers.removeAll { $0.isSensitive || $0.name == .host }
+        }
+        return next
+    }
+
+    /// Resolves a `Location` against the URL of the response. Its fragment falls back to the old one (section 10.2.2);
+    /// credentials in it are dropped.
+    private func target(_ location: String, from url: URL, _ response: HTTPResponse) throws -> URL {
+        var text = ""
+        // Servers send raw UTF-8 and spaces here; a browser escapes them.
+        ASCII.percentEncode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
+        guard var target = URL(string: text, relativeTo: url)?.absoluteURL else {
+            throw ErrandError(.redirect, "the Location \(URLSyntax.quoted(location)) is no URL", response: response)
+        }
+        if target.user != nil || target.password != nil || target.fragment == nil && url.fragment != nil {
+            var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
+            parts?.user = nil
+            parts?.password = nil
+            if target.fragment == nil { parts?.percentEncodedFragment = url.fragment(percentEncoded: true) }
+            target = parts?.url ?? target
+        }
+        do { try URLSyntax.check(target.absoluteString) } catch {
+            throw ErrandError(
+                .redirect, "the Location \(URLSyntax.quoted(location)) cannot be requested: \(error)",
+                response: response)
+        }
+        return target
+    }
+
+    /// A short rest of a body is read so that its connection can be used again; one that is long, or slow, is cancelled.
+    private func finish(_ body: HTTPBody, _ exchange: Exchange) async {
+        if body.data == nil, let length = body.length, length <= 64 << 10 {
+            let rest = BodyAllowance(bytes: 64 << 10 + 1, timeout: exchange.timeout, time: exchange.time)
+            _ = await body.prefix(within: rest)
+        }
+        body.cancel()
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location",
+        "Digest",
+        "Content-Digest", "Repr-Digest",
+    ]
+}

@@ -1,0 +1,79 @@
+import ErrandSupport
+
+/// Turns the description of a request into what goes over the wire; nothing else does.
+struct RequestBuilder {
+    private let settings: PipelineSettings
+    private var configuration: AgentConfiguration { settings.configuration }
+
+    init(_ settings: PipelineSettings) { self.settings = settings }
+
+    /// Throws `invalidURL`, `invalidRequest` and `bodyEncoding`.
+    func build(_ request: some Request) throws -> BuiltRequest {
+        if let complete = try request.httpRequest() {
+            var complete = complete
+            complete.body = try complete.body.resolved(by: configuration.encoder)
+            return BuiltRequest(http: complete, trust: OriginTrust(isTrusted: settings.trusts(complete.url)))
+        }
+        let encoding = request.parameterEncoding
+        var (query, body) = (try encoding.encode(request.query), request.body)
+        if let parameters = request.parameters {
+            switch placement(request) {
+            case .form, .automatic: body = .form(parameters, encoding: encoding)
+            case .json:
+                if !parameters.isEmpty {
+                    body = .json(Dictionary(parameters.items.map { ($0.name, $0.value) }) { _, last in last })
+                }
+            case .query:
+                let more = try encoding.encode(parameters)
+                query += query.isEmpty || more.isEmpty ? more : "&" + more
+            }
+            if !request.body.isNone, placement(request) != .query {
+                throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
+            }
+        }
+        let url = try ErrandError.naming(.invalidURL) {
+            try BaseURL.join({ try settings.base(request.base) }, request.path, query: query)
+        }
+        var http = HTTPRequest(
+            request.method, url, headers: configuration.headers, body: try body.resolved(by: configuration.encoder))
+        let trust = addCredentials(of: request, to: &http)
+        if let type = http.body.contentType, !http.headers.contains(.contentType) {
+            http.headers.add(.contentType, type)
+        }
+        return BuiltRequest(http: http, trust: trust)
+    }
+
+    /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
+    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish.
+    private func addCredentials(of request: some Request, to http: inout HTTPRequest) -> OriginTrust {
+        switch request.authorization {
+        case nil:
+            if let value = configuration.authorization?.value {
+                http.headers.set(.authorization, value, sensitive: true)
+            }
+        case .some(let own): if own == .omitted { http.headers.remove(.authorization) }
+        }
+        var (trust, own) = (OriginTrust(), request.headers)
+        let isOnBase = !request.base.isURL
+        if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(http.url) {
+            trust = OriginTrust(isTrusted: false, withheld: HTTPHeaders(http.headers.filter(\.isSensitive)))
+            http.headers.removeAll { $0.isSensitive || $0.name == .host }
+            own = own.marked(as: trust.withheld)
+        }
+        if let value = request.authorization?.value { http.headers.set(.authorization, value, sensitive: true) }
+        http.headers.merge(own)
+        return trust
+    }
+
+    private func placement(_ request: some Request) -> ParameterPlacement {
+        guard request.parameterPlacement == .automatic else { return request.parameterPlacement }
+        let asQuery: [HTTPMethod] = [.get, .head, .delete]
+        return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
+    }
+}
+
+/// What the builder makes of a request.
+struct BuiltRequest: Sendable {
+    var http: HTTPRequest
+    var trust = OriginTrust()
+}

@@ -1,0 +1,20 @@
+/// Which base URL a path is appended to.
+public struct BaseChoice: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case standard, named(String), url(String)
+    }
+
+    let kind: Kind
+
+    /// The agent's `baseURL`.
+    public static let standard = BaseChoice(kind: .standard)
+
+    /// One of the agent's `namedBaseURLs`, such as that of a CDN; without one of that name the request fails, and never
+    /// falls back to another.
+    public static func named(_ name: String) -> BaseChoice { BaseChoice(kind: .named(name)) }
+
+    /// One of the request's own.
+    public static func url(_ text: String) -> BaseChoice { BaseChoice(kind: .url(text)) }
+
+    var isURL: Bool { if case .url = kind { true } else { false } }
+}

@@ -1,0 +1,50 @@
+/// A key for one kind of tag.
+///
+/// ```swift
+/// enum Screen: TagKey { static let defaultValue = "" }
+/// var tags: Tags { Tags().with(Screen.self, "profile") }
+/// agent.cancelAll { $0.tags[Screen.self] == "profile" }
+/// ```
+public protocol TagKey {
+    associatedtype Value: Sendable
+    static var defaultValue: Value { get }
+}
+
+/// Typed values that travel with a request, for filters, accessories and the transport.
+public struct Tags: Sendable {
+    private var entries: [(key: ObjectIdentifier, value: any Sendable)] = []
+
+    public init() {}
+
+    public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
+        get {
+            for entry in entries where entry.key == ObjectIdentifier(key) {
+                return entry.value as? Key.Value ?? Key.defaultValue
+            }
+            return Key.defaultValue
+        }
+        set {
+            entries.removeAll { $0.key == ObjectIdentifier(key) }
+            entries.append((ObjectIdentifier(key), newValue))
+        }
+    }
+
+    /// The values, in the order in which they were set.
+    var values: [any Sendable] { entries.map(\.value) }
+
+    /// The same with one more.
+    public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
+        var copy = self
+        copy[key] = value
+        return copy
+    }
+
+    /// The same with those of `other`, which win.
+    public func merging(_ other: Tags) -> Tags {
+        if entries.isEmpty || other.entries.isEmpty { return entries.isEmpty ? other : self }
+        var copy = self
+        copy.entries.removeAll { old in other.entries.contains { $0.key == old.key } }
+        copy.entries += other.entries
+        return copy
+    }
+}

@@ -1,0 +1,6 @@
+public import Errand
+
+extension ActivityKind {
+    /// A batch.
+    public static let batch = ActivityKind(rawValue: "batch")
+}
