@@ -17,12 +17,15 @@ let strictSettings: [SwiftSetting] = [
 /// A plugin: module Errand + its folder's name, a product of its own, built on the core alone.
 func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []) -> Target {
     .target(
-        name: "Errand\(folder)", dependencies: ["Errand"] + more, path: "Sources/Plugins/\(folder)", exclude: excluding)
+        name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials", "ErrandHTTPSyntax"] + more,
+        path: "Sources/Plugins/\(folder)", exclude: excluding)
 }
 
 /// The tests of a module, with the test kit: Errand + folder + Tests.
 func suite(_ folder: String, needs more: [Target.Dependency] = []) -> Target {
-    .testTarget(name: "Errand\(folder)", dependencies: ["Errand", "ErrandTesting"] + more, path: "Tests/\(folder)")
+    .testTarget(
+        name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"] + more,
+        path: "Tests/\(folder)")
 }
 
 /// A program that people run or copy from; its name is the command's, unless a product gives it another.
@@ -30,11 +33,13 @@ func program(
     _ name: String, in folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []
 ) -> Target {
     .executableTarget(
-        name: name, dependencies: ["Errand", "ErrandTesting"] + more, path: folder, exclude: excluding)
+        name: name, dependencies: ["Errand", "ErrandEssentials", "ErrandHTTPSyntax", "ErrandTesting"] + more,
+        path: folder, exclude: excluding)
 }
 
 let modules: [Target] = [
-    .target(name: "Errand", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core"),
+    .target(
+        name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"], path: "Sources/Core"),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
@@ -42,7 +47,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
-    plugin("ResumableDownload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
@@ -51,11 +56,14 @@ let modules: [Target] = [
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
-let everything: [Target.Dependency] = modules.map(\.name).filter { !["Errand", "ErrandTesting"].contains($0) }
-    .map { .byName(name: $0) }
+let everything: [Target.Dependency] = modules.map(\.name).filter {
+    !["Errand", "ErrandEssentials", "ErrandHTTPSyntax", "ErrandTesting"].contains($0)
+}
+.map { .byName(name: $0) }
 
 /// What several modules need and no user sees: no product.
-let support: Target = .target(name: "ErrandSupport", path: "Sources/Plugins/Support")
+let support: Target = .target(
+    name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/Support")
 
 let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
@@ -73,7 +81,7 @@ let programs: [Target] = [
     program(
         "errand-download", in: "Examples/Download",
         needs: [
-            "ErrandCurlTransport", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport",
+            "ErrandCurlTransport", "ErrandResumableDownload", "ErrandSupport",
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: [.macOS])),
         ]),
     program(
@@ -110,7 +118,7 @@ let suites: [Target] = [
             "Errand", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandTesting", "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
-    suite("HTTPSyntaxTests", needs: ["ErrandEssentials", "ErrandHTTPSyntax"]),
+    suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
     suite(
         "LoadingIndicatorLogTests",
@@ -124,7 +132,7 @@ let suites: [Target] = [
             "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport",
             "errand-download", "errand-download-process",
         ]),
-    suite("SupportTests", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    suite("SupportTests", needs: ["ErrandSupport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
     suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),

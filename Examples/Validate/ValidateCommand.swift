@@ -1,10 +1,6 @@
 import ErrandJSONValidation
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Compares a JSON document with an example of what it should look like.
 struct ValidateCommand {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// The clock that an agent, its filters and its transport wait by; a test puts a manual one here.
 public protocol TimeSource: Sendable {

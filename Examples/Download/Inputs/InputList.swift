@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// A list of URLs: one a line; empty lines and lines that begin with # do not count.
 enum InputList {

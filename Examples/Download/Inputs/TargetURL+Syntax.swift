@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 extension TargetURL {
     /// A URL for messages: no credentials, the values of the query masked, nothing that a terminal obeys.

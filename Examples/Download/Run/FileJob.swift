@@ -2,11 +2,7 @@ import Errand
 import ErrandResumableDownload
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// One URL into one file.
 struct FileJob: Sendable {

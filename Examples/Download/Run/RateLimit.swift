@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Paces what is read, all downloads together; the transport's backpressure does the rest.
 final class RateLimit: Filter {

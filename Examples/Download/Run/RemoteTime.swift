@@ -1,11 +1,7 @@
 import Errand
 import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The server's date on the file.
 enum RemoteTime {

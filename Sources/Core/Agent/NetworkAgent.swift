@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 import Synchronization
 
 /// The agent that goes to the network: a base URL, a transport, filters, accessories and what is running.

@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

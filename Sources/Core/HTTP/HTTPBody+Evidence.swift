@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Synchronization
 
 /// How much of a body, and for how long, Core reads where the body is not what the caller waits for: the evidence that an

@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Where the chunks of a streamed ``HTTPBody`` come from: a socket, a file, a test.
 ///

@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 /// A header's name: any case is the same name, and it is sent as it was written (RFC 9110, section 5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {

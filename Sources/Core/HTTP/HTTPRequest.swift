@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// One request as it goes over the wire.
 public struct HTTPRequest: Sendable {

@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A response as it came back: a status, headers, a body, and where it came from.
 public struct HTTPResponse: Sendable {
@@ -35,12 +32,12 @@ public struct HTTPResponse: Sendable {
     public var data: Data { body.data ?? Data() }
 
     /// The media type of `Content-Type` in lower case, without parameters: "application/json".
-    public var mediaType: String? { headers[.contentType].flatMap(MediaType.init)?.name }
+    public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
     /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decoding` for bytes
     /// that are not valid in it, and for a charset nobody here knows.
     public func text() throws -> String {
-        let charset = headers[.contentType].flatMap(MediaType.init)?.parameters["charset"]
+        let charset = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
         guard let text = Charset.decode(data, named: charset ?? "utf-8") else {
             throw ErrandError(.decoding, "the body is not valid \(charset ?? "utf-8") text", response: self)
         }

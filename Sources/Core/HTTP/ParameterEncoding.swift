@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 /// How parameters become the text of a query or a form.
 ///
@@ -51,7 +52,7 @@ public struct ParameterEncoding: Sendable, Hashable {
     /// One name or value with everything escaped that is not unreserved.
     static func escape(_ text: String) -> String {
         var result = ""
-        ASCII.percentEncode(text, into: &result) {
+        PercentEncoding.encode(text, into: &result) {
             ASCII.isUnreserved($0) || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "/")
         }
         return result

@@ -1,10 +1,7 @@
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension HTTPBody {
     @concurrent static func read(_ file: FileReader) async throws -> Data? {
@@ -95,6 +92,8 @@ extension ErrandError {
     /// What the system said, as an error of Core's.
     static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let failure as any SupportFault {
+            throw ErrandError(code, failure.description, underlying: failure)
+        } catch let failure as URLSyntax.Fault {
             throw ErrandError(code, failure.description, underlying: failure)
         }
     }

@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 import Synchronization
 
 /// What a request sends: nothing, data, text, JSON, a form, a file or a stream.

@@ -3,7 +3,10 @@
 /// ```swift
 /// struct RetryTwice: Filter {
 ///     var traits: FilterTraits { .retries }
-///     // …
+///
+///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+///         do { return try await next(exchange) } catch { return try await next(exchange) }
+///     }
 /// }
 /// ```
 public struct FilterTraits: OptionSet, Sendable, Hashable {

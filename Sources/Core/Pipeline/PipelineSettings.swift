@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 import ErrandEssentials
 
 /// A configuration made ready: parsed once, then used by every start until the next change.

@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 /// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to follow.
 struct RedirectStep: Filter {
@@ -63,7 +64,7 @@ struct RedirectStep: Filter {
     private func target(_ location: String, from url: URL, _ response: HTTPResponse) throws -> URL {
         var text = ""
         // Servers send raw UTF-8 and spaces here; a browser escapes them.
-        ASCII.percentEncode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
+        PercentEncoding.encode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
         guard var target = URL(string: text, relativeTo: url)?.absoluteURL else {
             throw ErrandError(.redirect, "the Location \(URLSyntax.quoted(location)) is no URL", response: response)
         }

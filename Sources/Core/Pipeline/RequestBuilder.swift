@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 /// Turns the description of a request into what goes over the wire; nothing else does.
 struct RequestBuilder {

@@ -1,9 +1,6 @@
 import ErrandSupport
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandHTTPSyntax
+import ErrandEssentials
 
 /// What a client says of itself: the program, the system, the languages of its user.
 enum SystemInfo {

@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Synchronization
 
 /// Hands one request to the transport: the last check before the wire, and the first one after it.

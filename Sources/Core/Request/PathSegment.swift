@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
 extension DefaultStringInterpolation {
     /// Inserts text as one segment of a path, percent-encoded: `"users/\(segment: name)/posts"`.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 extension Request where Output == Data {
     public var acceptableContentTypes: ContentTypes { .any }

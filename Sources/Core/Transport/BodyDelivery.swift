@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// How the body of a response is to be delivered to filters and to `decode`.
 public enum BodyDelivery: Sendable, Hashable {

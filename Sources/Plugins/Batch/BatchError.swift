@@ -1,11 +1,7 @@
 import ErrandSupport
 public import Errand
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Why a batch failed: the part that did, or all of them.
 ///

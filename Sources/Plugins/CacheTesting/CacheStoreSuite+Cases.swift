@@ -1,11 +1,7 @@
 import Errand
 import ErrandCache
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension CacheStoreSuite {
     static let basics: [Case] = [

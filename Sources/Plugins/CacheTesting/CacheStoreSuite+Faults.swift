@@ -2,11 +2,7 @@ import Errand
 import ErrandCache
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension CacheStoreSuite {
     static let secrets: [Case] = [

@@ -1,11 +1,7 @@
 import Errand
 public import ErrandCache
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The suite that a ``CacheStore`` is expected to pass: a list of cases for any test framework.
 ///

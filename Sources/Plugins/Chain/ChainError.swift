@@ -1,11 +1,7 @@
 public import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Why a chain failed: the step that did, and what it threw.
 ///

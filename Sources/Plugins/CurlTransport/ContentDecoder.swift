@@ -1,11 +1,7 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Glibc
 
 /// Takes off the codings of a body in steps of at most 128 KiB of output, however much the input would swell to.

@@ -1,11 +1,7 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension EasyHandle {
     /// What is the same for all transfers of a transport.

@@ -1,11 +1,7 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// One of libcurl's easy handles with the memory that libcurl borrows while it works; used again for many transfers.
 final class EasyHandle {

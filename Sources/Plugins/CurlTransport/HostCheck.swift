@@ -1,10 +1,6 @@
 #if os(Linux)
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Host names that libcurl is never given.
 enum HostCheck {

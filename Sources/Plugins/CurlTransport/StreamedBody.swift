@@ -1,10 +1,6 @@
 #if os(Linux)
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Synchronization
 
 /// The body of an answer, pulled by its reader; a reader that stops pauses the transfer. Decoding is the reader's work,

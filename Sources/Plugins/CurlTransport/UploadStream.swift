@@ -1,10 +1,6 @@
 #if os(Linux)
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Synchronization
 
 /// A streamed request body on its way: a task pulls its source and libcurl takes from it, never more than two chunks ahead.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A value as it stands in the text, for a check of one's own; it is valid JSON.
 public struct JSONFragment: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// How far a download is, and what it does.
 public struct DownloadProgress: Sendable, Hashable {

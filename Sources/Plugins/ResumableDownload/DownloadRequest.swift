@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A request whose response becomes a file, whole and right, however often the transfer is interrupted.
 ///

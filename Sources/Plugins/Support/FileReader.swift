@@ -1,10 +1,6 @@
 import Synchronization
 
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+import ErrandEssentials
 
 /// A file read piece by piece, opened at the first.
 package final class FileReader: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+import ErrandEssentials
 #if canImport(Glibc)
 package import Glibc
 #elseif canImport(Musl)

@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// How the responses for one URL lie in a store: under its key the response itself or, if `Vary` tells several apart, an
 /// index of the header names that do; under each variant's key a response. Responses that belong to somebody lie under

@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// One exchange at the cache: what it was asked with, and what both policies do with a store.
 struct CacheStage: Sendable {

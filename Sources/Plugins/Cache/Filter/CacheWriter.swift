@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Writes entries in the background, one after the other, and shows them to readers until they are written.
 ///

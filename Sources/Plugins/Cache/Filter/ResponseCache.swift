@@ -1,11 +1,7 @@
 public import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The filter that answers from a store and keeps answers in it.
 ///

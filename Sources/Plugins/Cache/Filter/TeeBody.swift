@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// A body that goes to its reader and, as a copy, to a store. The reader sets the pace: a few chunks wait for the store
 /// at the most, then the reader waits with them. The copy ends only when the body came whole and was accepted.

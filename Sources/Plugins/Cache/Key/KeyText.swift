@@ -1,11 +1,8 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Makes the canonical texts of keys. A line is a word and a value; line breaks and `%` within values are escaped, so no
 /// value can pass for another line.
@@ -93,7 +90,7 @@ enum KeyText {
         text += word
         text += " "
         if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "%") }) { return text += value }
-        ASCII.percentEncode(value, into: &text) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
+        PercentEncoding.encode(value, into: &text) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
     }
 
     private static func dropping(_ names: Set<String>, from url: String) -> String {

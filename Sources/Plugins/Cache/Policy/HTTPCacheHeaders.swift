@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// Which header fields are kept, sent and merged (RFC 9111, sections 3.1, 3.2 and 4.3).

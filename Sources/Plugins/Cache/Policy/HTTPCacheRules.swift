@@ -1,11 +1,7 @@
 import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// RFC 9111 for a private cache, as functions of what is known: nothing here reads, writes or waits.
 enum HTTPCacheRules {

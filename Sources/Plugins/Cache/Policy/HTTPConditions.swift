@@ -1,11 +1,8 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// How a stored response answers a request that has conditions or a range of its own (RFC 9111, section 4.3.2, RFC 9110,
 /// sections 13 and 14).

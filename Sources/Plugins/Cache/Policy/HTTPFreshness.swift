@@ -1,11 +1,8 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// What of a response decides whether it is fresh, worked out once when it is stored (RFC 9111, section 4.2). Seconds.
 struct HTTPFreshness: Sendable, Hashable {

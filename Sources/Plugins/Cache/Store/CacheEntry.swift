@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// What is stored under a key: a head that says what it is, and the bytes of a body.
 public struct CacheEntry: Sendable {

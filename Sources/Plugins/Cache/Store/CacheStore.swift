@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Where entries are kept; write one to keep them elsewhere, such as in a database that many machines share.
 ///

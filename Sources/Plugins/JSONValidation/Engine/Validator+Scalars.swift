@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Why a value does not fit, as briefly as the validator can say it to itself.
 enum Objection {

@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// The copy of a body as an archive has it: the bytes as they came, in which nothing but secrets is replaced.
@@ -16,7 +17,7 @@ struct HARBody {
         if data.isEmpty { return nil }
         let isCut = (length ?? 0) > Int64(data.count)
         let cut = isCut ? "the first \(data.count) of \(length ?? 0) bytes" : nil
-        let type = contentType.flatMap(MediaType.init)?.name ?? ""
+        let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
         guard let text = Self.utf8(data, isCut: isCut) else {
             (self.text, isText, comment) = (secrets.masked(data).base64EncodedString(), false, cut)
             return

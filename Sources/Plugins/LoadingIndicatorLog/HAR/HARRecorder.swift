@@ -2,11 +2,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Records what went over the wire as an HTTP Archive (HAR 1.2), for the network panel of a browser to open.
 ///

@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension HTTPRequest {
     /// The request as a line that a shell runs as it stands, secrets masked.

@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// The copy of a body as text for people, secrets masked.
@@ -8,7 +9,7 @@ enum LogBody {
         _ data: Data, _ contentType: String?, _ length: Int64?, _ redaction: LogRedaction, _ secrets: inout LogSecrets
     ) -> String? {
         if data.isEmpty { return nil }
-        let type = contentType.flatMap(MediaType.init)?.name ?? ""
+        let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
         let whole = max(length ?? 0, Int64(data.count))
         let rest = whole > Int64(data.count) ? "\n… \(whole) bytes in all" : ""
         let size = "(\(type.isEmpty ? "a body" : type), \(whole) bytes)"

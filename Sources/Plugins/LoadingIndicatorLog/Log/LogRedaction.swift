@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// What a log may show: header values by an allow list, query items and fields of bodies unless their name looks secret.
 ///

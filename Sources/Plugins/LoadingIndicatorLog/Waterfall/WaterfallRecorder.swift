@@ -2,11 +2,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Draws what happened as one HTML page: a bar for each request with its phases, batches and chains around their parts.
 ///

@@ -2,11 +2,7 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The SHA-256 of a file that is on its way: fed as the bytes come where they come in order, from the disk where not. What
 /// an earlier run wrote is always read from the disk: a saved state would vouch for bytes that nobody looked at.

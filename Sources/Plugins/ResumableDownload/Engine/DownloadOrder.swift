@@ -1,12 +1,9 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// What one call wants, checked before anything is opened or sent.
 struct DownloadOrder: Sendable {

@@ -1,11 +1,7 @@
 import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension DownloadRun {
     /// Checks the whole, flushes it, and puts it in its place.

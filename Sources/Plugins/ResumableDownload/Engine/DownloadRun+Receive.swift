@@ -1,11 +1,7 @@
 import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension DownloadRun {
     /// Records what a response says of the file, before its first byte is written.

@@ -1,11 +1,7 @@
 import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension DownloadRun {
     /// One request and its body. `.whole` says that what was requested arrived.

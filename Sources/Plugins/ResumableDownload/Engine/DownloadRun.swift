@@ -1,11 +1,7 @@
 import Errand
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// One call of a download: attempts until the file is whole, or until no further attempt would help.
 struct DownloadRun: Sendable {

@@ -1,11 +1,8 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// How many attempts a run has made, and how long to wait before the next.
 struct RetryState {
@@ -23,13 +20,13 @@ struct RetryState {
         guard madeProgress || consecutiveFailures < rules.maximumConsecutiveFailures,
             attempts < rules.maximumAttempts ?? .max
         else { return nil }
-        let wait = asked ?? RetryDelay.backoff(try: consecutiveFailures, base: rules.backoff, limit: rules.longestWait)
+        let wait = asked ?? Backoff.delay(attempt: consecutiveFailures, base: rules.backoff, limit: rules.longestWait)
         return wait <= rules.longestWait ? wait : nil
     }
 
     mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
         guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
-        let asked = RetryDelay.asked(by: response.headers["Retry-After"], now: now)
+        let asked = response.headers["Retry-After"].flatMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
         return wait(madeProgress: madeProgress, asked: asked)
     }
 

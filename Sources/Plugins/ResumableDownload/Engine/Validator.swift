@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// What says that two answers are parts of the same version of a file, byte for byte (RFC 9110, section 8.8).

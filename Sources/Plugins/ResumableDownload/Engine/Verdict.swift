@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// What was asked of the server.

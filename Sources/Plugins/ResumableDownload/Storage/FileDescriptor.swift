@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,11 +1,7 @@
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

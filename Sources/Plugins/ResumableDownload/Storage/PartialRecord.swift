@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// What a sidecar says of its partial file.
 struct PartialRecord: Codable, Sendable, Equatable {

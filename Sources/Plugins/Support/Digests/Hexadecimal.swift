@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Bytes as lower-case hexadecimal digits, and back.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {

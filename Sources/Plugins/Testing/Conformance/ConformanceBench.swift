@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// What a case works with: a server, a transport, and checks that say what they wanted.
 struct ConformanceBench: Sendable {

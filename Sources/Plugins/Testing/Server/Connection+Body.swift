@@ -1,9 +1,5 @@
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension Connection {
     /// Reads the body as the route wants it. True if bytes of it may still come.

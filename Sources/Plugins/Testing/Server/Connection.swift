@@ -1,10 +1,6 @@
 import Errand
 import Synchronization
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// One connection, from its accept to its close; lives on one thread.
 final class Connection {

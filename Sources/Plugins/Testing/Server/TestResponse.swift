@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// An answer of the ``TestServer``: made by a factory, changed by modifiers.
 ///

@@ -1,9 +1,5 @@
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension StubAnswer {
     /// The response, in its time.

@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// What a ``StubTransport`` answers: a status, headers and a body, or a failure, at once or later.
 ///

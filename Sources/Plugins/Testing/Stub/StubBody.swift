@@ -1,9 +1,5 @@
 import Errand
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 import Synchronization
 
 /// The chunks of a stubbed stream, each made when it is pulled.

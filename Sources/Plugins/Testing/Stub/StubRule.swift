@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Which requests a ``StubTransport`` answers, and how; whatever is not said matches anything.
 public struct StubRule: Sendable {

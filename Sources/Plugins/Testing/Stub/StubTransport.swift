@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 import Synchronization
 
 /// A transport in memory, for tests of code that sends requests: no socket, no server, one for each agent.

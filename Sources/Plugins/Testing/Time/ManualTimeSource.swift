@@ -1,9 +1,5 @@
 public import Errand
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A clock that a test moves: nothing that waits by it goes on until the test says so.
 ///

@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Sends requests to the environment that is selected; made by `.environment`.
 ///

@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 import Synchronization
 
 /// The environments of one service, side by side, and which of them is selected; switched while the app runs.

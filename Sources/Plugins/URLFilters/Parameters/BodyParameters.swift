@@ -1,11 +1,8 @@
 import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// A request's body that holds parameters: a form or a JSON object.
 enum BodyParameters {
@@ -16,7 +13,7 @@ enum BodyParameters {
     /// not in memory or not valid, since it cannot be signed or added to.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
-        let type = (http.headers[.contentType] ?? http.body.contentType).flatMap(MediaType.init)?.name
+        let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
         let isForm = type == "application/x-www-form-urlencoded"
         let isJSON = type == "application/json" || type?.hasSuffix("+json") == true
         guard isForm || isJSON, !http.headers.contains(.contentEncoding) else { return nil }

@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The bytes of a JSON object and where its members stand, so that members can be added with the rest left as it is:
 /// order, spacing, and numbers that no `Double` holds.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A key or a token that no description shows.
 public struct SecretKey: Sendable, Hashable, ExpressibleByStringLiteral {

@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Signs requests: with a timestamp and HMAC-SHA-256 over the sorted parameters, unless told otherwise.
 ///

@@ -1,10 +1,6 @@
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// How a message and a key become the bytes of a signature.
 ///

@@ -1,11 +1,8 @@
 public import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// What a signature can be made of: one request as it is when it is signed.
 public struct SigningInput: Sendable {
@@ -62,7 +59,7 @@ public struct SigningInput: Sendable {
 
     private static func encode(_ text: String) -> String {
         var result = ""
-        ASCII.percentEncode(text, into: &result, allowed: ASCII.isUnreserved)
+        PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
         return result
     }
 }

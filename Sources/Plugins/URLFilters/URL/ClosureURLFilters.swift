@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// A URL filter made of a closure; made by `.closure`.
 public struct ClosureURLFilter: URLFilter {

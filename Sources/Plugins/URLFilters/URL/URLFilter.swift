@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// Makes the URL of a request another one; a closure does it too, see `.closure`.
 ///

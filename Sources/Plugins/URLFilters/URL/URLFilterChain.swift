@@ -1,10 +1,6 @@
 public import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Runs URL filters on the way of a request, once a call, in order; made by `.urls`.
 ///

@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 extension URLText {
     /// The path, percent-encoded, `/` at least.

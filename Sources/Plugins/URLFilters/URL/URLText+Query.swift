@@ -1,4 +1,5 @@
 public import Errand
+import ErrandHTTPSyntax
 import ErrandSupport
 
 extension URLText {

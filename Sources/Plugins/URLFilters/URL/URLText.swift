@@ -1,10 +1,7 @@
 import ErrandSupport
+import ErrandHTTPSyntax
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import ErrandEssentials
 
 /// The percent-encoded text of a request's URL, edited in place.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// XXH64: 64 bits that any damage changes but for a chance of one in 10^19; several gigabytes in a second. It keeps
 /// nobody from forging an entry: the files are their owner's alone.

@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The chunks of a body, checked.
 enum DiskChunks {

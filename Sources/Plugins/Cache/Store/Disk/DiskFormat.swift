@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The bytes of an entry's file, whose name is the digest of its key. Numbers are little endian.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 extension DiskLedger {
     /// Does something that needs room on the disk; while the disk is full it removes what was used least recently, and does

@@ -1,11 +1,7 @@
 import ErrandSupport
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Which files a store has, how much they are, and which goes next. Knows nothing of what is in them.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Bytes and files in all, as they stand in the account: bytes, files, whether a change is under way, a checksum.
 struct DiskUsage: Sendable {

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// A Unicode property that `\p{…}` names, as the standard library knows it (ECMA-262, section 22.2.1, tables 67 to 69).
 enum PatternProperty: Sendable {
     /// A bit for each general category.

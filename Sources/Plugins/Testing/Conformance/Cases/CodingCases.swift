@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Content codings (RFC 9110, section 8.4), trailers, 1xx answers and ranges.
 enum CodingCases {

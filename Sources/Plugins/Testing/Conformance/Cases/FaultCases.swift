@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Connections that end at the wrong moment, and answers that are none.
 enum FaultCases {

@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
 enum HeaderCases {

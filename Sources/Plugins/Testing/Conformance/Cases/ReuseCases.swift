@@ -1,10 +1,6 @@
 import Errand
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Connections used again, many at once, and what becomes of them.
 enum ReuseCases {

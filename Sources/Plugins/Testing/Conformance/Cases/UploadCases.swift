@@ -1,11 +1,7 @@
 import Errand
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Bodies of requests, framed exactly (RFC 9112, section 6).
 enum UploadCases {

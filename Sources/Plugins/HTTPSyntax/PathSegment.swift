@@ -4,21 +4,21 @@
 /// value that could become one, alone or beside other text, is therefore put between two characters for private use,
 /// which no URL may hold.
 /// The check of the path takes the marks out or refuses the path; without that check, the path is no URL.
-package enum PathSegment {
+public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
     /// The text percent-encoded, between marks where its place has to be looked at.
-    package static func encode(_ text: String) -> String {
+    public static func encode(_ text: String) -> String {
         var result = ""
-        ASCII.percentEncode(text, into: &result, allowed: ASCII.isUnreserved)
+        PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
         guard canLeave(text) else { return result }
         return "\(open)\(result)\(close)"
     }
 
     /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
     /// itself behind an encoded slash or backslash.
-    package static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
+    public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
         // The first byte of a mark; no other path that can be sent has it.
         guard path.utf8.contains(0xEE) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex

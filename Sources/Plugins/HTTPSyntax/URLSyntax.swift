@@ -1,36 +1,35 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+public import ErrandEssentials
 
 /// The rules for what is a URL that HTTP can request, byte by byte.
 ///
 /// Everything is checked before Foundation's `URL` sees it, because `URL` repairs: it escapes what it does not like, a
 /// host in Chinese included.
-package enum URLSyntax {
-    package struct Fault: SupportFault {
-        package let description: String
-        package init(description: String) { self.description = description }
+public enum URLSyntax {
+    /// Why a text is none, in a sentence.
+    public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The sentence.
+        public let description: String
+        /// Makes one.
+        public init(description: String) { self.description = description }
     }
 
     /// The offset at which the authority of an absolute http or https URL ends. Throws for anything else: another scheme,
     /// no host, credentials, a port that is none, a character that has to be escaped.
     @discardableResult
-    package static func check(_ text: String) throws(Fault) -> Int {
+    public static func check(_ text: String) throws(Fault) -> Int {
         var text = text
         let result: Result<Int, Fault> = text.withUTF8 { bytes in Result { () throws(Fault) in try check(bytes) } }
         return try result.get()
     }
 
     /// Whether it starts with a scheme and `://`, so that it stands for itself.
-    package static func isAbsolute(_ text: String) -> Bool {
+    public static func isAbsolute(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in schemeEnd(bytes) != nil }
     }
 
     /// Throws for the first character that may not stand in a path, query or fragment.
-    package static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
+    public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
         var text = text
         let result: Result<Void, Fault> = text.withUTF8 { bytes in
             Result { () throws(Fault) in try checkRest(bytes, from: 0, allowed) }
@@ -39,13 +38,13 @@ package enum URLSyntax {
     }
 
     /// "https://example.com:443" in one form for every way of writing it; two URLs with the same have the same origin.
-    package static func origin(of url: URL) -> String {
+    public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     /// Whether a slash is followed by a dot anywhere.
-    package static func mayHaveDotSegments(_ text: String) -> Bool {
+    public static func mayHaveDotSegments(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             bytes.indices.dropFirst().contains { bytes[$0] == UInt8(ascii: ".") && bytes[$0 - 1] == UInt8(ascii: "/") }
@@ -53,7 +52,7 @@ package enum URLSyntax {
     }
 
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
-    package static func redacted(_ text: String) -> String {
+    public static func redacted(_ text: String) -> String {
         var url = text.utf8[...]
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
@@ -71,7 +70,7 @@ package enum URLSyntax {
     }
 
     /// What the body throws, with the text that it is about: `the path "a b": a space at offset 1 …`.
-    package static func naming<Value>(
+    public static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
         do { return try body() } catch {
@@ -81,7 +80,7 @@ package enum URLSyntax {
 
     /// A text that may be no URL at all, for an error: secrets masked as far as they can be told, control characters
     /// escaped, at most 200 characters.
-    package static func quoted(_ text: String) -> String {
+    public static func quoted(_ text: String) -> String {
         var text = text
         // Where a URL is broken, so are the places of its parts: a name and a password may be anywhere before an @.
         let start = text.utf8.firstIndex { $0 == UInt8(ascii: ":") || endsAuthority($0) }
@@ -170,7 +169,7 @@ package enum URLSyntax {
     }
 
     /// What may stand unescaped after the authority; brackets may not, though many write `a[]=1` (RFC 3986, section 3.4).
-    package static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
+    public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
     private static func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let colon = bytes.prefix(32).firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 2 < bytes.count,

@@ -1,4 +1,4 @@
-import ErrandSupport
+import ErrandHTTPSyntax
 import Testing
 
 #if canImport(FoundationEssentials)
