@@ -2,5 +2,6 @@
 
 /// The package itself.
 public enum ErrandInfo {
+    /// The version, by semantic versioning.
     public static let version = "0.1.0"
 }

@@ -12,9 +12,13 @@ public protocol TimeSource: Sendable {
 
 /// The system's clocks; the default.
 public struct SystemTimeSource: TimeSource {
+    /// The clocks of the system.
     public init() {}
+    /// The continuous clock.
     public var now: ContinuousClock.Instant { .now }
+    /// The wall clock.
     public var date: Date { Date() }
+    /// Sleeps on the continuous clock; throws `CancellationError` when its task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         try await Task.sleep(until: instant, clock: .continuous)
     }

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// Watches activities: told of every event, changes nothing.
+/// Observes activities: notified of every event, changes nothing.
 ///
 /// ```swift
 /// final class Counter: Accessory {
@@ -17,27 +17,29 @@ public import ErrandEssentials
 public protocol Accessory: Sendable {
     /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
     var bodyByteLimit: Int { get }
-    /// Asked when an activity starts; one that says no is told nothing of it, and costs nothing. True by default.
+    /// Read when an activity starts; one that is false receives no event of it, and costs nothing. True by default.
     var isListening: Bool { get }
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
 extension Accessory {
+    /// None.
     public var bodyByteLimit: Int { 0 }
+    /// True.
     public var isListening: Bool { true }
 }
 
-/// What happens in an activity, in this order. More cases may come: write a `default`.
+/// What happens in an activity, in this order. Cases may be added: write a `default`.
 public enum ActivityEvent: Sendable {
     /// Synchronously, on the thread that starts it; cancelling here sends nothing.
     case willStart
     /// The request was built; filters have not seen it yet.
     case built(HTTPRequest)
-    /// A request goes to the transport, the `hop`th of the `attempt`th try, both counted from 1.
+    /// A request goes to the transport, the `hop`th of the `attempt`th attempt, both counted from 1.
     case sending(HTTPRequest, attempt: Int, hop: Int)
     /// Bytes of a request's body, if asked for.
     case requestBody(Data)
-    /// What the transport tells while it works.
+    /// What the transport reports while it works.
     case transport(TransportEvent)
     /// A response came from the transport; a streamed body is left out, since it belongs to its reader.
     case received(HTTPResponse, attempt: Int, hop: Int)
@@ -47,20 +49,22 @@ public enum ActivityEvent: Sendable {
     case redirected(HTTPResponse, to: HTTPRequest)
     /// A message from a filter, such as a retry that waits or a cache that could not be written.
     case note(ActivityNote)
-    /// It is decided; delegate and completion come next. Nothing but ``didStop(_:)`` follows.
+    /// The outcome is decided; delegate and completion are next. Nothing but ``didStop(_:)`` follows.
     case willStop(ActivityOutcome)
     /// Delegate and completion have been notified; nothing follows, whatever reports it.
     case didStop(ActivityOutcome)
 }
 
-/// What a filter tells about itself, for logs.
+/// A message of a filter, for logs.
 public struct ActivityNote: Sendable {
-    /// Who speaks, such as "cache" or "retry".
+    /// Where it comes from, such as "cache" or "retry".
     public var name: String
+    /// What happened, for people.
     public var message: String
     /// Anything structured beside the text.
     public var details: (any Sendable)?
 
+    /// Makes a note.
     public init(_ name: String, _ message: String, details: (any Sendable)? = nil) {
         self.name = name
         self.message = message
@@ -79,13 +83,17 @@ public enum ActivityOutcome: Sendable {
 /// An accessory that does not keep its object alive, for one that owns the agent or the handle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
+    /// That of the object.
     public let bodyByteLimit: Int
+    /// Whether the object still exists and listens.
     public var isListening: Bool { object?.isListening ?? false }
 
+    /// Holds the object weakly.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
         bodyByteLimit = object.bodyByteLimit
     }
 
+    /// Passes the event on, while the object exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
 }

@@ -6,13 +6,17 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Counted from 1 in a process.
     public typealias ID = ActivityID
 
+    /// Identifies this activity within the process.
     public let id: ID
     /// The composite or the request that this one belongs to.
     public let parent: ID?
+    /// A request, background work, or a kind of a plugin.
     public let kind: ActivityKind
-    /// The request, if it is one; `activity.request is GetUser` tells its type.
+    /// The request, if it is one; `activity.request is GetUser` tests its type.
     public let request: (any Request)?
+    /// The request's, with those of the call.
     public let tags: Tags
+    /// When it started, by the clock of its agent.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let accessories: [any Accessory]
@@ -67,6 +71,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
     }
 
+    /// Kind, number and label, in one line.
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How it ended; nil while it runs.
@@ -75,6 +80,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The last progress that the transport or the composite told.
     public var progress: TransferProgress { state.withLock { $0.progress } }
 
+    /// Whether something has cancelled it.
     public var isCancelled: Bool { state.withLock { $0.cause != nil } }
 
     /// Whether it is decided; `next` throws from then on.

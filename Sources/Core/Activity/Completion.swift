@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Where the result of a started activity is told: on the main actor, on a queue, or wherever a closure goes.
+/// Where the result of a started activity is delivered: on the main actor, on a queue, or wherever a closure goes.
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
@@ -12,6 +12,7 @@ public struct Completion<Success: Sendable>: Sendable {
         Completion { _, result in await body(result) }
     }
 
+    /// On a queue.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {

@@ -1,5 +1,6 @@
 /// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
 public struct RequestHandle<Success: Sendable>: Sendable {
+    /// The identity of what was started, with its progress and outcome.
     public let activity: Activity
     private let task: Task<Success, any Error>
 
@@ -8,11 +9,13 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         self.task = task
     }
 
+    /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
 
     /// From the start until the outcome is decided.
     public var isRunning: Bool { !activity.isOver }
 
+    /// Whether something has cancelled it.
     public var isCancelled: Bool { activity.isCancelled }
 
     /// Nil while it runs.
@@ -26,6 +29,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         get async throws { try await task.value }
     }
 
+    /// The result, after did-stop, as a value.
     public var result: Result<Success, any Error> {
         get async { await task.result }
     }

@@ -1,4 +1,5 @@
 extension Agent {
+    /// Starts an activity that sends the request by `send`.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -8,6 +9,7 @@ extension Agent {
         }
     }
 
+    /// Starts an activity around a body.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

@@ -40,12 +40,13 @@ public protocol Agent: Sendable {
 }
 
 extension Agent {
+    /// Sends a request without options of the call's own.
     @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request; then, on the main actor, first the delegate and then the completion hears of its one end.
+    /// Starts a request; then, on the main actor, first the delegate and then the completion is notified of its one end.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),

@@ -18,6 +18,7 @@ public struct CallOptions: Sendable {
     /// ```
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
+    /// Makes options; nothing is added by default.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil

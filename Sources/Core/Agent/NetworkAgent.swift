@@ -32,6 +32,7 @@ public final class NetworkAgent: Agent {
         self.init(configuration: configuration, transport: transport, time: time)
     }
 
+    /// The same with a base that is a `URL` already.
     public convenience init(
         baseURL: URL, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -41,6 +42,7 @@ public final class NetworkAgent: Agent {
             time: time)
     }
 
+    /// Makes an agent of a complete configuration.
     public init(configuration: Configuration, transport: any Transport, time: some TimeSource = SystemTimeSource()) {
         registry = ActivityRegistry(time: time)
         self.transport = transport
@@ -113,12 +115,14 @@ public final class NetworkAgent: Agent {
         )
     }
 
+    /// Sends a request and returns its response. Cancelling the calling task cancels the request.
     @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
         return try await start(request, options, completion: nil, inPlace: actor == nil).joined()
     }
 
+    /// Starts a request and returns at once; the accessories have received will-start by then.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -144,6 +148,7 @@ public final class NetworkAgent: Agent {
         return RequestHandle(activity: activity, task: task)
     }
 
+    /// Runs an activity of another kind around a body.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

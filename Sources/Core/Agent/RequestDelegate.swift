@@ -1,4 +1,4 @@
-/// Told on the main actor how a started request ended, before its completion closure: exactly one of the three, once.
+/// Notified on the main actor of how a started request ended, before its completion closure: exactly one of the three, once.
 /// All are optional. The agent holds a delegate weakly; `activity` says which call it was.
 @MainActor public protocol RequestDelegate: AnyObject, Sendable {
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)
@@ -7,13 +7,16 @@
 }
 
 extension RequestDelegate {
+    /// Does nothing.
     public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
+    /// Does nothing.
     public func requestDidFail(_ activity: Activity, error: any Error) {}
+    /// Does nothing.
     public func requestDidCancel(_ activity: Activity) {}
 }
 
 extension Completion {
-    /// Tells a delegate, held weakly.
+    /// Notifies a delegate, held weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
         Completion { [weak delegate] activity, result in
             await MainActor.run {

@@ -17,6 +17,7 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     /// RFC 6750.
     public static func bearer(_ token: String) -> Authorization { custom(scheme: "Bearer", credentials: token) }
 
+    /// A scheme of one's own (RFC 9110, section 11.4).
     public static func custom(scheme: String, credentials: String) -> Authorization {
         Authorization(value: "\(scheme) \(credentials)", scheme: scheme)
     }
@@ -28,6 +29,8 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     /// ```
     public static let omitted = Authorization(value: nil, scheme: "")
 
+    /// The scheme, the credentials masked.
     public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }

@@ -41,7 +41,7 @@ final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.explain(error) ?? error
     }
 
-    /// All bytes, once somebody has collected them for every copy of the body.
+    /// All bytes, once they have been collected for every copy of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }

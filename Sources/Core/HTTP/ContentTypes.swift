@@ -1,6 +1,6 @@
-/// The media types that a request takes for an answer.
+/// The media types that a request accepts.
 ///
-/// An answer without a body or without a `Content-Type` passes: there is nothing to object to (RFC 9110, section 8.3).
+/// A response without a body or without a `Content-Type` passes (RFC 9110, section 8.3).
 public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var names: [String]?
 
@@ -13,17 +13,19 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     /// `application/json`, `text/json`, `text/javascript` and every `…+json` (RFC 6839). The default for `Decodable`,
     /// unless the decoder of the request or of its agent reads something else.
     public static let json: ContentTypes = ["application/json", "text/json", "text/javascript", "*/*+json"]
+    /// `application/xml`, `text/xml` and every `…+xml` (RFC 7303).
     public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
 
     /// The same, but what the decoder reads in the place of ``json``.
     func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
+    /// What either accepts.
     public static func + (a: ContentTypes, b: ContentTypes) -> ContentTypes {
         guard let x = a.names, let y = b.names else { return .any }
         return ContentTypes(names: x + y)
     }
 
-    /// Whether an answer of this media type ("text/html") is accepted.
+    /// Whether a response of this media type ("text/html") is accepted.
     public func contains(_ mediaType: String) -> Bool {
         guard let names else { return true }
         let type = mediaType.lowercased()
@@ -34,5 +36,6 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
         }
     }
 
+    /// The types, separated by commas.
     public var description: String { names?.joined(separator: ", ") ?? "*/*" }
 }

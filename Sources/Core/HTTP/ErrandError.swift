@@ -11,22 +11,31 @@
 public struct ErrandError: Error, Sendable {
     /// The kind of failure; stable, of low cardinality, fit for metrics.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code.
         public let description: String
-        init(_ description: String) { self.description = description }
+        /// A number that never changes, from 1; the `code` of an `NSError`.
+        public let number: Int
+
+        init(_ description: String, _ number: Int) {
+            self.description = description
+            self.number = number
+        }
     }
 
+    /// The kind of failure.
     public var code: Code
     /// What was expected and what came.
     public var message: String
-    /// The answer, with a copy of at most `maximumErrorBodyBytes` of its body, if there was one.
+    /// The response, with a copy of at most `maximumErrorBodyBytes` of its body, if there was one.
     public var response: HTTPResponse?
     /// The request, once there was one.
     public var request: HTTPRequest?
-    /// The activity that failed, once there was one; tells failures apart that read the same.
+    /// The activity that failed, once there was one; distinguishes failures that read the same.
     public var activity: ActivityID?
     /// The failure below this one.
     public var underlying: (any Error)?
 
+    /// Makes an error; Core adds the request, and the response where there was one.
     public init(_ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -34,7 +43,7 @@ public struct ErrandError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether somebody gave up; nothing is wrong then.
+    /// Whether the call was cancelled, which is no failure.
     public var isCancelled: Bool { code == .cancelled }
 
     /// Whether the same request may succeed when it is sent again later, judged by the failure alone: the network
@@ -50,49 +59,53 @@ public struct ErrandError: Error, Sendable {
 
 extension ErrandError.Code {
     /// The base URL, path or final URL is none that can be requested.
-    public static let invalidURL = Self("invalidURL")
+    public static let invalidURL = Self("invalidURL", 1)
     /// A method, header or combination of body and parameters that cannot be sent.
-    public static let invalidRequest = Self("invalidRequest")
+    public static let invalidRequest = Self("invalidRequest", 2)
     /// The body or the parameters could not be encoded, or the source of a streamed body failed.
-    public static let bodyEncoding = Self("bodyEncoding")
+    public static let bodyEncoding = Self("bodyEncoding", 3)
     /// A body that can be read once would have to be sent again.
-    public static let bodyNotReplayable = Self("bodyNotReplayable")
+    public static let bodyNotReplayable = Self("bodyNotReplayable", 4)
     /// A file could not be read or written.
-    public static let file = Self("file")
+    public static let file = Self("file", 5)
     /// The call was cancelled: by its task, its handle, an accessory or its agent.
-    public static let cancelled = Self("cancelled")
+    public static let cancelled = Self("cancelled", 6)
     /// Nothing was heard for longer than the request's timeout.
-    public static let timedOut = Self("timedOut")
+    public static let timedOut = Self("timedOut", 7)
     /// The deadline of the whole call passed.
-    public static let deadlineExceeded = Self("deadlineExceeded")
-    public static let nameLookupFailed = Self("nameLookupFailed")
-    public static let cannotConnect = Self("cannotConnect")
+    public static let deadlineExceeded = Self("deadlineExceeded", 8)
+    /// The name of the host could not be resolved.
+    public static let nameLookupFailed = Self("nameLookupFailed", 9)
+    /// No connection could be made.
+    public static let cannotConnect = Self("cannotConnect", 10)
     /// The connection failed while in use.
-    public static let connectionLost = Self("connectionLost")
+    public static let connectionLost = Self("connectionLost", 11)
     /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, no common version.
-    public static let insecureConnection = Self("insecureConnection")
+    public static let insecureConnection = Self("insecureConnection", 12)
     /// What came is not HTTP, or contradicts itself.
-    public static let invalidResponse = Self("invalidResponse")
+    public static let invalidResponse = Self("invalidResponse", 13)
     /// The body ended before its announced length.
-    public static let truncated = Self("truncated")
+    public static let truncated = Self("truncated", 14)
     /// The body is longer than its reader takes.
-    public static let bodyTooLarge = Self("bodyTooLarge")
+    public static let bodyTooLarge = Self("bodyTooLarge", 15)
     /// A second reader asked for a streamed body.
-    public static let bodyAlreadyRead = Self("bodyAlreadyRead")
+    public static let bodyAlreadyRead = Self("bodyAlreadyRead", 16)
     /// A redirect that is not followed: too many, no place to go, or from https to http.
-    public static let redirect = Self("redirect")
-    public static let unacceptableStatus = Self("unacceptableStatus")
-    public static let unacceptableContentType = Self("unacceptableContentType")
-    /// A check of a filter's or the request's refused the answer.
-    public static let checkFailed = Self("checkFailed")
+    public static let redirect = Self("redirect", 17)
+    /// The status is none that the request accepts.
+    public static let unacceptableStatus = Self("unacceptableStatus", 18)
+    /// The content type is none that the request accepts.
+    public static let unacceptableContentType = Self("unacceptableContentType", 19)
+    /// A check of a filter's or the request's refused the response.
+    public static let checkFailed = Self("checkFailed", 20)
     /// The body is not what `Output` is read from.
-    public static let decoding = Self("decoding")
+    public static let decoding = Self("decoding", 21)
     /// `next` was called after the activity had ended.
-    public static let activityEnded = Self("activityEnded")
+    public static let activityEnded = Self("activityEnded", 22)
     /// The transport cannot work here, such as a library that is missing.
-    public static let transportUnavailable = Self("transportUnavailable")
+    public static let transportUnavailable = Self("transportUnavailable", 23)
     /// The transport failed in a way that has no code of its own.
-    public static let transportFailed = Self("transportFailed")
+    public static let transportFailed = Self("transportFailed", 24)
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
@@ -101,6 +114,7 @@ extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
         [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }
 

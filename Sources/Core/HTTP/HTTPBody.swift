@@ -25,7 +25,9 @@ public protocol HTTPBodySource: AnyObject, Sendable {
 /// read any number of times. When the last copy of an unfinished body goes away its transfer is cancelled. A source
 /// that ends before `length` bytes throws ``ErrandError/Code/truncated``; what it sends beyond them, `invalidResponse`.
 public struct HTTPBody: AsyncSequence, Sendable {
+    /// A chunk of bytes.
     public typealias Element = Data
+    /// What the source throws.
     public typealias Failure = any Error
 
     // Small on purpose: a response is copied from filter to filter.
@@ -36,10 +38,13 @@ public struct HTTPBody: AsyncSequence, Sendable {
         case stream(BodyReader)
     }
 
+    /// No bytes.
     public static let empty = HTTPBody(Data())
 
+    /// Bytes in memory.
     public init(_ data: Data) { storage = .data(data) }
 
+    /// Bytes that a source delivers.
     public init(length: Int64? = nil, source: some HTTPBodySource) {
         storage = .stream(BodyReader(source, length: length))
     }
@@ -106,7 +111,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Gives up the rest: the transfer ends and a reader gets an error. Nothing happens to a body in memory.
+    /// Cancels the transfer; a reader gets an error. Does nothing to a body in memory.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }
@@ -121,6 +126,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return try await reader.next()
     }
 
+    /// Begins to read; a second reader of a stream gets ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
     /// Pulls the chunks; on the caller's own actor, so that reading costs no hop.
@@ -130,6 +136,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
         fileprivate init(storage: Storage) { self.storage = storage }
 
+        /// The next chunk; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
             switch storage {
             case .data(let data):

@@ -14,9 +14,11 @@
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
     /// One header field.
     public struct Field: Sendable, Hashable {
+        /// The name.
         public var name: HTTPHeaderName {
             didSet { if name.isSensitive { isSensitive = true } }
         }
+        /// The value, without white space at its ends.
         public var value: String
         /// Whether descriptions and logs mask it and a redirect to another origin drops it. Stays true for credentials
         /// and cookies.
@@ -43,18 +45,24 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     private var fields: [Field] = []
 
+    /// No fields.
     public init() {}
+    /// Fields in their order.
     public init(_ fields: some Sequence<Field>) {
         self.fields = Array(fields)
         spreadMarks()
     }
+    /// Fields in the order of the literal.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         // Literals carry no marks but those of the names themselves.
         fields = elements.map { Field($0.0, $0.1) }
     }
 
+    /// Zero.
     public var startIndex: Int { 0 }
+    /// The number of fields.
     public var endIndex: Int { fields.count }
+    /// The field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 
     /// The value of a name; several fields are joined by ", " (RFC 9110, section 5.3). Setting replaces all of them and
@@ -77,6 +85,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields.lazy.filter { $0.name == name }.map(\.value)
     }
 
+    /// Whether there is a field of a name.
     public func contains(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
 
     /// Adds a field and keeps those of the same name; if one of them is sensitive, all are from then on.
@@ -99,6 +108,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
+    /// Removes all fields of a name.
     public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
     /// Keeps the fields that pass.
@@ -148,10 +158,13 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible {
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
     }
 
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Name and value, a sensitive value masked.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }

@@ -3,17 +3,27 @@
 /// The name is sent as written and checked when the request is built: one that is no token throws
 /// ``ErrandError/Code/invalidRequest`` before anything is sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it is sent; upper and lower case differ.
     public let rawValue: String
 
+    /// A method of any name.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// A method of any name.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
+    /// RFC 9110, section 9.3.1.
     public static let get = HTTPMethod(rawValue: "GET")
+    /// RFC 9110, section 9.3.2.
     public static let head = HTTPMethod(rawValue: "HEAD")
+    /// RFC 9110, section 9.3.3.
     public static let post = HTTPMethod(rawValue: "POST")
+    /// RFC 9110, section 9.3.4.
     public static let put = HTTPMethod(rawValue: "PUT")
+    /// RFC 9110, section 9.3.5.
     public static let delete = HTTPMethod(rawValue: "DELETE")
+    /// RFC 5789.
     public static let patch = HTTPMethod(rawValue: "PATCH")
+    /// RFC 9110, section 9.3.7.
     public static let options = HTTPMethod(rawValue: "OPTIONS")
 
     /// Whether the method asks for no change (RFC 9110, section 9.2.1).
@@ -22,5 +32,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Whether sending it twice does no more than sending it once (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
+    /// The name.
     public var description: String { rawValue }
 }

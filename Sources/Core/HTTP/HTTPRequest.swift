@@ -5,12 +5,16 @@ public import ErrandEssentials
 
 /// One request as it goes over the wire.
 public struct HTTPRequest: Sendable {
+    /// The method.
     public var method: HTTPMethod
     /// Absolute, `http` or `https`, without credentials.
     public var url: URL
+    /// The header fields, without those that the transport adds.
     public var headers: HTTPHeaders
+    /// The body.
     public var body: RequestBody
 
+    /// Makes a request; GET without headers and body by default.
     public init(_ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
         self.method = method
         self.url = url
@@ -62,5 +66,6 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
         let name = method.rawValue.utf8.allSatisfy(ASCII.isToken) ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(URLSyntax.redacted(url.absoluteString))"
     }
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }

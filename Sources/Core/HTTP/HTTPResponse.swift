@@ -5,17 +5,22 @@ public import ErrandEssentials
 
 /// A response as it came back: a status, headers, a body, and where it came from.
 public struct HTTPResponse: Sendable {
-    /// The URL that answered, after redirects.
+    /// The URL of the resource that responded, after redirects.
     public var url: URL
+    /// The status code (RFC 9110, section 15).
     public var status: Int
+    /// The header fields.
     public var headers: HTTPHeaders
+    /// The body, in memory, in a file or as a stream.
     public var body: HTTPBody
-    /// "1.1", "2"; nil if nobody said.
+    /// "1.1", "2"; nil if it is not known.
     public var version: String?
+    /// Where the response came from; the network by default.
     public var source: ResponseSource
     /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
     var decoder: (any BodyDecoder)?
 
+    /// Makes a response, for a filter, a transport or a test.
     public init(
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network
@@ -35,7 +40,7 @@ public struct HTTPResponse: Sendable {
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
     /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decoding` for bytes
-    /// that are not valid in it, and for a charset nobody here knows.
+    /// that are not valid in it, and for an unknown charset.
     public func text() throws -> String {
         let charset = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
         guard let text = Charset.decode(data, named: charset ?? "utf-8") else {
@@ -85,5 +90,6 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Status and URL with the values of the query masked; no header, no body.
     public var description: String { "\(status) \(URLSyntax.redacted(url.absoluteString))" }
+    /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }

@@ -26,11 +26,14 @@ public struct ParameterEncoding: Sendable, Hashable {
         case literal
     }
 
+    /// How arrays are written; in brackets by default.
     public var arrays: Arrays
+    /// How booleans are written; as 1 and 0 by default.
     public var booleans: Booleans
     /// Whether names are sorted; true by default, so that equal parameters make equal URLs.
     public var sortsNames: Bool
 
+    /// Makes an encoding; the defaults are those of the properties.
     public init(arrays: Arrays = .brackets, booleans: Booleans = .numeric, sortsNames: Bool = true) {
         self.arrays = arrays
         self.booleans = booleans

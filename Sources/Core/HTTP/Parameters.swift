@@ -98,24 +98,35 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
+    /// Text.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A number.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// An array.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
+    /// An object; of a name that repeats, the last value counts.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
+    /// ``null``
     public init(nilLiteral: ()) { self = .null }
 
     /// A value that is not a literal: `.init(name)`, `.init(page)`.
     public init(_ value: String) { self = .string(value) }
+    /// A whole number; beyond the range of `Int64` as text.
     public init(_ value: some BinaryInteger) { self = Int64(exactly: value).map(Self.integer) ?? .string("\(value)") }
+    /// A number.
     public init(_ value: Double) { self = .number(value) }
+    /// A boolean.
     public init(_ value: Bool) { self = .boolean(value) }
 }
 
 extension ParameterValue: Encodable {
+    /// Encodes the value as JSON has it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -35,8 +35,10 @@ public struct RequestBody: Sendable {
         self.length = length
     }
 
+    /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
 
+    /// Bytes in memory.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType, length: Int64(data.count))
     }
@@ -105,6 +107,7 @@ public struct RequestBody: Sendable {
         return result
     }
 
+    /// Whether there is no body; one of no bytes is a body.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
     /// The bytes, if they are in memory already.
@@ -155,7 +158,7 @@ public struct RequestBody: Sendable {
     private static let plainEncoder = JSONEncoder()
 }
 
-/// A stream that is sent, whose failures are told from those of the request.
+/// A stream that is sent, whose failures are distinguished from those of the request.
 private final class UploadSource: HTTPBodySource {
     private let body: HTTPBody
 

@@ -55,6 +55,7 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
 
 /// A filter made of a closure.
 public struct ClosureFilter: Filter {
+    /// Where it stands.
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 

@@ -1,6 +1,6 @@
 /// A request that brings the filters without which it cannot keep its promise.
 ///
-/// A plugin's request protocol refines it, so that nobody can forget to install the plugin's filter:
+/// A plugin's request protocol refines it, so that the plugin's filter cannot be forgotten:
 ///
 /// ```swift
 /// public protocol SignedRequest: FilterProvidingRequest { var key: SecretKey { get } }

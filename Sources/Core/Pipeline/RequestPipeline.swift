@@ -9,6 +9,9 @@ struct RequestPipeline: Sendable {
     /// Carries out a request, step by step. Every request goes this way, and only this way: a hit of a cache, a download, a
     /// repeated attempt, a stub in a test.
     func run<R: Request>(_ request: R, callFilters: [any Filter]) async throws -> Response<R.Output> {
+        #if DEBUG
+        ShadowedMembers.warn(about: request, activity)
+        #endif
         let judge = ResponseJudge(request, settings.configuration)
         let delivery = DeliveryStep(request, settings.configuration)
         var report = FailureReport(request, settings.configuration, activity)

@@ -1,20 +1,26 @@
 public import ErrandEssentials
 
 extension Request where Output == Data {
+    /// Any.
     public var acceptableContentTypes: ContentTypes { .any }
+    /// The bytes of the body.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
 }
 
 extension Request where Output == String {
+    /// Any.
     public var acceptableContentTypes: ContentTypes { .any }
+    /// The text of the body, by its charset.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.text() }
 }
 
 extension Request where Output == Void {
+    /// Nothing: the status has said it.
     public func decode(_ response: HTTPResponse) async throws -> Output { return () }
 }
 
 extension Request where Output == HTTPResponse {
+    /// The response as it is.
     public func decode(_ response: HTTPResponse) async throws -> Output { response }
 }
 
@@ -28,15 +34,19 @@ extension Request where Output == URL {
         return file
     }
 
+    /// Any.
     public var acceptableContentTypes: ContentTypes { .any }
 }
 
 extension Request where Output == HTTPBody {
+    /// As a stream.
     public var delivery: BodyDelivery { .stream }
+    /// The stream.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.body }
 }
 
 extension Request where Output: Decodable {
+    /// What the decoder reads; any for `Data?` and `String?`.
     public var acceptableContentTypes: ContentTypes {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// One call as a value: what to send, and what to read from the answer.
+/// One call as a value: what to send, and how to decode the response.
 ///
 /// ```swift
 /// struct GetUser: Request {
@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// ```
 ///
 /// Everything has a default. `Output` is `Data` unless said otherwise, and may be `String`, any `Decodable` (read as
-/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty answer; any other
+/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty response; any other
 /// type brings a `decode` of its own. An app gives all its requests its own defaults with a protocol:
 ///
 /// ```swift
@@ -45,7 +45,7 @@ public protocol Request<Output>: Sendable {
     var body: RequestBody { get }
     /// The agent's by default (nil); ``Authorization/omitted`` for none.
     var authorization: Authorization? { get }
-    /// The longest silence in one try; the agent's by default (nil).
+    /// The longest inactivity in one attempt; the agent's by default (nil).
     var timeout: Duration? { get }
     /// The time for the whole call with its redirects, retries and waits; the agent's by default (nil).
     var deadline: Duration? { get }
@@ -64,47 +64,72 @@ public protocol Request<Output>: Sendable {
     var tags: Tags { get }
     /// Run after the agent's of the same stage.
     var filters: [any Filter] { get }
-    /// Run once on the final answer, after status and content type, before decoding.
+    /// Run once on the final response, after status and content type, before decoding.
     var checks: [ResponseCheck] { get }
-    /// Told after the agent's.
+    /// Notified after the agent's.
     var accessories: [any Accessory] { get }
     /// Decodes a `Decodable` output; the agent's by default (nil).
     var decoder: (any BodyDecoder)? { get }
 
-    /// A complete request of one's own instead of all of the above that describes one (Y7); nil by default. Filters,
+    /// A complete request of one's own instead of all of the above that describes one; nil by default. Filters,
     /// checks, accessories, timeouts and decoding apply as always.
     func httpRequest() throws -> HTTPRequest?
-    /// Reads the answer, off the caller's actor. Errors that it throws reach the caller as they are.
+    /// Decodes the response, off the caller's actor. Errors that it throws reach the caller as they are.
     func decode(_ response: HTTPResponse) async throws -> Output
     /// Turns a failure into one of the request's own, for instance by decoding `error.response`; the second of the three
-    /// layers that an error passes: agent, request, call site. Not asked about a cancellation.
+    /// layers that an error passes: agent, request, call site. Not called for a cancellation.
     func mapError(_ error: any Error) -> any Error
 }
 
 extension Request {
+    /// GET.
     public var method: HTTPMethod { .get }
+    /// Empty.
     public var path: String { "" }
+    /// `.standard`
     public var base: BaseChoice { .standard }
+    /// Empty.
     public var query: Parameters { [:] }
+    /// Nil.
     public var parameters: Parameters? { nil }
+    /// `.automatic`
     public var parameterPlacement: ParameterPlacement { .automatic }
+    /// The standard encoding.
     public var parameterEncoding: ParameterEncoding { ParameterEncoding() }
+    /// Empty.
     public var headers: HTTPHeaders { [:] }
+    /// None.
     public var body: RequestBody { .none }
+    /// Nil: the agent's.
     public var authorization: Authorization? { nil }
+    /// Nil: the agent's.
     public var timeout: Duration? { nil }
+    /// Nil: the agent's.
     public var deadline: Duration? { nil }
+    /// Nil: that of the task.
     public var priority: RequestPriority? { nil }
+    /// Nil: the agent's.
     public var redirects: RedirectPolicy? { nil }
+    /// 200 to 299.
     public var acceptableStatuses: StatusCodes { .successful }
+    /// Any.
     public var acceptableContentTypes: ContentTypes { .any }
+    /// In memory.
     public var delivery: BodyDelivery { .data }
+    /// Nil: the name of the type.
     public var label: String? { nil }
+    /// None.
     public var tags: Tags { Tags() }
+    /// None.
     public var filters: [any Filter] { [] }
+    /// None.
     public var checks: [ResponseCheck] { [] }
+    /// None.
     public var accessories: [any Accessory] { [] }
+    /// Nil: the agent's.
     public var decoder: (any BodyDecoder)? { nil }
+    /// Nil: the request is built.
     public func httpRequest() throws -> HTTPRequest? { nil }
+    /// The error as it is.
     public func mapError(_ error: any Error) -> any Error { error }
 }

@@ -1,8 +1,11 @@
 /// A decoded value with the response it was read from.
 public struct Response<Output: Sendable>: Sendable {
+    /// What was decoded.
     public var value: Output
+    /// The response that it was decoded from.
     public var http: HTTPResponse
 
+    /// Makes a response, for a fake agent or a test.
     public init(value: Output, http: HTTPResponse) {
         self.value = value
         self.http = http

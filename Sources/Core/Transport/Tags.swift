@@ -14,8 +14,10 @@ public protocol TagKey {
 public struct Tags: Sendable {
     private var entries: [(key: ObjectIdentifier, value: any Sendable)] = []
 
+    /// No tags.
     public init() {}
 
+    /// The value of a key, or its default.
     public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
         get {
             for entry in entries where entry.key == ObjectIdentifier(key) {

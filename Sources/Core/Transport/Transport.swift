@@ -14,7 +14,7 @@
 /// A transport follows no redirect, keeps no cookie, no credential and no cache, and retries nothing beyond a reused
 /// connection that turns out closed: that is Core's and the filters' work, so that it is the same on every transport.
 /// It throws ``ErrandError``; it stops within a millisecond or two when its task is cancelled; it ends a wait in which
-/// nothing is heard for `options.timeout` with `timedOut`. It decodes content codings only if it then removes
+/// nothing is received for `options.timeout` with `timedOut`. It decodes content codings only if it then removes
 /// `Content-Encoding` and `Content-Length`. A failure after the head of a body that it collects itself carries the head and
 /// the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a transport is expected to pass.
 public protocol Transport: Sendable {
@@ -23,7 +23,7 @@ public protocol Transport: Sendable {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
 }
 
-/// What a transport is told beside the request.
+/// What a transport gets beside the request.
 public struct TransportOptions: Sendable {
     /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default.
     public var timeout: Duration
@@ -31,13 +31,16 @@ public struct TransportOptions: Sendable {
     public var delivery: BodyDelivery
     /// With `.data`, the most bytes that will be accepted; 64 MiB by default.
     public var bodyLimit: Int
+    /// A hint; medium by default.
     public var priority: RequestPriority
+    /// Those of the exchange, for options of a transport's own.
     public var tags: Tags
     /// The clock for the timeout.
     public var time: any TimeSource
     var observer: (any TransportObserver)?
     var reportsProgress = true
 
+    /// Options with the defaults of Core.
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, bodyLimit: Int = 64 << 20,
         priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()
@@ -50,7 +53,7 @@ public struct TransportOptions: Sendable {
         self.time = time
     }
 
-    /// Tells accessories and the handle what happens on the wire; from any thread, cheap when nobody listens.
+    /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     public func report(_ event: TransportEvent) {
         if case .progress = event, !reportsProgress { return }
         observer?.report(event)
@@ -66,7 +69,7 @@ protocol TransportObserver: Sendable {
 public enum TransportEvent: Sendable {
     /// Body bytes sent and received so far.
     case progress(TransferProgress)
-    /// A 1xx answer before the real one.
+    /// A 1xx response before the final one.
     case informational(status: Int, headers: HTTPHeaders)
     /// Trailer fields after a chunked body.
     case trailers(HTTPHeaders)

@@ -1,0 +1,42 @@
+#if DEBUG
+import ErrandSupport
+import Synchronization
+
+/// Stored properties that have the name of a member of ``Request`` and another type. Swift takes them for properties of
+/// the type's own and uses the member's default instead, silently.
+enum ShadowedMembers {
+    private static let known = Mutex<Set<ObjectIdentifier>>([])
+
+    /// What is wrong with a request's type, a sentence each; empty if nothing is, and from the second call for a type on.
+    static func warnings(about request: any Request) -> [String] {
+        let type = type(of: request)
+        guard known.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return [] }
+        return Mirror(reflecting: request).children.compactMap { child in
+            guard let name = child.label, let expected = members[name], expected != Swift.type(of: child.value) else {
+                return nil
+            }
+            let found = Swift.type(of: child.value)
+            return "\(type).\(name) is a \(found), not a \(expected), so Request.\(name) keeps its default"
+        }
+    }
+
+    /// The same on standard error, and as notes of the activity.
+    static func warn(about request: any Request, _ activity: Activity) {
+        for warning in warnings(about: request) {
+            StandardError.write("Errand: \(warning)")
+            activity.note("request", warning)
+        }
+    }
+
+    private static let members: [String: any Any.Type] = [
+        "method": HTTPMethod.self, "path": String.self, "base": BaseChoice.self, "query": Parameters.self,
+        "parameters": Parameters?.self, "parameterPlacement": ParameterPlacement.self,
+        "parameterEncoding": ParameterEncoding.self, "headers": HTTPHeaders.self, "body": RequestBody.self,
+        "authorization": Authorization?.self, "timeout": Duration?.self, "deadline": Duration?.self,
+        "priority": RequestPriority?.self, "redirects": RedirectPolicy?.self, "acceptableStatuses": StatusCodes.self,
+        "acceptableContentTypes": ContentTypes.self, "delivery": BodyDelivery.self, "label": String?.self,
+        "tags": Tags.self, "filters": [any Filter].self, "checks": [ResponseCheck].self,
+        "accessories": [any Accessory].self, "decoder": (any BodyDecoder)?.self,
+    ]
+}
+#endif

@@ -1,0 +1,61 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@Suite("Members that are not what they look like") struct ShadowedMemberTests {
+    @Test("a stored property of another type than the member's is named once, for its type")
+    func warned() async throws {
+        struct Wrong: Request {
+            let method = "POST"
+            let timeout = Duration.seconds(3)
+            let path = "plain"
+            let authorization: Authorization? = nil
+            let other = 7
+        }
+        let notes = Log<String>()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.status(200)), accessories: [Notes(log: notes)])
+        _ = try await agent.send(Wrong())
+        _ = try await agent.send(Wrong())
+        #if DEBUG
+        #expect(notes.all.count == 2)
+        #expect(notes.all.first?.hasPrefix("Wrong.method is a String, not a HTTPMethod") == true)
+        #expect(notes.all.last?.hasPrefix("Wrong.timeout is a Duration, not a Optional<Duration>") == true)
+        #endif
+    }
+
+    @Test("a request whose properties have the members' types gets no warning")
+    func right() async throws {
+        let notes = Log<String>()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.status(200)), accessories: [Notes(log: notes)])
+        _ = try await agent.send(Plain())
+        _ = try await agent.send(Call<String>(.get, "plain") { $0.timeout = .seconds(1) })
+        #expect(notes.all.isEmpty)
+    }
+
+    private struct Notes: Accessory {
+        let log: Log<String>
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            if case .note(let note) = event { log.add(note.message) }
+        }
+    }
+}
+
+@Suite("Errors for people and for NSError") struct ErrorDescriptionTests {
+    @Test("the localized description is the sentence of the description, the code a number that stays")
+    func description() {
+        let error = ErrandError(.truncated, "5 bytes announced, 3 received", underlying: CancellationError())
+        #expect(error.errorDescription == error.description && error.errorCode == 14)
+        #expect(ErrandError.errorDomain == "Errand.ErrandError")
+        #expect(error.errorUserInfo["NSUnderlyingError"] is CancellationError)
+        #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == error.description)
+        let numbers = [
+            ErrandError.Code.invalidURL, .invalidRequest, .bodyEncoding, .bodyNotReplayable, .file, .cancelled,
+            .timedOut,
+            .deadlineExceeded, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection,
+            .invalidResponse,
+            .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirect, .unacceptableStatus, .unacceptableContentType,
+            .checkFailed, .decoding, .activityEnded, .transportUnavailable, .transportFailed,
+        ].map(\.number)
+        #expect(numbers == Array(1...24))
+    }
+}
