@@ -47,6 +47,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
+    plugin("Recording"),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
@@ -92,7 +93,10 @@ let programs: [Target] = [
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
         "errand-watch", in: "Examples/Watch",
-        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog"]),
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog",
+            "ErrandRecording",
+        ]),
 ]
 
 let suites: [Target] = [
@@ -123,9 +127,11 @@ let suites: [Target] = [
     suite(
         "LoadingIndicatorLogTests",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog",
-            "errand-spinner", "errand-watch",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
+    suite(
+        "RecordingTests",
+        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandRecording"]),
     suite(
         "ResumableDownloadTests",
         needs: [

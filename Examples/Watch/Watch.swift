@@ -4,6 +4,7 @@ import ErrandCache
 import ErrandChain
 import ErrandCurlTransport
 import ErrandLoadingIndicatorLog
+import ErrandRecording
 import ErrandTesting
 import Foundation
 
@@ -17,9 +18,7 @@ struct Watch {
     }
 
     let spinner = TerminalSpinner()
-    private let waterfall = WaterfallRecorder()
-    private let archive = HARRecorder(bodiesUpTo: 1000)
-    private let metrics = NetworkMetrics()
+    private let recorder = ExchangeRecorder(bodiesUpTo: 1000)
 
     /// Sends the requests; the spinner has gone when it returns or throws.
     func run() async throws {
@@ -28,13 +27,13 @@ struct Watch {
         let indicator = LoadingIndicator(spinner, label: "Opening the shop…", delay: .milliseconds(50))
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .curl, filters: [.cache(.memory())],
-            accessories: [indicator, log, waterfall, archive, metrics])
+            accessories: [indicator, log, recorder])
         let shelves: Result<String, any Error>
         do { shelves = .success(try await open(agent)) } catch { shelves = .failure(error) }
         await log.flush()
         await indicator.finish()
         print("the shop has \(try shelves.get())")
-        for (host, counts) in metrics.hosts {
+        for (host, counts) in recorder.metrics.hosts {
             let half = counts.percentile(50).map { Int($0 / .milliseconds(1)) } ?? 0
             print("\(host): \(counts.requests) requests, \(counts.failed) failed, half of them within \(half) ms")
         }
@@ -57,9 +56,9 @@ struct Watch {
 
     /// Writes the archive and the waterfall.
     func write(to directory: URL) throws {
-        try archive.encoded().write(to: directory.appending(path: "errand.har"))
-        let page = waterfall.html(title: "Opening the shop")
-        try page.write(to: directory.appending(path: "errand.html"), atomically: true, encoding: .utf8)
+        try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
+        let page = recorder.waterfallPage(title: "Opening the shop")
+        try page.html.write(to: directory.appending(path: "errand.html"), atomically: true, encoding: .utf8)
     }
 
     private static func server() throws -> TestServer {

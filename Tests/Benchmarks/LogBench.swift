@@ -1,14 +1,15 @@
 import Errand
 import ErrandLoadingIndicatorLog
+import ErrandRecording
 import ErrandTesting
 import Foundation
 
-/// What a log and an indicator cost a request.
+/// What a log, an indicator and a recorder cost a request.
 enum LogBench {
     private struct GetData: Request { let path = "users/7" }
 
-    /// Hears everything and does nothing, so that what Core does to tell is not counted as the log's.
-    private struct Deaf: Accessory {
+    /// Receives every event and does nothing, so that Core's cost of notifying is not counted as the log's.
+    private struct Idle: Accessory {
         func activity(_ activity: Activity, did event: ActivityEvent) {}
     }
 
@@ -22,10 +23,12 @@ enum LogBench {
         let off = RequestLog(.off)
         let line = RequestLog(.line, to: ClosureSink { _ = $0.line.utf8.count }, queueing: 100_000)
         let agents: [(name: String, agent: NetworkAgent)] = [
-            ("no accessory", agent([])), ("an accessory that does nothing", agent([Deaf()])),
+            ("no accessory", agent([])), ("an accessory that does nothing", agent([Idle()])),
             ("a log that is off", agent([off])),
-            ("with a log of lines beside it", agent([Deaf(), line])),
-            ("with an indicator beside it", agent([Deaf(), LoadingIndicator()])),
+            ("with a log of lines beside it", agent([Idle(), line])),
+            ("with an indicator beside it", agent([Idle(), LoadingIndicator()])),
+            ("with a recorder beside it", agent([Idle(), ExchangeRecorder()])),
+            ("with a recorder that only counts beside it", agent([Idle(), ExchangeRecorder(keeping: 0)])),
         ]
         let count = 20_000
         var rounds = Rounds()
@@ -44,6 +47,8 @@ enum LogBench {
         }
         adds("a log that is off", to: "no accessory")
         adds("with a log of lines beside it", to: "an accessory that does nothing")
-        adds("with an indicator beside it", to: "an accessory that does nothing")
+        for name in [
+            "with an indicator beside it", "with a recorder beside it", "with a recorder that only counts beside it",
+        ] { adds(name, to: "an accessory that does nothing") }
     }
 }

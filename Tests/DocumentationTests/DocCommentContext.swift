@@ -20,6 +20,7 @@ enum DocCommentContext {
         import ErrandHTTPSyntax
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog
+        import ErrandRecording
         import ErrandResumableDownload
         import ErrandTesting
         import ErrandURLFilters
@@ -91,7 +92,7 @@ enum DocCommentContext {
         let handle = FileHandle.standardOutput
         nonisolated(unsafe) var address: URLText = value()
         let response: HTTPResponse = value()
-        let metrics = NetworkMetrics()
+        let recorder = ExchangeRecorder()
         let spinner = Spinner()
         final class Spinner: @unchecked Sendable { var isHidden = true }
         let indicator = LoadingIndicator()

@@ -12,7 +12,7 @@ import Testing
         arguments: [
             "README.md", "docs/getting-started.md", "docs/writing-an-accessory.md", "docs/writing-a-filter.md",
             "docs/writing-a-transport.md", "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
-            "docs/chain.md", "docs/cache.md", "docs/loading-indicator.md", "docs/log.md",
+            "docs/chain.md", "docs/cache.md", "docs/loading-indicator.md", "docs/log.md", "docs/recording.md",
             "docs/resumable-download.md", "docs/transport-conformance.md",
             "docs/urlsession-transport.md",
         ])

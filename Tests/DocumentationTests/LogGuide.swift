@@ -16,7 +16,7 @@ private func install() {
 }
 
 private func redact() {
-    var redaction = LogRedaction()
+    var redaction = Redaction()
     redaction.shownHeaders.insert("X-Trace")
     redaction.secretNames.insert("customer")
     redaction.shownNames.insert("pagetoken")
@@ -40,25 +40,4 @@ struct Failures: LogSink {
 private func curl(_ agent: NetworkAgent) throws {
     let request = try agent.httpRequest(for: GetUser(id: 7))
     print(request.curlCommand())
-}
-
-private func count() {
-    let metrics = NetworkMetrics()
-    let counted = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [metrics])
-    let slowest = metrics.hosts["api.example.com"]?.percentile(99)
-    _ = (counted, slowest)
-}
-
-private func archive(directory: URL) throws {
-    let recorder = HARRecorder(bodiesUpTo: 4096)
-    let recorded = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
-    try recorder.encoded().write(to: directory.appending(path: "errand.har"))
-    _ = recorded
-}
-
-private func draw() {
-    let waterfall = WaterfallRecorder()
-    let drawn = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [waterfall])
-    let page = waterfall.html(title: "Start of the app")
-    _ = (drawn, page)
 }

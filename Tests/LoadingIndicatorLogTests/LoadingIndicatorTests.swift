@@ -171,10 +171,8 @@ struct LoadingIndicatorTests {
     @Test("a batch and a chain without labels are called by their kind once")
     func unnamed() async throws {
         let lines = Log<String>()
-        let waterfall = WaterfallRecorder()
         let log = RequestLog(.line, to: ClosureSink { lines.add($0.line) })
-        let agent = NetworkAgent(
-            baseURL: base, transport: .stub(.text("ok")), accessories: [log, waterfall])
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [log])
         _ = try await agent.send(Batch(Get(), Get()))
         let handle = agent.start(Batch(Get(), Get()))
         #expect("\(handle.activity)" == "batch \(handle.activity.id)")
@@ -182,7 +180,6 @@ struct LoadingIndicatorTests {
         await log.flush()
         #expect(lines.all.contains { $0.contains(" batch → success") })
         #expect(!lines.all.contains { $0.contains("batch batch") })
-        #expect(waterfall.html().contains("batch") && !waterfall.html().contains("<b>batch</b> batch"))
     }
 
     @Test("a failure, a cancellation and a deadline hide it (C12)")

@@ -1,24 +1,24 @@
 import Errand
 import ErrandSupport
 
-/// Tells the progress of the whole on the batch's activity, in order, whichever parts tell at the same time.
+/// Reports the progress of the whole on the batch's activity, in order, whichever parts report at the same time.
 struct BatchProgress: Sendable {
-    private let teller: NewsTeller<ProgressSum, TransferProgress>
+    private let notifier: LatestValueNotifier<ProgressSum, TransferProgress>
 
     init(_ activity: Activity, count: Int, needsOne: Bool) {
-        teller = NewsTeller(ProgressSum(count: count, needsOne: needsOne), news: \.whole) {
+        notifier = LatestValueNotifier(ProgressSum(count: count, needsOne: needsOne), value: \.whole) {
             activity.report(.progress($0))
         }
     }
 
-    func begin(_ index: Int) { teller.prepare { $0.begin(index) } }
+    func begin(_ index: Int) { notifier.changeSilently { $0.begin(index) } }
 
-    func end(_ index: Int, isSuccess: Bool) { teller.change { $0.end(index, isSuccess: isSuccess) } }
+    func end(_ index: Int, isSuccess: Bool) { notifier.change { $0.end(index, isSuccess: isSuccess) } }
 
-    func allTold() async { await teller.allTold() }
+    func allDelivered() async { await notifier.allDelivered() }
 
-    /// Listens to a part.
+    /// Receives the progress of a part.
     func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
-        { [teller] part in teller.change { $0.update(index, part) } }
+        { [notifier] part in notifier.change { $0.update(index, part) } }
     }
 }

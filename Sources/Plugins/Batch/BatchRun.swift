@@ -36,7 +36,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             for _ in 0..<min(batch.limit, batch.count) { group.addTask { await work() } }
             for await goesOn in group where !goesOn { group.cancelAll() }
         }
-        await progress.allTold()
+        await progress.allDelivered()
         if activity.isCancelled { throw CancellationError() }
         try ledger.state.withLock { try $0.check() }
     }

@@ -39,11 +39,11 @@ final class ChainRecord: Sendable {
 
     private let activity: Activity
     private let state = Mutex(State())
-    private let progress: NewsTeller<ChainProgress, TransferProgress>
+    private let progress: LatestValueNotifier<ChainProgress, TransferProgress>
 
     init(_ activity: Activity) {
         self.activity = activity
-        progress = NewsTeller(ChainProgress(), news: \.whole) { [activity] in activity.report(.progress($0)) }
+        progress = LatestValueNotifier(ChainProgress(), value: \.whole) { [activity] in activity.report(.progress($0)) }
     }
 
     /// Throws if the chain has ended or was cancelled.
@@ -63,14 +63,14 @@ final class ChainRecord: Sendable {
             if isSent { state.sending += 1 }
             return Step(state.steps, label, kind, request)
         }
-        progress.prepare { $0.begin(step.index) }
+        progress.changeSilently { $0.begin(step.index) }
         activity.note("chain", "step \(step.index): \(step.label)")
         return step
     }
 
     /// A step that was sent has come back.
     func end(_ step: Step) {
-        progress.prepare { $0.end(step.index) }
+        progress.changeSilently { $0.end(step.index) }
         leave { $0.sending -= 1 }
     }
 
@@ -106,7 +106,7 @@ final class ChainRecord: Sendable {
             cancelSteps()
             await quiet()
         }
-        await progress.allTold()
+        await progress.allDelivered()
     }
 
     private func quiet() async {
@@ -143,7 +143,7 @@ final class ChainRecord: Sendable {
             switch event {
             case .willStart: record.enter(activity)
             case .didStop:
-                record.progress.prepare { $0.end(index) }
+                record.progress.changeSilently { $0.end(index) }
                 record.leave { $0.running[activity.id] = nil }
             default: break
             }

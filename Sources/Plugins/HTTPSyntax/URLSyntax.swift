@@ -52,21 +52,46 @@ public enum URLSyntax {
     }
 
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
-    public static func redacted(_ text: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - isSecret: whether the value of the query item of that name is masked; all are by default.
+    ///   - found: receives what was masked, as it stands in the text.
+    public static func redacted(
+        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
+    ) -> String {
+        // Most URLs have nothing to look for.
+        if !text.utf8.contains(where: { "#@?".utf8.contains($0) }) { return text }
         var url = text.utf8[...]
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
         var result = String(url[..<mark]) ?? "•••"
         if let scheme = result.firstRange(of: "://") {
             let authority = result[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") { result.replaceSubrange(scheme.upperBound...at, with: "•••@") }
+            if let at = authority.lastIndex(of: "@") {
+                authority[..<at].split(separator: ":").forEach(found)
+                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
+            }
         }
         guard mark < url.endIndex else { return result }
-        let items = url[url.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
-            let name = String(item.prefix { $0 != UInt8(ascii: "=") }) ?? "•••"
-            return item.contains(UInt8(ascii: "=")) ? name + "=•••" : name
+        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+    }
+
+    /// A query without its `?`, or a form, for people to read: the values of secret items masked.
+    ///
+    /// - Parameters:
+    ///   - isSecret: whether the value of the item of that name is masked.
+    ///   - found: receives what was masked, as it stands in the text.
+    public static func redactedItems(
+        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        let items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return String(item) ?? "•••" }
+            guard let name = String(item[..<equals]) else { return "•••" }
+            if !isSecret(name) { return String(item) ?? "•••" }
+            found(Substring(item[item.index(after: equals)...]))
+            return name + "=•••"
         }
-        return result + "?" + items.joined(separator: "&")
+        return items.joined(separator: "&")
     }
 
     /// What the body throws, with the text that it is about: `the path "a b": a space at offset 1 …`.

@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Closures for the moments of one request, batch or chain, each called once at most.
+/// Closures for the events of one request, batch or chain, each called at most once.
 ///
 /// ```swift
 /// let events = EventAccessory(
@@ -10,10 +10,10 @@ import Synchronization
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///
-/// It belongs to the first activity that starts with it, and lets each closure go once it cannot be called any more; so
-/// a later start does not call what was meant for an earlier one. `willStart` and `willStop` come before the delegate
-/// and the completion, `didStop` after them; of `success`, `failure` and `cancelled` one, between the two. Called on
-/// whatever thread the event happens.
+/// It belongs to the first activity that starts with it, and releases each closure that can no longer be called; a later
+/// start with the same accessory calls none. `willStart` and `willStop` are called before the delegate and the completion,
+/// `didStop` after them; one of `success`, `failure` and `cancelled` is called right after `willStop`. Closures are called
+/// on the thread of the event.
 public final class EventAccessory: Accessory {
     private struct State {
         var owner: Activity.ID?
@@ -29,13 +29,13 @@ public final class EventAccessory: Accessory {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - willStart: synchronously, on the thread that starts it.
-    ///   - progress: as often as it is told.
-    ///   - willStop: it is decided.
-    ///   - success: with the response of a request; a batch or a chain has none.
-    ///   - failure: with what went wrong.
-    ///   - cancelled: with who gave up.
-    ///   - didStop: delegate and completion have been told.
+    ///   - willStart: called synchronously, on the thread that starts the activity.
+    ///   - progress: called with each progress, as often as there is one.
+    ///   - willStop: called when the outcome is decided.
+    ///   - success: called with the response of a request; nil for a batch or a chain.
+    ///   - failure: called with the error.
+    ///   - cancelled: called with the cause.
+    ///   - didStop: called when delegate and completion have been notified.
     public init(
         willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
         willStop: (@Sendable () -> Void)? = nil, success: (@Sendable (HTTPResponse?) -> Void)? = nil,
@@ -48,12 +48,12 @@ public final class EventAccessory: Accessory {
                 cancelled: cancelled, didStop: didStop))
     }
 
-    /// Calls what stands for the event.
+    /// Calls the closure for the event.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         call(for: event, of: activity.id)?()
     }
 
-    /// What to call, taken out under the lock and called outside of it.
+    /// The closure to call, removed under the lock to be called outside of it.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

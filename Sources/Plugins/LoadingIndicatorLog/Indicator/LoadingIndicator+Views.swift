@@ -2,7 +2,7 @@
 public import UIKit
 
 extension UIActivityIndicatorView {
-    /// Animates while the indicator is shown; returns when the indicator is gone or the task is cancelled.
+    /// Animates while the indicator is shown; returns when the indicator ends or the task is cancelled.
     ///
     /// ```swift
     /// let following = Task { await spinner.follow(indicator) }
@@ -18,7 +18,7 @@ extension UIActivityIndicatorView {
 public import AppKit
 
 extension NSProgressIndicator {
-    /// Animates while the indicator is shown; returns when the indicator is gone or the task is cancelled.
+    /// Animates while the indicator is shown; returns when the indicator ends or the task is cancelled.
     ///
     /// ```swift
     /// let following = Task { await spinner.follow(indicator) }

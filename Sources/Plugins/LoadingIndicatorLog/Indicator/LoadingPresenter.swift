@@ -1,6 +1,6 @@
 public import Errand
 
-/// Where the loading indicator appears: the seam to a screen.
+/// Displays the loading indicator: the seam to a screen.
 ///
 /// ```swift
 /// struct Bell: LoadingPresenter {
@@ -8,26 +8,26 @@ public import Errand
 /// }
 /// ```
 ///
-/// Receives each new state, in order, never two at a time, on whatever thread the change happens; be brief. What belongs
-/// to the main actor reads ``LoadingIndicator/states`` there instead.
+/// Receives each new state, in order, one at a time, on the thread of the change; it has to return quickly. Code on the
+/// main actor reads ``LoadingIndicator/states`` instead.
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
-    /// Takes away whatever it shows; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
+    /// Removes what it shows; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
     func finish()
 }
 
 extension LoadingPresenter {
-    /// Does nothing: a hidden state has been presented before.
+    /// Does nothing, because a hidden state has been presented before.
     public func finish() {}
 }
 
-/// The tag that gives a request, batch or chain a text of its own in the indicator.
+/// The tag for the text that the indicator shows for a request, batch or chain.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
 /// ```
 public enum LoadingLabel: TagKey {
-    /// None: the indicator's own.
+    /// Nil: the indicator's own text.
     public static let defaultValue: String? = nil
 }

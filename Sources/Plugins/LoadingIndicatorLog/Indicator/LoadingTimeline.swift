@@ -1,9 +1,9 @@
 import Errand
 
-/// What is on its way, and from that and the time what is shown: no clock, no timer, no screen.
+/// Which activities run, and from that and the time what is shown: no clock, no timer, no screen.
 ///
-/// Live activities are a set of identities: one that is told twice counts once, and one that was never told cannot be
-/// taken away.
+/// Running activities are a set of identities: a start that is reported twice counts once, and an end without a start
+/// changes nothing.
 struct LoadingTimeline: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -21,12 +21,12 @@ struct LoadingTimeline: Sendable {
     let interval: Duration
     let label: String?
 
-    /// What the presenters see.
+    /// What the presenters show.
     private(set) var presented = LoadingState.hidden
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the first of those that count began to.
+    /// When the first of the activities that count began to count.
     private var since: Instant?
     private var shownAt: Instant?
     private var presentedAt: Instant?
@@ -38,7 +38,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// One more that is watched; it counts at once or from ``count(_:)`` on.
+    /// Adds an activity; it counts at once, or from ``count(_:)`` on.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1
@@ -65,14 +65,14 @@ struct LoadingTimeline: Sendable {
         isDirty = true
     }
 
-    /// Nothing is live, and nothing is shown from now on.
+    /// Forgets every activity and shows nothing from now on.
     mutating func finish() {
         isFinished = true
         (live, counted, since, shownAt, presentedAt) = ([:], 0, nil, nil, nil)
         presented = .hidden
     }
 
-    /// Brings what is shown up to a moment.
+    /// Updates what is shown to a moment.
     mutating func advance(to now: Instant) {
         since = counted == 0 ? nil : since ?? now
         if let shownAt {
@@ -92,7 +92,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// When to look again, if nothing happens before; nil for never.
+    /// When to update again, if nothing happens before; nil for never.
     var next: Instant? {
         if let shownAt {
             if counted == 0 { return shownAt.advanced(by: minimum) }

@@ -2,7 +2,7 @@
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// - Parameter columns: of the terminal; the last one stays free, so that no terminal wraps the line.
+    /// - Parameter columns: the terminal's width; the last column stays free, so that no terminal wraps the line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -14,7 +14,7 @@ enum SpinnerLine {
         return (isColored ? "\u{1B}[36m\(sign)\u{1B}[0m" : sign) + rest
     }
 
-    /// Labels come from anywhere: nothing in them may move the cursor.
+    /// A label without control characters, which could move the cursor.
     static func clean(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
@@ -40,8 +40,8 @@ enum SpinnerLine {
     /// Columns that a character takes: two in the scripts of East Asia and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
-        // Emoji stand in many blocks. Some terminals give one column to a sign that a selector turns into an emoji; a
-        // line that is cut too early is better than one that wraps, which nothing erases.
+        // Some terminals give one column to a character that a variation selector turns into an emoji. A line that is cut
+        // too early is better than one that wraps, because nothing erases a wrapped line.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
         switch first.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,

@@ -9,20 +9,20 @@ import Musl
 import Darwin
 #endif
 
-/// A spinner on the last line of a terminal, with progress; silent where the output is no terminal.
+/// A spinner with progress on the last line of a terminal; draws nothing where the output is not a terminal.
 ///
 /// ```swift
 /// let spinner = TerminalSpinner()
 /// let indicator = LoadingIndicator(spinner, label: "Fetching the feed…")
-/// spinner.print("a line of a log")       // stands above the spinner
+/// spinner.print("a line of a log")       // above the spinner
 /// spinner.finish()                       // before the program ends
 /// ```
 ///
-/// Writes to standard error by default, so that standard output stays what the program says. Cut to the terminal's
-/// width; without colour where `NO_COLOR` is set and not empty (no-color.org), silent where `TERM` is `dumb`. Lines that
-/// others write while it is shown belong through ``print(_:)``.
+/// Writes to standard error by default, so that standard output holds only what the program prints. The line is cut to the
+/// terminal's width. It has no colour where `NO_COLOR` is set and not empty (no-color.org), and is not drawn where `TERM`
+/// is `dumb`. Print other lines with ``print(_:)`` while the spinner is shown.
 public final class TerminalSpinner: LoadingPresenter {
-    /// What is known of a terminal, and how to write to it.
+    /// The properties of a terminal, and how to write to it.
     struct Terminal: Sendable {
         var isTerminal: Bool
         var isColored: Bool
@@ -35,7 +35,7 @@ public final class TerminalSpinner: LoadingPresenter {
         var frame = 0
         var isDrawn = false
         var isFinished = false
-        var turning: Task<Void, Never>?
+        var animation: Task<Void, Never>?
     }
 
     private let terminal: Terminal
@@ -43,8 +43,8 @@ public final class TerminalSpinner: LoadingPresenter {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - descriptor: of the terminal; standard error by default.
-    ///   - time: the clock by which it turns, ten times a second.
+    ///   - descriptor: the terminal's file descriptor; standard error by default.
+    ///   - time: the clock of the animation, which has ten frames a second.
     public convenience init(descriptor: Int32 = 2, time: some TimeSource = SystemTimeSource()) {
         self.init(Terminal(descriptor), time)
     }
@@ -57,12 +57,12 @@ public final class TerminalSpinner: LoadingPresenter {
     deinit {
         let stale = state.withLock { state in
             erase(&state)
-            return state.turning
+            return state.animation
         }
         stale?.cancel()
     }
 
-    /// Draws, turns or takes away the spinner.
+    /// Draws, animates or erases the spinner.
     public func present(_ new: LoadingState) {
         guard terminal.isTerminal else { return }
         let stale = state.withLock { state -> Task<Void, Never>? in
@@ -70,30 +70,30 @@ public final class TerminalSpinner: LoadingPresenter {
             state.shown = new
             if new.isShown {
                 draw(&state)
-                if state.turning == nil { state.turning = turn() }
+                if state.animation == nil { state.animation = animate() }
                 return nil
             }
-            defer { state.turning = nil }
+            defer { state.animation = nil }
             erase(&state)
-            return state.turning
+            return state.animation
         }
         // Not under the lock: that runs code of the time source.
         stale?.cancel()
     }
 
-    /// Takes the spinner away for good: nothing is drawn any more, lines are still written. From any thread; it has
-    /// happened when this returns.
+    /// Erases the spinner for good: nothing is drawn from now on, lines are still written. Safe to call from any thread;
+    /// the spinner is gone when this returns.
     public func finish() {
         let stale = state.withLock { state in
             state.isFinished = true
             state.shown = .hidden
             erase(&state)
-            return state.turning.take()
+            return state.animation.take()
         }
         stale?.cancel()
     }
 
-    /// Writes a line above the spinner; where the output is no terminal, the line alone.
+    /// Writes a line above the spinner, or only the line where the output is not a terminal.
     public func print(_ line: String) {
         state.withLock { state in
             erase(&state)
@@ -102,7 +102,7 @@ public final class TerminalSpinner: LoadingPresenter {
         }
     }
 
-    private func turn() -> Task<Void, Never> {
+    private func animate() -> Task<Void, Never> {
         Task { [time, weak self] in
             while !Task.isCancelled {
                 do { try await time.sleep(until: time.now.advanced(by: .milliseconds(100))) } catch { return }

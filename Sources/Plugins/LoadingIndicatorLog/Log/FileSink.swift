@@ -1,6 +1,6 @@
+public import ErrandEssentials
 import Synchronization
 
-public import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -15,8 +15,9 @@ import Darwin
 /// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), limit: 1_000_000, keeping: 3))
 /// ```
 ///
-/// The files are their owner's alone. A symbolic link in the place of the file is refused. What cannot be written is
-/// lost and told by ``failure``; the next record tries again. One process writes to a file.
+/// Only their owner can read the files. A symbolic link in the place of the file is refused. A record that cannot be
+/// written is lost, and ``failure`` has the reason; the sink tries again with the next one. Only one process may write to a
+/// file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var descriptor: Int32 = -1
@@ -33,18 +34,18 @@ public final class FileSink: LogSink {
 
     /// - Parameters:
     ///   - file: a file URL in a directory that exists.
-    ///   - limit: bytes of one file, about; 10 MB by default.
-    ///   - kept: old files beside the current one; 3 by default.
+    ///   - limit: the size of one file in bytes, about; 10 MB by default.
+    ///   - kept: how many old files are kept beside the current one, at most 100; 3 by default.
     public init(at file: URL, limit: Int = 10_000_000, keeping kept: Int = 3) {
         path = file.path
         self.limit = max(1, limit)
         self.kept = min(max(0, kept), 100)
     }
 
-    /// Why the last record could not be written; nil if it was.
+    /// Why the last record could not be written; nil if it could.
     public var failure: String? { state.withLock { $0.failure } }
 
-    /// Appends the record's text and a line's end.
+    /// Appends the record's text and a line break.
     public func write(_ record: LogRecord) {
         let text = LogText.printable(record.description) + "\n"
         state.withLock { state in
@@ -86,6 +87,6 @@ public final class FileSink: LogSink {
     }
 }
 
-// The system's names, which methods of the same name would hide.
+// The system's functions, which the methods of the same name hide within the class.
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func moveFile(_ from: String, _ to: String) { _ = rename(from, to) }

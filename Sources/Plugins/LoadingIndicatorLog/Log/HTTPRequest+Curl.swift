@@ -1,39 +1,38 @@
 public import Errand
-
 import ErrandEssentials
 
 extension HTTPRequest {
-    /// The request as a line that a shell runs as it stands, secrets masked.
+    /// The request as a command line that any shell runs as it stands, secrets masked.
     ///
     /// ```swift
     /// print(try agent.httpRequest(for: CreateUser(name: "Ada")).curlCommand())
     /// // curl --globoff --path-as-is -X 'POST' -H 'Content-Type: application/json' … 'https://api.example.com/users'
     /// ```
     ///
-    /// Everything stands in single quotes, so nothing in it means anything to the shell. A body of text goes along as an
-    /// argument, other bytes and what is longer than 64 KiB through `printf`; of a file only its path. A stream, and what
-    /// is longer than 1 MiB, is left out, and a comment says so.
+    /// Every argument is in single quotes, so nothing in it means anything to the shell. A body of text is an argument; other
+    /// bytes, and text longer than 64 KiB, go through `printf`. A file, a stream and a body longer than 1 MiB are left out,
+    /// and a comment says so.
     ///
-    /// - Parameter redaction: what is masked; nil shows the secrets, for one's own eyes only. Masked bodies are those
-    ///   of forms and JSON; of other text nothing is known.
-    public func curlCommand(redaction: LogRedaction? = LogRedaction()) -> String {
-        var secrets = LogSecrets()
-        let lines = redaction.map { $0.lines(headers, &secrets) } ?? headers.map { "\($0.name): \($0.value)" }
+    /// - Parameter redaction: what may be shown; nil shows the secrets, for your own eyes only. In bodies it masks the
+    ///   fields of forms and JSON.
+    public func curlCommand(redaction: Redaction? = Redaction()) -> String {
+        var redactor = redaction.map { Redactor($0) }
+        let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", Self.quoted(method.rawValue)]
-        for line in lines {
-            // An empty value is written with a semicolon; a colon alone would take the header away.
-            words += ["-H", Self.quoted(line.hasSuffix(": ") ? line.dropLast(2) + ";" : line)]
+        for field in fields {
+            // curl takes a field with an empty value from a semicolon; a colon alone removes the field.
+            words += ["-H", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
         }
         var before = ""
         var after = ""
-        let body = data(redaction, &secrets)
+        let body = data(&redactor)
         if let bytes = body {
             (before, after) = Self.body(bytes, &words)
         } else if !self.body.isNone {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // What curl adds of itself.
+        // The fields that curl adds by itself.
         var own: [HTTPHeaderName] = [.accept, .userAgent]
         if body != nil { own += [.contentType, "Expect"] }
         for name in own where !headers.contains(name) {
@@ -43,23 +42,22 @@ extension HTTPRequest {
                 words += ["-H", Self.quoted("\(name):")]
             }
         }
-        let address = redaction.map { $0.url(url.absoluteString, &secrets) } ?? url.absoluteString
-        words.append(Self.quoted(address))
+        words.append(Self.quoted(redactor?.url(url.absoluteString) ?? url.absoluteString))
         let command = before + words.joined(separator: " ") + after
-        return redaction == nil ? command : secrets.masked(command)
+        return redactor?.masking(command) ?? command
     }
 
-    private func data(_ redaction: LogRedaction?, _ secrets: inout LogSecrets) -> Data? {
+    /// The body to print; nil for one that is left out.
+    private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
-        guard let redaction else { return data }
+        guard redactor != nil else { return data }
         let type = headers[.contentType] ?? body.contentType ?? ""
         if type.contains("json") {
-            let text = LogJSON.text(data, redaction, &secrets)
-            // As it is, unless there was something to mask.
-            return text.map { $0.contains(LogRedaction.mask) ? Data($0.utf8) : data }
+            guard let masked = redactor?.json(data) else { return nil }
+            return masked == data ? data : Data(JSONIndenter.text(masked).utf8)
         }
         if type.contains("form-urlencoded") {
-            return Data(redaction.form(String(decoding: data, as: UTF8.self), &secrets).utf8)
+            return (redactor?.form(String(decoding: data, as: UTF8.self))).map { Data($0.utf8) }
         }
         return data
     }
@@ -81,7 +79,7 @@ extension HTTPRequest {
         return ("printf '\(octal)' | ", "")
     }
 
-    /// For any shell: nothing is special within single quotes but the quote itself.
+    /// In single quotes, within which a shell interprets nothing but the quote itself.
     private static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
     }

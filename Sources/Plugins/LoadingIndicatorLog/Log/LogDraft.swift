@@ -1,16 +1,16 @@
 import Errand
-import ErrandSupport
+import ErrandEssentials
 
-/// What is known of a running activity; a record is made of it in the end.
+/// A running activity, with its secrets in the clear; its record is made at its end.
 struct LogDraft: Sendable {
     private var request: HTTPRequest?
+    /// Without its body, since a record may wait in the queue.
     private var response: HTTPResponse?
-    /// Of the response's body, which is not kept: a record may wait for long.
     private var responseLength: Int64?
     private var progress = TransferProgress()
     private var attempts = 0
     private var requests = 0
-    private var kind = LogRecord.Outcome.success
+    private var outcome = LogRecord.Outcome.success
     private var error: (any Error)?
     private var sent = Data()
     private var received = Data()
@@ -34,54 +34,55 @@ struct LogDraft: Sendable {
     private mutating func keep(_ http: HTTPResponse) {
         response = http
         responseLength = http.body.length
-        response?.body = HTTPBody(Data())
+        response?.body = .empty
     }
 
     mutating func end(_ outcome: ActivityOutcome) {
         switch outcome {
         case .success(let http): if let http { keep(http) }
         case .failure(let failure):
-            (kind, error) = (.failure, failure)
+            (self.outcome, error) = (.failure, failure)
             if let evidence = (failure as? ErrandError)?.response { keep(evidence) }
-        case .cancelled: kind = .cancelled
+        case .cancelled: self.outcome = .cancelled
         }
     }
 
     func record(
-        of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: LogRedaction
+        of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: Redaction
     ) -> LogRecord {
-        let final = response
-        var secrets = LogSecrets()
-        // Some name their requests after their URLs.
-        let label = redaction.url(activity.label, &secrets)
-        var record = LogRecord(
-            id: activity.id, parent: activity.parent, kind: activity.kind, label: label, outcome: kind,
-            duration: duration)
-        if let request {
-            // Headers first: what they hide is hidden in the rest as well.
-            let lines = redaction.lines(request.headers, &secrets)
-            record.method = request.method.rawValue
-            let url = redaction.url(request.url.absoluteString, &secrets)
-            record.url = secrets.masked(url)
-            if level.hasHeaders { record.requestHeaders = lines.map(secrets.masked) }
+        var redactor = Redactor(redaction)
+        // A label may contain the request's URL.
+        let label = redactor.url(activity.label)
+        // Headers before the rest: their secrets are masked in the rest as well.
+        let requestHeaders = (request?.headers).map { redactor.headers($0) } ?? [:]
+        let url = (request?.url.absoluteString).map { redactor.url($0) }
+        let responseHeaders = (response?.headers).map { redactor.headers($0) } ?? [:]
+        var bodies: (sent: String?, received: String?)
+        if level.bodyByteLimit > 0 {
+            let type = request?.headers[.contentType] ?? request?.body.contentType
+            bodies.sent = LogBody.text(sent, type, request?.body.length, &redactor)
+            bodies.received = LogBody.text(received, response?.headers[.contentType], responseLength, &redactor)
         }
-        record.status = final?.status
-        record.source = final?.source.description
-        record.error = error?.kind
+        var record = LogRecord(
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: redactor.masking(label),
+            outcome: outcome, duration: duration)
+        record.method = request?.method.rawValue
+        record.url = url.map(redactor.masking)
+        record.status = response?.status
+        record.source = response?.source.description
+        record.error = error.map(Redaction.name)
         (record.attempts, record.requests) = (attempts, requests)
         (record.bytesSent, record.bytesReceived) = (progress.sent, progress.received)
-        if level.hasHeaders, let final {
-            let lines = redaction.lines(final.headers, &secrets)
-            record.responseHeaders = lines.map(secrets.masked)
+        if level.hasHeaders {
+            record.requestHeaders = Self.lines(requestHeaders, redactor)
+            record.responseHeaders = Self.lines(responseHeaders, redactor)
         }
-        if level.bodyByteLimit > 0 {
-            let (up, down) = (request?.body.length, responseLength)
-            let sentBody = LogBody.text(
-                sent, request?.headers[.contentType] ?? request?.body.contentType, up, redaction, &secrets)
-            let receivedBody = LogBody.text(received, final?.headers[.contentType], down, redaction, &secrets)
-            record.requestBody = sentBody.map(secrets.masked)
-            record.responseBody = receivedBody.map(secrets.masked)
-        }
+        record.requestBody = bodies.sent.map(redactor.masking)
+        record.responseBody = bodies.received.map(redactor.masking)
         return record
+    }
+
+    private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {
+        headers.map { redactor.masking("\($0.name): \($0.value)") }
     }
 }

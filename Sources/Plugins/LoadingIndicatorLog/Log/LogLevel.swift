@@ -1,8 +1,8 @@
-/// How much of a request a log tells.
+/// How much of a request a log writes.
 public enum LogLevel: Sendable, Hashable {
     /// Nothing.
     case off
-    /// One line when it has ended.
+    /// One line for each request that has ended.
     case line
     /// The line, and the header fields of the last request and its response.
     case headers

@@ -2,9 +2,9 @@ import Dispatch
 import Errand
 import Synchronization
 
-/// The bounded way from requests to a sink: whoever hands a record over never waits.
+/// The bounded queue between requests and a sink: adding a record never waits.
 final class LogQueue: Sendable {
-    /// What a record is made of, on the sink's thread.
+    /// An activity that has ended; the sink's thread makes its record.
     struct Ended: Sendable {
         let activity: Activity
         let draft: LogDraft
@@ -25,9 +25,9 @@ final class LogQueue: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-log")
 
-    private let redaction: LogRedaction
+    private let redaction: Redaction
 
-    init(_ sink: any LogSink, _ redaction: LogRedaction, limit: Int) {
+    init(_ sink: any LogSink, _ redaction: Redaction, limit: Int) {
         (self.sink, self.redaction, self.limit) = (sink, redaction, max(1, limit))
     }
 
@@ -43,7 +43,7 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        // A little later, with what comes until then: waking a thread costs more than all the rest.
+        // A little later, together with what is added until then: waking a thread costs more than all the rest.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 
@@ -66,7 +66,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Returns when everything handed over so far has been written.
+    /// Returns when every record added so far has been written.
     func flush() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in

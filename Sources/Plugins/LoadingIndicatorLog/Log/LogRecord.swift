@@ -1,45 +1,56 @@
 public import Errand
 
-/// One activity that has ended, for a sink: fields to search by, and the text of a log. It holds no secret.
+/// One activity that has ended, for a sink: fields to search by, and its text. It holds no secret.
 public struct LogRecord: Sendable, CustomStringConvertible {
-    /// How it ended.
+    /// How an activity ended. These three cases are all that there are.
     public enum Outcome: String, Sendable {
-        case success, failure, cancelled
+        /// It brought a result.
+        case success
+        /// It failed; ``LogRecord/error`` has the kind of failure.
+        case failure
+        /// It was cancelled.
+        case cancelled
     }
 
     /// Counted from 1 in a process.
     public let id: Activity.ID
-    /// The batch, chain or request that it was a part of.
+    /// The batch, chain or request that it belongs to.
     public let parent: Activity.ID?
     /// A request, a batch, …
     public let kind: ActivityKind
     /// The name given, or the request's type.
     public let label: String
+    /// How it ended.
     public let outcome: Outcome
-    /// Of the last request on the wire, or of the one that was built.
+    /// The method of the last request on the wire, or of the one that was built.
     public internal(set) var method: String?
-    /// Without credentials, secret items masked.
+    /// The URL of the same request, without credentials and fragment, secret query items masked.
     public internal(set) var url: String?
+    /// The status of the last response; nil without one.
     public internal(set) var status: Int?
     /// The code of an ``Errand/ErrandError``, or the type of another error.
     public internal(set) var error: String?
     /// "network", or "cache" with its age and reason.
     public internal(set) var source: String?
-    /// From will-start to will-stop.
+    /// The time from `willStart` to `willStop`.
     public let duration: Duration
-    /// Body bytes, as far as the transport told.
+    /// Body bytes sent, as far as the transport reported them.
     public internal(set) var bytesSent: Int64 = 0
+    /// Body bytes received, as far as the transport reported them.
     public internal(set) var bytesReceived: Int64 = 0
-    /// Tries, and requests on the wire in all; 0 for what never got there.
+    /// Attempts; 0 for what never reached the wire.
     public internal(set) var attempts = 0
+    /// Requests on the wire in all attempts, redirects included.
     public internal(set) var requests = 0
-    /// From the level `.headers` on.
+    /// The header lines of the last request on the wire; from the level `.headers` on.
     public internal(set) var requestHeaders: [String] = []
+    /// The header lines of the last response; from the level `.headers` on.
     public internal(set) var responseHeaders: [String] = []
-    /// Pretty JSON, text, or a size; from the level `.bodies` on.
+    /// The body of the last request as indented JSON, text, or a size; from the level `.bodies` on.
     public internal(set) var requestBody: String?
+    /// The body of the last response in the same form.
     public internal(set) var responseBody: String?
-    /// Records that were dropped before this one, since the sink was too slow.
+    /// How many records were dropped before this one, because the sink was too slow.
     public internal(set) var dropped = 0
 
     /// `GET https://example.com/users/7 → 200, network, 12.3 ms, 512 bytes`
@@ -56,7 +67,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         return "\(id) \(subject) → \(words.joined(separator: ", "))\(lost)"
     }
 
-    /// The line, then what the level asked for: `>` for what was sent, `<` for what came.
+    /// The line, then what the level asks for: `>` before what was sent, `<` before what was received.
     public var description: String {
         var lines = [line]
         lines += requestHeaders.map { "  > \($0)" }

@@ -1,4 +1,4 @@
-/// Where records go: the seam to a file, a screen, a logging system.
+/// The destination of records: the seam to a file, a screen, a logging system.
 ///
 /// ```swift
 /// struct Console: LogSink {
@@ -6,18 +6,18 @@
 /// }
 /// ```
 ///
-/// Told one record after the other, in the order of the ends, on a thread that belongs to the log: a sink may block, and
-/// holds up no request.
+/// Receives one record after the other, in the order in which the activities ended, on a thread of the log's own: a sink
+/// that blocks delays no request.
 public protocol LogSink: Sendable {
     /// Writes one record.
     func write(_ record: LogRecord)
 }
 
-/// A closure as a sink.
+/// A sink that calls a closure for each record.
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// - Parameter body: called as ``LogSink/write(_:)`` is.
+    /// - Parameter body: the closure; called like ``LogSink/write(_:)``.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
     /// Calls the closure.

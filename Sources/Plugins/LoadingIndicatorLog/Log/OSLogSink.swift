@@ -9,10 +9,10 @@ public import os
 public struct OSLogSink: LogSink {
     private let logger: Logger
 
-    /// - Parameter logger: of the app.
+    /// - Parameter logger: the logger that receives the records.
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// Logs the record's text. It holds no secret, so it is marked as public.
+    /// Logs the record's text, marked as public since it holds no secret.
     public func write(_ record: LogRecord) {
         let text = record.description
         switch record.outcome {

@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// A log of requests, batches and chains: an accessory that tells each when it has ended.
+/// A log of requests, batches and chains: an accessory that writes a record of each when it has ended.
 ///
 /// ```swift
 /// let log = RequestLog(.line)                                            // to standard error
@@ -9,28 +9,27 @@ import Synchronization
 /// // #7 GET https://api.example.com/users/7 → 200, network, 12.3 ms, 512 bytes
 /// ```
 ///
-/// Secrets do not reach it; see ``LogRedaction``. It never reads a body: it gets copies, bounded by its level, of what
-/// passes. Records wait in a bounded queue for the sink, so a slow sink holds up no request; what is dropped is counted
-/// and told by the next record. Safe to use from anywhere.
+/// A record holds no secret; see ``Errand/Redaction``. The log never reads a body: it receives copies of the bytes that
+/// pass, bounded by its level. Records wait for the sink in a bounded queue, so a slow sink delays no request; the log
+/// counts records that it drops, and the next record has their number. Safe to use from any thread.
 public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
     private let drafts = Mutex<[Activity.ID: LogDraft]>([:])
     private let isOff: Atomic<Bool>
-    /// Asked for when an agent or a call is given the log; a later `level` asks for no more.
+    /// How many bytes of each body the log receives; set by the level that it began with.
     public let bodyByteLimit: Int
 
     /// - Parameters:
-    ///   - level: how much it tells; one line by default.
-    ///   - sink: where to; standard error by default.
-    ///   - redaction: what it may show.
-    ///   - limit: records that wait for the sink at most; 1000 by default.
+    ///   - level: how much of a request the log writes; one line by default.
+    ///   - sink: where records go; standard error by default.
+    ///   - redaction: what may be shown.
+    ///   - limit: how many records may wait for the sink; 1000 by default.
     ///   - time: the clock of the agents.
     public init(
-        _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(),
-        redaction: LogRedaction = LogRedaction(), queueing limit: Int = 1000,
-        time: some TimeSource = SystemTimeSource()
+        _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(), redaction: Redaction = Redaction(),
+        queueing limit: Int = 1000, time: some TimeSource = SystemTimeSource()
     ) {
         self.time = time
         setting = Mutex(level)
@@ -39,7 +38,8 @@ public final class RequestLog: Accessory {
         queue = LogQueue(sink, redaction, limit: limit)
     }
 
-    /// How much it tells: whether anything, of what starts from now on; how much, of what ends. Bodies are told only if the log began with them.
+    /// How much the log writes. A new level applies to what ends from now on, and turns the log on or off for what
+    /// starts from now on. Bodies are logged only if the log began with them.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -48,13 +48,13 @@ public final class RequestLog: Accessory {
         }
     }
 
-    /// Returns when everything so far has been written.
+    /// Returns when every record so far has been written.
     public func flush() async { await queue.flush() }
 
-    /// Whether the level is any but off.
+    /// Whether the level is not `.off`.
     public var isListening: Bool { !isOff.load(ordering: .relaxed) }
 
-    /// Takes note of an event.
+    /// Adds an event to the record of its activity.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart: drafts.withLock { $0[activity.id] = LogDraft() }
@@ -68,3 +68,7 @@ public final class RequestLog: Accessory {
         }
     }
 }
+
+/// Renamed: the rules serve every plugin that writes for people.
+@available(*, deprecated, renamed: "Redaction")
+public typealias LogRedaction = Redaction

@@ -10,13 +10,13 @@ import Darwin
 public struct StandardErrorSink: LogSink {
     private let isColored: Bool
 
-    /// Looks at the terminal once.
+    /// Checks for a terminal and for `NO_COLOR` once.
     public init() {
         let isPlain = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
         isColored = !isPlain && isatty(2) == 1
     }
 
-    /// Writes the record's text and a line's end.
+    /// Writes the record's text and a line break.
     public func write(_ record: LogRecord) { DescriptorText.put(Self.text(record, isColored: isColored) + "\n", 2) }
 
     static func text(_ record: LogRecord, isColored: Bool) -> String {
@@ -32,9 +32,9 @@ public struct StandardErrorSink: LogSink {
     }
 }
 
-/// Text from outside, made harmless for a terminal.
+/// Makes text of any origin harmless for a terminal.
 enum LogText {
-    /// Control characters but for tabs and line ends as `\u{1B}`.
+    /// Replaces control characters other than tabs and line breaks by `\u{1B}` and the like.
     static func printable(_ text: String) -> String {
         if !text.unicodeScalars.contains(where: isHarmful) { return text }
         var result = ""
@@ -54,9 +54,9 @@ enum LogText {
     }
 }
 
-/// Text to a descriptor.
+/// Writes text to a descriptor.
 enum DescriptorText {
-    /// False, with the reason in `errno`, if nobody takes it.
+    /// Returns false, with the reason in `errno`, if it cannot be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Those who are told what is shown: presenters, and streams as they come and go.
-final class LoadingAudience: Sendable {
+/// What receives the states that are shown: presenters, and streams for as long as they have a reader.
+final class LoadingObservers: Sendable {
     private struct State {
         var last = LoadingState.hidden
         var streams: [Int: AsyncStream<LoadingState>.Continuation] = [:]
@@ -18,8 +18,8 @@ final class LoadingAudience: Sendable {
 
     var last: LoadingState { state.withLock { $0.last } }
 
-    /// Called by one thread at a time.
-    func tell(_ new: LoadingState) {
+    /// Called on one thread at a time.
+    func notify(_ new: LoadingState) {
         let streams = state.withLock { state -> [AsyncStream<LoadingState>.Continuation]? in
             if state.last == new { return nil }
             state.last = new
@@ -41,7 +41,7 @@ final class LoadingAudience: Sendable {
         for presenter in presenters { presenter.finish() }
     }
 
-    /// The state of now, then the newest whenever the reader asks.
+    /// The current state, then the latest one whenever the reader asks.
     func stream() -> AsyncStream<LoadingState> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LoadingState.self, bufferingPolicy: .bufferingNewest(1))

@@ -8,11 +8,11 @@ import Foundation
 import FoundationXML
 import Testing
 
-@testable import ErrandLoadingIndicatorLog
+@testable import ErrandRecording
 
 /// The page, read as a browser without scripts would.
 @Suite(.timeLimit(.minutes(5)))
-struct WaterfallTests {
+struct WaterfallPageTests {
     /// What stands on the page, tags left out; checks that every element that has to be closed is.
     private final class Text: NSObject, XMLParserDelegate {
         var text = ""
@@ -45,17 +45,17 @@ struct WaterfallTests {
         server.on(.get, "/v1/old", .redirect(to: "/v1/text?token=12345678"))
         server.on(.get, "/v1/text", .text("ok"))
         server.on(.get, "/v1/nothing", .text("no", status: 404))
-        let waterfall = WaterfallRecorder()
+        let recorder = ExchangeRecorder()
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .curl,
-            filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [waterfall])
+            filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
         _ = try await agent.send(
             Chain("sign <up> & \"in\"") { steps in
                 _ = try await steps.send(Get())
                 return try await steps.send(Batch(Get(), Get(path: "old"), label: "two"))
             })
         _ = try? await agent.send(Get(path: "nothing"))
-        let html = waterfall.html(title: "It's a <test>")
+        let html = recorder.waterfallPage(title: "It's a <test>").html
         #expect(!html.contains("<script") && !html.contains("http-equiv=\"refresh\""))
         #expect(!html.contains("src=") && !html.contains("href=") && !html.contains("url("))
         #expect(!html.contains("12345678"))
@@ -75,13 +75,22 @@ struct WaterfallTests {
         }
     }
 
+    @Test("a batch without a label is called by its kind once")
+    func unnamed() async throws {
+        let recorder = ExchangeRecorder()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
+        _ = try await agent.send(Batch(Get(), Get()))
+        let html = recorder.waterfallPage().html
+        #expect(html.contains("batch") && !html.contains("<b>batch</b> batch"))
+    }
+
     @Test("an empty page, and one that is bounded")
     func bounds() async throws {
-        let waterfall = WaterfallRecorder(activities: 10)
-        #expect(try read(waterfall.html()).text.contains("0 activities in 0.0 ms"))
-        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [waterfall])
+        let recorder = ExchangeRecorder(keeping: 10)
+        #expect(try read(recorder.waterfallPage().html).text.contains("0 activities in 0.0 ms"))
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
         for number in 0..<25 { _ = try await agent.send(Get(path: "item-\(number)")) }
-        let page = try read(waterfall.html())
+        let page = try read(recorder.waterfallPage().html)
         #expect(page.text.contains("10 activities") && page.text.contains("15 before these were dropped"))
         #expect(page.text.contains("item-24") && !page.text.contains("item-3,"))
     }
@@ -113,13 +122,5 @@ struct WaterfallTests {
             return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
         }
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-    }
-}
-
-/// Tries a 404 once more.
-struct Again: Filter {
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let response = try await next(exchange)
-        return response.status == 404 ? try await next(exchange) : response
     }
 }

@@ -1,10 +1,9 @@
 import Errand
 import ErrandCurlTransport
+import ErrandRecording
 import ErrandTesting
 import Foundation
 import Testing
-
-@testable import ErrandLoadingIndicatorLog
 
 private struct Post: Request {
     typealias Output = Data
@@ -17,16 +16,16 @@ private struct Post: Request {
 
 /// Archives, read back.
 @Suite(.timeLimit(.minutes(5)))
-struct HARRecorderTests {
+struct HARFileTests {
     @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
     func wire() async throws {
         let server = try TestServer()
         server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
         server.on(.get, "/new", .json(#"{"name":"Ada", "token" :"abcdefgh"}"#))
-        let recorder = HARRecorder(bodiesUpTo: 1000)
+        let recorder = ExchangeRecorder(bodiesUpTo: 1000)
         let agent = NetworkAgent(baseURL: server.url, transport: .curl, accessories: [recorder])
         _ = try await agent.send(Get(path: "old"))
-        let data = try recorder.encoded()
+        let data = try recorder.harFile().encoded()
         let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let log = try #require(root["log"] as? [String: Any])
         #expect(log["version"] as? String == "1.2")
@@ -74,11 +73,12 @@ struct HARRecorderTests {
         (timings.queued, timings.nameLookup, timings.connected) = (.milliseconds(1), .milliseconds(3), .milliseconds(6))
         (timings.secured, timings.firstByte, timings.total) = (.milliseconds(10), .milliseconds(15), .milliseconds(21))
         func entry(_ timings: TransferTimings) async throws -> HARFile.Entry {
-            let recorder = HARRecorder()
+            let recorder = ExchangeRecorder()
             let answer = StubAnswer.text("ok").reporting(.timings(timings))
             let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
             _ = try await agent.send(Get())
-            return try #require(try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log.entries.first)
+            return try #require(
+                try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log.entries.first)
         }
         let full = try await entry(timings)
         let times = full.timings
@@ -97,10 +97,11 @@ struct HARRecorderTests {
     private func entry(
         _ answer: StubAnswer, bodiesUpTo bytes: Int = 10_000, body: RequestBody = .none
     ) async throws -> HARFile.Entry {
-        let recorder = HARRecorder(bodiesUpTo: bytes)
+        let recorder = ExchangeRecorder(bodiesUpTo: bytes)
         let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
         _ = try await agent.send(Post(body: body))
-        return try #require(try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log.entries.first)
+        return try #require(
+            try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log.entries.first)
     }
 
     @Test(
@@ -147,7 +148,7 @@ struct HARRecorderTests {
         #expect(post.postData?.text == "" && post.postData?.comment != nil && post.bodySize == 5)
     }
 
-    @Test("the size is that of the body, and what its coding saved stands beside it")
+    @Test("the size is that of the body; compression is what its coding saved")
     func sizes() async throws {
         var timings = TransferTimings()
         timings.bytesReceived = 40
@@ -158,13 +159,13 @@ struct HARRecorderTests {
 
     @Test("a failure and a cancellation have entries, and the newest are kept")
     func ends() async throws {
-        let recorder = HARRecorder(entries: 10)
+        let recorder = ExchangeRecorder(keeping: 10)
         for number in 0..<25 {
             let agent = NetworkAgent(
                 baseURL: base, transport: .stub(.failure(ErrandError(.timedOut, "late"))), accessories: [recorder])
             _ = try? await agent.send(Get(path: "\(number)"))
         }
-        let log = try JSONDecoder().decode(HARFile.self, from: recorder.encoded()).log
+        let log = try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log
         #expect(log.entries.count == 10 && log.comment == "15 entries before these were dropped")
         #expect(log.entries.last?.request.url.hasSuffix("/24") == true)
         #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
@@ -173,19 +174,19 @@ struct HARRecorderTests {
     @Test("a secret, wherever it is, does not reach an archive or a waterfall (B24, K14)")
     func canary() async throws {
         let canary = "c4n4ry-s3cr3t"
-        let recorder = HARRecorder(bodiesUpTo: 10_000)
-        let waterfall = WaterfallRecorder()
+        let recorder = ExchangeRecorder(bodiesUpTo: 10_000)
         let answer = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
             .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder, waterfall])
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
         let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]
         for body in [RequestBody.json(["password": canary]), .form(["secret": canary])] {
             _ = try? await agent.send(Post(path: "a?api_key=\(canary)", headers: headers, body: body))
             _ = try? await agent.send(
                 Post(path: "https://u:\(canary)@example.com/#\(canary)", headers: headers, body: body))
         }
-        let text = String(decoding: try recorder.encoded(), as: UTF8.self)
+        let text = String(decoding: try recorder.harFile().encoded(), as: UTF8.self)
         #expect(text.contains("startedDateTime") && !text.contains(canary))
-        #expect(waterfall.html().contains("4 activities") && !waterfall.html().contains(canary))
+        let page = recorder.waterfallPage().html
+        #expect(page.contains("4 activities") && !page.contains(canary))
     }
 }

@@ -4,11 +4,10 @@ import ErrandBatch
 import ErrandCache
 import ErrandChain
 import ErrandCurlTransport
+import ErrandRecording
 import ErrandTesting
 import Foundation
 import Testing
-
-@testable import ErrandLoadingIndicatorLog
 
 /// The waterfall in a real browser.
 @Suite(
@@ -34,10 +33,10 @@ struct BrowserTests {
         server.on(.get, "/v1/old", .redirect(to: "/v1/text?token=12345678"))
         server.on(.get, "/v1/nothing", .text("no", status: 404))
         server.on(.get, "/v1/never", .text("late").waiting(for: gate))
-        let waterfall = WaterfallRecorder()
+        let recorder = ExchangeRecorder()
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .curl,
-            filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [waterfall])
+            filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
         _ = try await agent.send(
             Chain("sign in") { steps in
                 _ = try await steps.send(Get())
@@ -53,7 +52,7 @@ struct BrowserTests {
         handle.cancel()
         _ = await handle.result
         gate.open()
-        return waterfall.html(title: "One morning")
+        return recorder.waterfallPage(title: "One morning").html
     }
 
     /// The document as the browser holds it.

@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandTesting
 import Testing
 
-@testable import ErrandLoadingIndicatorLog
+@testable import ErrandRecording
 
 /// Counters, read while and after.
 @Suite(.timeLimit(.minutes(5)))
@@ -12,12 +12,12 @@ struct NetworkMetricsTests {
 
     @Test("requests, failures by kind, cancellations, bytes and hits, host by host")
     func counts() async throws {
-        let metrics = NetworkMetrics(time: time)
+        let recorder = ExchangeRecorder(keeping: 0, time: time)
         let progress = TransportEvent.progress(TransferProgress(sent: 3, received: 10))
         func agent(_ answer: StubAnswer, host: String = "api.example.com") -> NetworkAgent {
             NetworkAgent(
                 baseURL: "https://\(host)", transport: .stub(answer),
-                filters: [.cache(.memory(), policy: .timed(.seconds(60)))], accessories: [metrics], time: time)
+                filters: [.cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder], time: time)
         }
         let good = agent(.text("ok").reporting(progress))
         for _ in 0..<3 { _ = try await good.send(Get()) }
@@ -29,29 +29,29 @@ struct NetworkMetricsTests {
         try await gate.reached()
         handle.cancel()
         _ = await handle.result
-        let api = try #require(metrics.hosts["api.example.com"])
+        let api = try #require(recorder.metrics.hosts["api.example.com"])
         #expect(api.requests == 5 && api.succeeded == 3 && api.cacheHits == 2 && api.cancelled == 1)
         #expect(api.failures == ["unacceptableStatus": 1] && api.failed == 1)
         #expect(api.bytesSent == 3 && api.bytesReceived == 10)
-        #expect(metrics.hosts["other.example"]?.failures == ["timedOut": 1])
-        #expect(metrics.hosts["none"]?.failures == ["invalidURL": 1])
-        #expect(metrics.reset().count == 3 && metrics.hosts.isEmpty)
+        #expect(recorder.metrics.hosts["other.example"]?.failures == ["timedOut": 1])
+        #expect(recorder.metrics.hosts["none"]?.failures == ["invalidURL": 1])
+        #expect(recorder.reset().metrics.hosts.count == 3 && recorder.metrics.hosts.isEmpty)
     }
 
     @Test("percentiles are an eighth too long at the most")
     func percentiles() async throws {
-        let metrics = NetworkMetrics(time: time)
+        let recorder = ExchangeRecorder(keeping: 0, time: time)
         for milliseconds in 1...100 {
             let gate = Gate()
             let agent = NetworkAgent(
-                baseURL: base, transport: .stub(.text("ok").waiting(for: gate)), accessories: [metrics], time: time)
+                baseURL: base, transport: .stub(.text("ok").waiting(for: gate)), accessories: [recorder], time: time)
             let handle = agent.start(Get())
             try await gate.reached()
             time.advance(by: .milliseconds(milliseconds))
             gate.open()
             _ = try await handle.value
         }
-        let host = try #require(metrics.hosts["api.example.com"])
+        let host = try #require(recorder.metrics.hosts["api.example.com"])
         for (percent, wanted) in [(50.0, 50), (99, 99), (100, 100), (0, 1), (-5, 1), (500, 100)] {
             let value = try #require(host.percentile(percent)) / .milliseconds(1)
             #expect(value >= Double(wanted) && value <= Double(wanted) * 1.126, "\(percent): \(value)")
@@ -79,14 +79,14 @@ struct NetworkMetricsTests {
 
     @Test("hosts and kinds of failure are bounded")
     func bounds() async throws {
-        let metrics = NetworkMetrics(hosts: 10, time: time)
+        let recorder = ExchangeRecorder(hosts: 10, time: time)
         for number in 0..<30 {
             let agent = NetworkAgent(
-                baseURL: "https://host\(number).example", transport: .stub(.text("ok")), accessories: [metrics])
+                baseURL: "https://host\(number).example", transport: .stub(.text("ok")), accessories: [recorder])
             _ = try await agent.send(Get())
         }
-        #expect(metrics.hosts.count == 11)
-        #expect(metrics.hosts["other"]?.requests == 20)
+        #expect(recorder.metrics.hosts.count == 11)
+        #expect(recorder.metrics.hosts["other"]?.requests == 20)
         var host = HostMetrics()
         for number in 0..<1000 { host.count(failure: "kind \(number)") }
         #expect(host.failures.count == 51 && host.failed == 1000)

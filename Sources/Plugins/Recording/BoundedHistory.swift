@@ -1,0 +1,31 @@
+/// The newest elements, bounded by their number and by what they cost together; counts those that it drops.
+struct BoundedHistory<Element: Sendable>: Sendable {
+    private var elements: [(element: Element?, cost: Int)] = []
+    /// Where the oldest element is: the places before it are empty, and removed together now and then.
+    private var first = 0
+    private var cost = 0
+    private let limit: Int
+    private let costLimit: Int
+    /// How many elements were dropped.
+    private(set) var dropped = 0
+
+    init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
+
+    /// Oldest first.
+    var all: [Element] { elements[first...].compactMap(\.element) }
+
+    mutating func append(_ element: Element, cost new: Int) {
+        elements.append((element, new))
+        cost += new
+        while elements.count - first > limit || cost > costLimit, first < elements.count {
+            cost -= elements[first].cost
+            elements[first].element = nil
+            first += 1
+            dropped += 1
+        }
+        if first > elements.count / 2 || first == elements.count {
+            elements.removeFirst(first)
+            first = 0
+        }
+    }
+}

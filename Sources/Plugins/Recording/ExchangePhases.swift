@@ -1,0 +1,55 @@
+import Errand
+
+/// The phases of an exchange, one after the other; nil for one that did not happen or is not known.
+public struct ExchangePhases: Sendable, Hashable {
+    /// Waited for a connection.
+    public var blocked: Duration?
+    /// Looked up the host's name.
+    public var nameLookup: Duration?
+    /// Opened the connection, without the part for TLS.
+    public var connect: Duration?
+    /// Secured the connection.
+    public var secure: Duration?
+    /// From then to the first byte of the response, the sending of the request included.
+    public var wait: Duration
+    /// Received the response.
+    public var receive: Duration
+
+    /// All phases together.
+    public var total: Duration {
+        [blocked, nameLookup, connect, secure, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
+    }
+
+    /// The phases that the transport measured.
+    ///
+    /// - Parameter total: the whole time, where the timings name it.
+    init(_ timings: TransferTimings, total: Duration) {
+        var last = Duration.zero
+        /// The time since the phase before.
+        func phase(_ end: Duration?) -> Duration? {
+            guard let end else { return nil }
+            defer { last = max(last, end) }
+            return max(.zero, end - last)
+        }
+        blocked = phase(timings.queued)
+        nameLookup = phase(timings.nameLookup)
+        connect = phase(timings.connected)
+        secure = phase(timings.secured)
+        wait = phase(timings.firstByte ?? total) ?? .zero
+        receive = phase(total) ?? .zero
+    }
+
+    /// What the recorder's own clock shows.
+    init(timeToHead: Duration?, duration: Duration) {
+        wait = max(.zero, timeToHead ?? duration)
+        receive = max(.zero, duration - wait)
+    }
+}
+
+extension RecordedExchange {
+    /// The phases: as the transport measured them, else by the times at which the recorder received its events.
+    public var phases: ExchangePhases {
+        if let timings, let total = timings.total { return ExchangePhases(timings, total: total) }
+        return ExchangePhases(timeToHead: timeToHead, duration: duration)
+    }
+}

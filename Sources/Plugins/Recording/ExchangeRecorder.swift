@@ -1,0 +1,164 @@
+public import Errand
+import ErrandEssentials
+import Synchronization
+
+/// Records what agents do: an accessory whose values an HTTP Archive, a waterfall and counters are made of.
+///
+/// ```swift
+/// let recorder = ExchangeRecorder(bodiesUpTo: 4096)
+/// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
+/// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
+/// try recorder.waterfallPage(title: "Start of the app").html
+///     .write(to: directory.appending(path: "errand.html"), atomically: true, encoding: .utf8)
+/// recorder.metrics.hosts["api.example.com"]?.percentile(99)
+/// ```
+///
+/// It keeps the newest exchanges and activities that have ended, within a bound of their number and of their bytes. The
+/// values hold no secret; see ``Errand/Redaction``. A body is never read for the recorder: it receives bounded copies of
+/// the bytes that pass. Several agents may share it. Safe to use from any thread.
+public final class ExchangeRecorder: Accessory {
+    /// A running activity.
+    private struct Draft: Sendable {
+        let date: Date
+        var host: String?
+        var progress = TransferProgress()
+        var exchange: ExchangeDraft?
+    }
+
+    private struct State {
+        var running: [Activity.ID: Draft] = [:]
+        var exchanges: BoundedHistory<RecordedExchange>
+        var activities: BoundedHistory<RecordedActivity>
+        var metrics: NetworkMetrics
+    }
+
+    /// How many bytes of each body are kept.
+    public let bodyByteLimit: Int
+    private let limit: Int
+    private let byteLimit: Int
+    private let hostLimit: Int
+    private let redaction: Redaction
+    private let time: any TimeSource
+    private let origin: ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - bodyByteLimit: how many bytes of each body to keep; 0 by default.
+    ///   - limit: how many exchanges and how many activities to keep; the newest 1000 of each by default. With 0 the
+    ///     recorder only counts, at a fraction of the cost.
+    ///   - byteLimit: how many bytes the kept values may take in memory, about; 64 MiB by default.
+    ///   - hostLimit: how many hosts the counters tell apart; 100 by default.
+    ///   - redaction: what may be shown.
+    ///   - time: the clock of the agents.
+    public init(
+        bodiesUpTo bodyByteLimit: Int = 0, keeping limit: Int = 1000, bytes byteLimit: Int = 64 << 20,
+        hosts hostLimit: Int = 100, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
+    ) {
+        (self.limit, self.byteLimit) = (max(0, limit), max(0, byteLimit))
+        self.bodyByteLimit = limit > 0 ? max(0, bodyByteLimit) : 0
+        (self.hostLimit, self.redaction, self.time) = (hostLimit, redaction, time)
+        origin = time.now
+        state = Mutex(Self.empty(limit, byteLimit, hostLimit))
+    }
+
+    private static func empty(_ limit: Int, _ byteLimit: Int, _ hostLimit: Int) -> State {
+        State(
+            exchanges: BoundedHistory(limit: limit, costLimit: byteLimit),
+            activities: BoundedHistory(limit: limit, costLimit: byteLimit),
+            metrics: NetworkMetrics(hosts: hostLimit))
+    }
+
+    /// Everything that has ended so far.
+    public var recording: Recording { state.withLock { Self.recording(of: $0) } }
+
+    /// The counters of everything that has ended so far, dropped values included.
+    public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
+
+    /// Returns the recording and begins a new one. What is running goes into the new one when it ends.
+    @discardableResult
+    public func reset() -> Recording {
+        let old = state.withLock { state in
+            var new = Self.empty(limit, byteLimit, hostLimit)
+            new.running = state.running
+            swap(&new, &state)
+            return new
+        }
+        return Self.recording(of: old)
+    }
+
+    private static func recording(of state: borrowing State) -> Recording {
+        Recording(
+            exchanges: state.exchanges.all, activities: state.activities.all,
+            droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
+            metrics: state.metrics)
+    }
+
+    /// Records an event.
+    public func activity(_ activity: Activity, did event: ActivityEvent) {
+        switch event {
+        case .willStart:
+            let draft = Draft(date: time.date)
+            state.withLock { $0.running[activity.id] = draft }
+        case .built(let request):
+            let host = request.url.host?.lowercased()
+            change(activity) { $0.host = host }
+        case .sending(let request, let attempt, let hop):
+            guard limit > 0 else { return }
+            let now = time.now
+            let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
+            var last: ExchangeDraft?
+            change(activity) { running in
+                last = running.exchange
+                running.exchange = draft
+            }
+            if let last { record(last, of: activity, nil, now) }
+        case .received, .requestBody, .responseBody, .transport: add(event, to: activity)
+        case .willStop(let outcome): end(activity, outcome)
+        default: break
+        }
+    }
+
+    private func change(_ activity: Activity, _ body: (inout Draft) -> Void) {
+        state.withLock { state in
+            guard let index = state.running.index(forKey: activity.id) else { return }
+            body(&state.running.values[index])
+        }
+    }
+
+    private func add(_ event: ActivityEvent, to activity: Activity) {
+        let now = time.now
+        change(activity) { running in
+            if case .transport(.progress(let progress)) = event { running.progress = progress }
+            running.exchange?.add(event, at: now, limit: bodyByteLimit)
+        }
+    }
+
+    private func record(
+        _ draft: ExchangeDraft, of activity: Activity, _ outcome: ActivityOutcome?, _ now: ContinuousClock.Instant
+    ) {
+        // Not under the lock: the whole exchange is searched for secrets.
+        let exchange = draft.recorded(of: activity, until: now, since: origin, outcome, redaction)
+        let cost = exchange.cost
+        state.withLock { $0.exchanges.append(exchange, cost: cost) }
+    }
+
+    private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
+        let now = time.now
+        guard let draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
+        if var exchange = draft.exchange {
+            exchange.add(evidence: outcome, limit: bodyByteLimit)
+            record(exchange, of: activity, outcome, now)
+        }
+        var redactor = Redactor(redaction)
+        let label = limit > 0 ? redactor.url(activity.label) : ""
+        var ended = RecordedActivity(
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: label, host: draft.host,
+            date: draft.date, offset: origin.duration(to: activity.start), duration: activity.start.duration(to: now),
+            outcome: RecordedOutcome(outcome), bytesSent: draft.progress.sent, bytesReceived: draft.progress.received)
+        if case .success(let response?) = outcome { (ended.status, ended.source) = (response.status, response.source) }
+        state.withLock { state in
+            state.metrics.add(ended)
+            state.activities.append(ended, cost: 300 + label.utf8.count)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+public import ErrandEssentials
+
+/// An HTTP Archive (HAR 1.2), for the network panel of a browser to open. The names are the format's.
+///
+/// ```swift
+/// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
+/// ```
+///
+/// Times are in milliseconds, sizes in bytes, and what is not known is -1, as the format has it.
+public struct HARFile: Codable, Sendable, Hashable {
+    /// What the file holds.
+    public var log: Log
+
+    /// Makes a file.
+    public init(log: Log) { self.log = log }
+
+    /// The file as JSON, indented, with sorted names.
+    ///
+    /// - Throws: `EncodingError`, if a time is not finite.
+    public func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+
+    /// The content of a file.
+    public struct Log: Codable, Sendable, Hashable {
+        /// Of the format: "1.2".
+        public var version = "1.2"
+        /// The program that wrote the file.
+        public var creator: Creator
+        /// One for each request on the wire.
+        public var entries: [Entry]
+        /// For people; how many entries were dropped, in a file of Errand's.
+        public var comment: String?
+
+        /// Makes the content of a file.
+        public init(creator: Creator, entries: [Entry], comment: String? = nil) {
+            (self.creator, self.entries, self.comment) = (creator, entries, comment)
+        }
+    }
+
+    /// The program that wrote a file.
+    public struct Creator: Codable, Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// Its version.
+        public var version: String
+
+        /// Makes a creator.
+        public init(name: String, version: String) { (self.name, self.version) = (name, version) }
+    }
+
+    /// One exchange.
+    public struct Entry: Codable, Sendable, Hashable {
+        /// When the request was sent, in ISO 8601.
+        public var startedDateTime: String
+        /// The sum of the timings, in milliseconds.
+        public var time: Double
+        /// The request.
+        public var request: Request
+        /// The response.
+        public var response: Response
+        /// Required by the format, and empty.
+        public var cache = Cache()
+        /// The phases.
+        public var timings: Timings
+        /// The address of the server.
+        public var serverIPAddress: String?
+        /// For people; label, attempt, hop and failure, in a file of Errand's.
+        public var comment: String?
+
+        /// Makes an entry.
+        public init(
+            startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
+            serverIPAddress: String? = nil, comment: String? = nil
+        ) {
+            (self.startedDateTime, self.time, self.request, self.response) = (startedDateTime, time, request, response)
+            (self.timings, self.serverIPAddress, self.comment) = (timings, serverIPAddress, comment)
+        }
+    }
+
+    /// The state of a browser's cache; empty.
+    public struct Cache: Codable, Sendable, Hashable {
+        /// The empty state.
+        public init() {}
+    }
+
+    /// A header field, a query item or a cookie.
+    public struct Pair: Codable, Sendable, Hashable {
+        /// The name.
+        public var name: String
+        /// The value.
+        public var value: String
+
+        /// Makes a pair.
+        public init(name: String, value: String) { (self.name, self.value) = (name, value) }
+    }
+}

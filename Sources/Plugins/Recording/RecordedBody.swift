@@ -1,0 +1,79 @@
+import Errand
+public import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// A bounded copy of a body: its bytes, in which only the values of secrets are replaced.
+public struct RecordedBody: Sendable, Hashable {
+    /// The copy; empty for a body that is empty, that was not copied, or that is left out.
+    public var data: Data
+    /// How many bytes of the body the copy stands for. Its own size differs from that where secrets are masked.
+    public var copiedBytes: Int
+    /// The size of the whole body in bytes, as far as it is known.
+    public var length: Int64?
+    /// The `Content-Type`.
+    public var contentType: String?
+    /// Why the copy is left out, in words; nil if it is not.
+    public var omission: String?
+
+    /// Makes a body; complete unless a greater length says otherwise.
+    public init(
+        _ data: Data = Data(), length: Int64? = nil, contentType: String? = nil, copiedBytes: Int? = nil,
+        omission: String? = nil
+    ) {
+        (self.data, self.contentType, self.omission) = (data, contentType, omission)
+        self.copiedBytes = copiedBytes ?? data.count
+        self.length = length ?? (data.isEmpty ? nil : Int64(data.count))
+    }
+
+    /// Whether the body has more bytes than the copy stands for.
+    public var isTruncated: Bool { (length ?? 0) > Int64(copiedBytes) }
+
+    /// The copy as text; nil if it is not UTF-8. A copy that is truncated within a character ends before it.
+    public var text: String? {
+        if data.contains(0) { return nil }
+        if let text = String(validating: data, as: UTF8.self) { return text }
+        guard isTruncated else { return nil }
+        for count in 1...3 where data.count > count {
+            if data[data.endIndex - count] & 0xC0 == 0x80 { continue }
+            return String(validating: data.dropLast(count), as: UTF8.self)
+        }
+        return nil
+    }
+}
+
+extension RecordedBody {
+    /// The copy of a body with the secrets masked whose names it has. Those that stand elsewhere are masked later.
+    ///
+    /// - Parameters:
+    ///   - coding: the `Content-Encoding` of the bytes.
+    ///   - redactor: remembers what was masked.
+    init(
+        redacting data: Data, _ contentType: String?, coding: String?, length: Int64?, _ redactor: inout Redactor
+    ) {
+        self.init(Data(), length: length, contentType: contentType, copiedBytes: data.count)
+        if data.isEmpty { return }
+        if let coding, !coding.isEmpty, coding.lowercased() != "identity" {
+            omission = "left out: its secrets cannot be masked within its content coding"
+            return
+        }
+        let essence = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
+        let isJSON = essence == "application/json" || essence.hasSuffix("+json")
+        let first = data.first { $0 > 0x20 }
+        let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        if isJSON || looksLikeJSON, let masked = redactor.json(data) {
+            self.data = masked
+        } else if isJSON {
+            omission = "left out: it is not the JSON that its type promises"
+        } else if essence == "application/x-www-form-urlencoded" {
+            if let text = String(validating: data, as: UTF8.self) {
+                self.data = Data(redactor.form(text).utf8)
+            } else {
+                omission = "left out: it is not the form that its type promises"
+            }
+        } else {
+            self.data = data
+        }
+    }
+
+    mutating func mask(_ redactor: Redactor) { data = redactor.masking(data) }
+}

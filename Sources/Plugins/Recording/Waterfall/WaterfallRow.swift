@@ -1,0 +1,86 @@
+import Errand
+
+/// One bar of the page.
+struct WaterfallRow: Sendable {
+    /// How many exchanges of one activity are drawn: one that is retried for ever does not fill the page.
+    private static let maximumExchanges = 50
+
+    /// "batch", "chain", …; nil for a request, and for what is called by its kind already.
+    let kind: String?
+    let label: String
+    /// The outcome, and the source if it is not the network.
+    let notes: [String]
+    let start: Duration
+    let end: Duration
+    var exchanges: [RecordedExchange]
+    /// How many composites it is a part of.
+    var depth = 0
+
+    /// The rows of a recording: parts below their whole, both in the order of their starts; then the exchanges that name
+    /// no activity.
+    static func rows(of recording: Recording) -> [WaterfallRow] {
+        var exchanges: [Activity.ID: [RecordedExchange]] = [:]
+        var orphans: [RecordedExchange] = []
+        for exchange in recording.exchanges {
+            guard let activity = exchange.activity else {
+                orphans.append(exchange)
+                continue
+            }
+            let count = exchanges[activity]?.count ?? 0
+            if count < maximumExchanges { exchanges[activity, default: []].append(exchange) }
+        }
+        return ordered(recording.activities).map { activity, depth in
+            WaterfallRow(activity, exchanges[activity.id] ?? [], depth)
+        } + orphans.sorted { $0.offset < $1.offset }.map(WaterfallRow.init)
+    }
+
+    private static func ordered(_ activities: [RecordedActivity]) -> [(activity: RecordedActivity, depth: Int)] {
+        let known = Set(activities.map(\.id))
+        var children: [Activity.ID: [RecordedActivity]] = [:]
+        var roots: [RecordedActivity] = []
+        for activity in activities.sorted(by: { $0.id < $1.id }) {
+            // A whole starts before its parts, so no circle of parents is followed.
+            if let parent = activity.parent, parent < activity.id, known.contains(parent) {
+                children[parent, default: []].append(activity)
+            } else {
+                roots.append(activity)
+            }
+        }
+        var result: [(RecordedActivity, Int)] = []
+        var open = roots.reversed().map { ($0, 0) }
+        while let (activity, depth) = open.popLast() {
+            result.append((activity, depth))
+            // An identity that occurs twice has its parts once.
+            let parts = children.removeValue(forKey: activity.id) ?? []
+            open += parts.reversed().map { ($0, depth + 1) }
+        }
+        return result
+    }
+
+    private init(_ activity: RecordedActivity, _ exchanges: [RecordedExchange], _ depth: Int) {
+        let isNamed = activity.kind != .request && activity.label != activity.kind.rawValue
+        kind = isNamed ? activity.kind.rawValue : nil
+        label = activity.label
+        var notes = [Self.text(activity.outcome, status: activity.status)]
+        if let source = activity.source, source != .network { notes.append("from \(source)") }
+        self.notes = notes
+        (start, end) = (activity.offset, activity.offset + max(.zero, activity.duration))
+        (self.exchanges, self.depth) = (exchanges, depth)
+    }
+
+    private init(_ exchange: RecordedExchange) {
+        kind = nil
+        label = exchange.label
+        notes = [Self.text(exchange.outcome ?? .success, status: exchange.response?.status)]
+        (start, end) = (exchange.offset, exchange.offset + max(.zero, exchange.duration))
+        exchanges = [exchange]
+    }
+
+    private static func text(_ outcome: RecordedOutcome, status: Int?) -> String {
+        switch outcome {
+        case .success: status.map { "\($0)" } ?? "succeeded"
+        case .failure(let name): "failed: \(name)"
+        case .cancelled: "cancelled"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// What docs/recording.md shows, as code that compiles.
+import Errand
+import ErrandCurlTransport
+import ErrandRecording
+import Foundation
+
+private func install() {
+    let recorder = ExchangeRecorder(bodiesUpTo: 4096)
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
+    _ = agent
+}
+
+private func archive(_ recorder: ExchangeRecorder, directory: URL) throws {
+    try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
+}
+
+private func draw(_ recorder: ExchangeRecorder) {
+    let page = recorder.waterfallPage(title: "Start of the app").html
+    _ = page
+}
+
+private func count(_ recorder: ExchangeRecorder) {
+    let slowest = recorder.metrics.hosts["api.example.com"]?.percentile(99)
+    _ = slowest
+
+    let counters = ExchangeRecorder(keeping: 0)
+    _ = counters
+}
+
+private func values(_ recorder: ExchangeRecorder) {
+    let recording = recorder.reset()
+    let slow = recording.exchanges.filter { $0.duration > .seconds(1) }
+    let failed = recording.activities.filter { $0.outcome != .success }
+    _ = (slow, failed)
+}
+
+private func own(_ request: HTTPRequest, _ response: HTTPResponse) {
+    var redactor = Redactor()
+    let headers = redactor.headers(request.headers)
+    let url = redactor.url(request.url.absoluteString)
+    let text = redactor.masking(response.data)
+    _ = (headers, url, text)
+}

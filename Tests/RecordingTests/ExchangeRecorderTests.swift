@@ -1,0 +1,170 @@
+import Errand
+import ErrandRecording
+import ErrandTesting
+import Foundation
+import Testing
+
+private struct Post: Request {
+    typealias Output = Data
+    var path = "items"
+    var headers: HTTPHeaders = [:]
+    var body: RequestBody = .none
+    var method: HTTPMethod { .post }
+    var label: String? { path }
+}
+
+/// The values that archive, page and counters are made of.
+@Suite(.timeLimit(.minutes(5)))
+struct ExchangeRecorderTests {
+    private let time = ManualTimeSource()
+
+    private func agent(
+        _ answer: StubAnswer, _ recorder: ExchangeRecorder, filters: [any Filter] = []
+    ) -> NetworkAgent {
+        NetworkAgent(
+            baseURL: base, transport: .stub(answer), filters: filters, accessories: [recorder], time: time)
+    }
+
+    @Test("an exchange has its request, response, bodies, times and activity")
+    func exchange() async throws {
+        let recorder = ExchangeRecorder(bodiesUpTo: 100, time: time)
+        var timings = TransferTimings()
+        (timings.firstByte, timings.total, timings.httpVersion) = (.milliseconds(3), .milliseconds(5), "2")
+        let gate = Gate()
+        let answer = StubAnswer.json(#"{"id":7}"#, status: 404).reporting(.timings(timings)).waiting(for: gate)
+        let agent = agent(answer, recorder, filters: [Again()])
+        time.advance(by: .seconds(2))
+        let date = time.date
+        let handle = agent.start(Post(body: .json(["name": "Ada"])))
+        try await gate.reached()
+        time.advance(by: .seconds(1))
+        gate.open()
+        _ = await handle.result
+        let recording = recorder.recording
+        #expect(recording.exchanges.map(\.attempt) == [1, 2])
+        #expect(recording.exchanges.map(\.outcome) == [nil, .failure("unacceptableStatus")])
+        let first = try #require(recording.exchanges.first)
+        #expect(first.request.method == .post && first.request.url == base + "/items")
+        #expect(first.request.body.text == #"{"name":"Ada"}"# && first.request.body.length == 14)
+        #expect(first.request.body.contentType?.hasPrefix("application/json") == true)
+        #expect(first.response?.status == 404 && first.response?.body.text == #"{"id":7}"#)
+        #expect(first.response?.body.isTruncated == false && first.version == "2")
+        #expect(first.offset == .seconds(2) && first.duration == .seconds(1) && first.date == date)
+        #expect(first.phases.wait == .milliseconds(3) && first.phases.receive == .milliseconds(2))
+        let activity = try #require(recording.activities.first)
+        #expect(recording.activities.count == 1 && activity.id == first.activity && activity.label == "items")
+        #expect(activity.outcome == .failure("unacceptableStatus") && activity.host == "api.example.com")
+        #expect(activity.offset == .seconds(2) && activity.duration == .seconds(1))
+    }
+
+    @Test("the newest values are kept within a bound of their bytes")
+    func bytes() async throws {
+        let recorder = ExchangeRecorder(bodiesUpTo: 10_000, bytes: 50_000, time: time)
+        let agent = agent(.text(String(repeating: "x", count: 9_000)), recorder)
+        for number in 0..<20 { _ = try await agent.send(Get(path: "\(number)")) }
+        let recording = recorder.recording
+        #expect((3...5).contains(recording.exchanges.count))
+        #expect(recording.droppedExchanges == 20 - recording.exchanges.count && recording.activities.count == 20)
+        #expect(recording.exchanges.last?.request.url.hasSuffix("/19") == true)
+        #expect(recorder.metrics.hosts["api.example.com"]?.requests == 20)
+        let tiny = ExchangeRecorder(bytes: 10, time: time)
+        _ = try await self.agent(.text("ok"), tiny).send(Get())
+        #expect(tiny.recording.exchanges.isEmpty && tiny.recording.droppedExchanges == 1)
+    }
+
+    @Test("a recorder that keeps nothing counts, and asks for no bodies")
+    func counting() async throws {
+        let recorder = ExchangeRecorder(bodiesUpTo: 100, keeping: 0, time: time)
+        _ = try await agent(.text("ok"), recorder).send(Get())
+        #expect(recorder.recording.exchanges.isEmpty && recorder.recording.activities.isEmpty)
+        #expect(recorder.metrics.hosts["api.example.com"]?.succeeded == 1 && recorder.bodyByteLimit == 0)
+    }
+
+    @Test("a reset returns what has ended; what is running goes into the new recording")
+    func reset() async throws {
+        let recorder = ExchangeRecorder(time: time)
+        let gate = Gate()
+        _ = try await agent(.text("ok"), recorder).send(Get(path: "before"))
+        let handle = agent(.text("ok").waiting(for: gate), recorder).start(Get(path: "after"))
+        try await gate.reached()
+        let old = recorder.reset()
+        gate.open()
+        _ = try await handle.value
+        #expect(old.exchanges.map(\.request.url) == ["\(base)/before"] && old.metrics.hosts.count == 1)
+        #expect(recorder.recording.exchanges.map(\.request.url) == ["\(base)/after"])
+        #expect(recorder.recording.activities.count == 1)
+    }
+
+    @Test("a failure in the middle of a body keeps the head of the response")
+    func evidence() async throws {
+        let recorder = ExchangeRecorder(bodiesUpTo: 3, time: time)
+        var error = ErrandError(.truncated, "cut off")
+        error.response = HTTPResponse(
+            url: try #require(URL(string: base)), status: 206, headers: ["Content-Type": "text/plain"],
+            body: HTTPBody(Data("half of it".utf8)))
+        _ = try? await agent(.failure(error), recorder).send(Get())
+        let exchange = try #require(recorder.recording.exchanges.first)
+        #expect(exchange.response?.status == 206 && exchange.outcome == .failure("truncated"))
+        #expect(exchange.response?.body.text == "hal" && exchange.response?.body.isTruncated == true)
+    }
+
+    @Test("a secret is masked in bodies that are not UTF-8, and a compressed body is left out")
+    func unreadableBodies() async throws {
+        let recorder = ExchangeRecorder(bodiesUpTo: 10_000, time: time)
+        let latin = Data(#"{"password":"c4n4ry-s3cr3t","city":"Z"#.utf8) + [0xFC] + Data(#"rich"}"#.utf8)
+        _ = try await agent(.data(latin, contentType: "application/json"), recorder).send(Post())
+        let packed = StubAnswer.data(Data("c4n4ry-s3cr3t".utf8)).header("Content-Encoding", "x-own")
+            .header("Content-Type", "application/json")
+        _ = try await agent(packed, recorder).send(Post())
+        let form = RequestBody.data(
+            Data("secret=c4n4ry-s3cr3t&x=".utf8) + [0xFC], contentType: "application/x-www-form-urlencoded")
+        _ = try await agent(.text("ok"), recorder).send(Post(body: form))
+        for exchange in recorder.recording.exchanges {
+            for body in [exchange.request.body, exchange.response?.body ?? RecordedBody()] {
+                #expect(body.data.firstRange(of: Data("c4n4ry".utf8)) == nil)
+            }
+        }
+        #expect(recorder.recording.exchanges[0].response?.body.data.firstRange(of: Data("rich".utf8)) != nil)
+        #expect(recorder.recording.exchanges[1].response?.body.omission != nil)
+        let archive = recorder.harFile()
+        #expect(archive.log.entries[1].response.content.comment?.contains("content coding") == true)
+        #expect(archive.log.entries[0].response.content.encoding == "base64")
+    }
+
+    @Test("values made by hand render: an archive survives its file, and exchanges without activities have bars")
+    func madeByHand() throws {
+        let date = Date(timeIntervalSince1970: 1_000)
+        let exchange = RecordedExchange(
+            request: RecordedExchange.Request(.put, "https://example.com/a?b=c&d", headers: ["X-A": "1"]),
+            response: RecordedExchange.Response(
+                status: 201, version: "1.1", body: RecordedBody(Data("done".utf8), contentType: "text/plain")),
+            label: "by hand", date: date, duration: .milliseconds(20), timeToHead: .milliseconds(15),
+            outcome: .success)
+        let recording = Recording(exchanges: [exchange, exchange])
+        let file = recording.harFile()
+        let copy = try JSONDecoder().decode(HARFile.self, from: file.encoded())
+        #expect(copy == file && copy.log.entries.count == 2)
+        let entry = try #require(copy.log.entries.first)
+        #expect(entry.startedDateTime.hasPrefix("1970-01-01T00:16:40") && entry.time == 20)
+        #expect(entry.timings.wait == 15 && entry.timings.receive == 5 && entry.timings.dns == -1)
+        #expect(
+            entry.request.queryString.map(\.name) == ["b", "d"] && entry.request.queryString.map(\.value) == ["c", ""])
+        #expect(entry.response.content.text == "done" && entry.response.bodySize == 4)
+        let page = recording.waterfallPage(title: "By hand").html
+        #expect(page.contains("2 activities in 20.0 ms") && page.contains("PUT https://example.com/a?b=c&amp;d, 201"))
+    }
+
+    @Test("counters of values made by hand, of any size")
+    func hostileValues() async throws {
+        let recorder = ExchangeRecorder(time: time)
+        _ = try await agent(.text("ok"), recorder).send(Get())
+        let id = try #require(recorder.recording.activities.first?.id)
+        let activities = [Duration.seconds(Int64.max), .seconds(-1), .zero].map {
+            RecordedActivity(
+                id: id, host: "a", date: Date(), duration: $0, bytesSent: .max, bytesReceived: .max)
+        }
+        let recording = Recording(activities: activities)
+        #expect(recording.metrics.hosts["a"]?.requests == 3 && recording.metrics.hosts["a"]?.percentile(100) != nil)
+        #expect(recording.waterfallPage().html.contains("3 activities"))
+    }
+}

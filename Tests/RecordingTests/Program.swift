@@ -1,0 +1,1 @@
+../LoadingIndicatorLogTests/Program.swift
