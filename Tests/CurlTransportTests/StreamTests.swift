@@ -84,6 +84,68 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
+    @Test("a response that fills its buffer in one step, on a kept connection, loses nothing while its reader waits")
+    func pausedAtOnce() async throws {
+        let film = pattern(2 << 20)
+        let (gate, sent) = (Steps(), Log<Int>())
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                if !head.contains(" /first ") { continue }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                // The next response is on its way before libcurl reads for the first time, and after it has chosen the
+                // connection.
+                gate.wait()
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(film.count)\r\n\r\n")
+                for start in stride(from: 0, to: film.count, by: 64 << 10) {
+                    peer.send(Array(film[start..<start + (64 << 10)]))
+                    sent.add(start)
+                }
+            }
+        }
+        let other = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        let time = AnnouncedTime {
+            gate.go()
+            for _ in 0..<2000 where sent.all.count < 10 { usleep(1000) }
+        }
+        let options = TransportOptions(timeout: .seconds(120), delivery: .stream, time: time)
+        let response = try await transport.send(try request(.get, server.url("/second")), options: options)
+        for _ in 0..<3 { _ = try await transport.send(try request(.get, other.url()), options: .of()) }
+        #expect(try await response.body.collect(upTo: film.count) == film)
+        #expect(time.isAnnounced)
+    }
+
+    @Test("a connection whose reader waits for longer than the idle time is not ended as an idle one")
+    func pausedForLong() async throws {
+        let film = pattern(32 << 20)
+        let (sent, ended) = (Log<Int>(), Log<Bool>())
+        let server = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            if head.contains(" /small ") {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                _ = peer.drain()
+                return ended.add(true)
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(film.count)\r\n\r\n")
+            for start in stride(from: 0, to: film.count, by: 1 << 20) {
+                peer.send(Array(film[start..<start + (1 << 20)]))
+                sent.add(start)
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.idleTimeout = .milliseconds(200)
+        let transport = CurlTransport(configuration)
+        let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+        try await eventually { !sent.all.isEmpty }
+        _ = try await transport.send(try request(.get, server.url("/small")), options: .of())
+        // The idle connection is ended; the one that is older and paused is not.
+        try await eventually { !ended.all.isEmpty }
+        #expect(try await response.body.collect(upTo: film.count) == film)
+    }
+
     @Test("a transport that goes away lets a body that is being read come to its end, then closes everything")
     func transportGone() async throws {
         let ended = Log<Bool>()
@@ -154,6 +216,27 @@ struct StreamTests {
         }
         #expect(got == "abc".utf8.asData)
         #expect(error.code == .truncated)
+    }
+}
+
+/// The system's time; whoever asks first, which is the transport before it sends, runs a closure.
+private final class AnnouncedTime: TimeSource {
+    private let first: @Sendable () -> Void
+    private let announced = Atomic(false)
+
+    init(_ first: @escaping @Sendable () -> Void) { self.first = first }
+
+    var isAnnounced: Bool { announced.load(ordering: .acquiring) }
+
+    var now: ContinuousClock.Instant {
+        if !announced.exchange(true, ordering: .acquiringAndReleasing) { first() }
+        return .now
+    }
+
+    var date: Date { Date() }
+
+    func sleep(until instant: ContinuousClock.Instant) async throws {
+        try await Task.sleep(until: instant, clock: .continuous)
     }
 }
 

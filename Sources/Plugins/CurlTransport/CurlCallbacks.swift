@@ -63,8 +63,9 @@ func onSocket(
 ) -> Int32 {
     guard let user else { return 0 }
     let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-    if what == ERRAND_CURL_POLL_REMOVE, let easy { transfer(errand_curl_get_private(easy))?.leftSocket = descriptor }
-    loop.sockets.want(descriptor, what, at: loop.now)
+    let owner = easy.flatMap { transfer(errand_curl_get_private($0)) }
+    loop.sockets.want(descriptor, what, for: owner, at: loop.now)
+    owner?.noteSocket(descriptor, isWatched: what != ERRAND_CURL_POLL_REMOVE)
     return 0
 }
 

@@ -298,8 +298,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         let error = transfer.verdict(code, handle)
         let timings = handle.timings(of: transfer)
-        detach(transfer)
-        if error == nil, transfer.head.isHTTP1, let socket = transfer.leftSocket { sockets.expectSilence(on: socket) }
+        detach(transfer, endsExchange: error == nil)
         transfer.finish(error, timings)
     }
 
@@ -309,9 +308,10 @@ final class CurlLoop: @unchecked Sendable {
         transfer.finish(error ?? ErrandError(.cancelled, "the transfer was cancelled"), nil)
     }
 
-    private func detach(_ transfer: Transfer) {
+    private func detach(_ transfer: Transfer, endsExchange: Bool = false) {
         guard let index = transfer.index, let handle = transfer.handle else { return }
         errand_curl_multi_remove(multi, handle.raw)
+        transfer.leaveSocket(isSilent: endsExchange && transfer.head.isHTTP1)
         transfer.index = nil
         transfer.handle = nil
         lastEnd = now

@@ -15,14 +15,20 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Made by `open`, so that its end is heard of.
         var isOurs = false
-        /// It carries HTTP/1 and no request, so that nothing may come on it.
+        /// The last exchange on it was in HTTP/1 and is over, so that nothing may come on it before the next request.
         var isQuiet = false
+        /// The transfer for which libcurl last named it.
+        var user: ObjectIdentifier?
         /// When nobody wanted it any more: a connection without a request.
         var idleSince: UInt64?
     }
 
     private let poll: Int32
     private var entries: [Entry] = []
+    /// How many transfers may be on a kept connection whose socket libcurl has not named for them.
+    private var unplaced = 0
+    /// Quiet connections on which something came while a transfer was unplaced.
+    private var doubtful: [Int32] = []
 
     init() throws {
         poll = errand_poll_make()
@@ -47,7 +53,9 @@ final class SocketTable: @unchecked Sendable {
         guard entries[index].wanted != 0 else {
             errand_poll_remove(poll, event.descriptor)
             entries[index].registered = 0
-            if entries[index].isQuiet { end(event.descriptor) }
+            if entries[index].isQuiet {
+                if unplaced == 0 { end(event.descriptor) } else { doubtful.append(event.descriptor) }
+            }
             return nil
         }
         var mask: Int32 = 0
@@ -83,17 +91,41 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// An exchange in HTTP/1 is over on it.
-    func expectSilence(on descriptor: Int32) {
+    /// A transfer is no longer on a connection; `isSilent` says that its exchange in HTTP/1 is over. Ignored where another
+    /// transfer is on the connection by now, or the descriptor is another socket's.
+    func leave(_ descriptor: Int32, by user: Transfer, isSilent: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
-        entries[index].isQuiet = entries[index].isOurs && entries[index].wanted == 0
+        guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
+            return
+        }
+        entries[index].isQuiet = isSilent
+        entries[index].idleSince = now
+        entries[index].user = nil
+    }
+
+    /// libcurl has given a transfer a connection without naming the socket. It may have sent the request, received a part
+    /// of the response and paused in one step: then it wants nothing of a socket that seems to be without a request.
+    func addUnplaced() { unplaced += 1 }
+
+    /// The socket of such a transfer is named, or the transfer is over.
+    func removeUnplaced() {
+        unplaced -= 1
+        if unplaced > 0 { return }
+        for descriptor in doubtful where isQuiet(descriptor) && entries[Int(descriptor)].registered == 0 {
+            let isRegistered = errand_poll_set(poll, descriptor, ERRAND_CURL_POLL_IN, 0) == 0
+            if isRegistered { entries[Int(descriptor)].registered = ERRAND_CURL_POLL_IN }
+        }
+        doubtful.removeAll(keepingCapacity: true)
     }
 
     /// libcurl changed what it wants of a socket.
-    func want(_ descriptor: Int32, _ what: Int32, at now: UInt64) {
+    func want(_ descriptor: Int32, _ what: Int32, for user: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
-        entries[index].idleSince = entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE ? now : nil
+        entries[index].user = user.map(ObjectIdentifier.init)
+        // A transfer that is paused wants nothing of its connection either.
+        let isIdle = entries[index].isOurs && what == ERRAND_CURL_POLL_REMOVE && user?.isReceivePaused != true
+        entries[index].idleSince = isIdle ? now : nil
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
         entries[index].wanted = wanted
         if wanted == entries[index].registered { return }
@@ -119,9 +151,10 @@ final class SocketTable: @unchecked Sendable {
         return Glibc.close(descriptor)
     }
 
-    /// Ends the connections that had no request since then; libcurl takes leave of them at the next one. Answers since
-    /// when the oldest of the others has none.
+    /// Ends the connections that had no request since then; libcurl takes leave of them at the next one. Returns since
+    /// when the oldest of the others has none. None ends while a transfer may be on any of them.
     func endIdle(since: UInt64) -> UInt64? {
+        if unplaced > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
             guard let idle = entries[index].idleSince else { continue }

@@ -35,6 +35,7 @@ extension Transfer {
     func beginAttempt() -> Bool {
         noteStart()
         guard let handle else { return false }
+        noteConnection()
         attempts.waitsSince = nil
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }

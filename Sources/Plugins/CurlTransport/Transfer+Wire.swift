@@ -49,6 +49,8 @@ extension Transfer {
     }
 
     private func receiveHead() -> Bool {
+        // Several transfers share a connection in a later version of HTTP, and silence is not expected on it.
+        if !head.isHTTP1 { setUnplaced(false) }
         if hasBody, let length = handle?.announcedLength {
             progress.totalToReceive = length
             if !isStreamed {

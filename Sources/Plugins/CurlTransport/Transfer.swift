@@ -36,8 +36,7 @@ final class Transfer: @unchecked Sendable {
     var failure: ErrandError?
     var headerBytes = 0
     var attempts = Attempts()
-    /// The last socket that libcurl stopped to watch for it.
-    var leftSocket: Int32?
+    var place = Place()
     var isReceivePaused = false
     var isSendPaused = false {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
