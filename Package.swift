@@ -44,7 +44,7 @@ let modules: [Target] = [
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
-    plugin("CurlTransport", needs: ["CErrandCurl"], excluding: ["CShim"]),
+    plugin("CurlTransport", needs: ["CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Recording"),
@@ -53,7 +53,7 @@ let modules: [Target] = [
     plugin("URLFilters", needs: ["ErrandSupport"]),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
     .target(name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/HTTPSyntax"),
-    plugin("URLSessionTransport"),
+    plugin("URLSessionTransport", needs: ["ErrandSupport"]),
 ]
 
 /// All plugins but the test kit, which everything gets anyway.
@@ -79,6 +79,7 @@ let programs: [Target] = [
         excluding: ["BareCurl"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
+    program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),
     program(
         "errand-download", in: "Examples/Download",
         needs: [
@@ -114,7 +115,7 @@ let suites: [Target] = [
         name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
         path: "Examples/CacheStores"),
     suite("CoreTests"),
-    suite("CurlTransportTests", needs: ["ErrandCurlTransport"]),
+    suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
     suite("DocumentationTests", needs: everything),
     .testTarget(
         name: "ErrandIntegrationTests",

@@ -3,9 +3,14 @@ import Errand
 import ErrandCache
 import ErrandCurlTransport
 import Foundation
-import Glibc
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Entity tags on the wire", .timeLimit(.minutes(2)))
 struct EntityTagTests {

@@ -18,6 +18,19 @@ import Testing
         return stub
     }
 
+    @Test("a POST that becomes a GET loses its expectation with its body", arguments: [301, 302, 303])
+    func expectation(status: Int) async throws {
+        let stub = stub("/there", status)
+        _ = try await agent(stub).send(
+            Plain {
+                $0.method = .post
+                $0.headers = ["Expect": "100-continue", "X-Kept": "yes"]
+                $0.body = .text("body")
+            })
+        let last = try #require(stub.received.last)
+        #expect(last.method == .get && last.headers["Expect"] == nil && last.headers["X-Kept"] == "yes")
+    }
+
     @Test(
         "methods change as RFC 9110 section 15.4 says",
         arguments: [

@@ -1,7 +1,12 @@
 import Errand
 @testable import ErrandCurlTransport
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Each in a process of its own, with a limit of its own; the servers are in the process that runs the tests.
 @Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(5)))

@@ -1,8 +1,13 @@
 import Errand
 import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Exchanges over libcurl", .timeLimit(.minutes(2)))
 struct ExchangeTests {

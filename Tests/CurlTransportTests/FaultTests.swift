@@ -1,9 +1,14 @@
 import Errand
 import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(5)))
 struct FaultTests {

@@ -87,10 +87,17 @@ final class Feed: HTTPBodySource {
     }
 }
 
-/// Waits for something that another thread brings about; the suite's time limit ends a wait in vain.
+/// Waits for something that another thread brings about. A wait in vain ends before the suite's time limit, which a child
+/// process does not have.
 func eventually(_ condition: () -> Bool) async throws {
-    while !condition() { try await Task.sleep(for: .milliseconds(2)) }
+    let bound = ContinuousClock.now + .seconds(100)
+    while !condition() {
+        if ContinuousClock.now > bound { throw NeverHappened() }
+        try await Task.sleep(for: .milliseconds(2))
+    }
 }
+
+struct NeverHappened: Error {}
 
 /// Values that several threads add to.
 final class Log<Value: Sendable>: Sendable {
@@ -116,6 +123,9 @@ enum Offer {
     private static let library = try? CurlLibrary.load()
     static let speaksHTTP2 = library?.speaksHTTP2 == true
     private static let isGnuTLS = library?.tls.hasPrefix("GnuTLS") == true
+    /// Whether a name lookup can be left without waiting for its end.
+    static let leavesLookups = library?.leavesLookups == true
+    static let hasOpenSSL = library?.hasOpenSSL == true
     /// Whether certificates can come from memory.
     static let hasBlobs = !isGnuTLS && (library?.version ?? .oldest) >= CurlVersion(7, 77, 0)
     /// Whether it is told which check a certificate failed.

@@ -1,6 +1,11 @@
 import FoundationEssentials
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A real nginx on loopback ports of its own, with certificates that are made for it, for as long as this object lives.
 final class Nginx: Sendable {
@@ -9,7 +14,7 @@ final class Nginx: Sendable {
     let folder: String
     /// A shell that ends nginx when this pipe is closed, as it is when this process dies, however it does.
     private let keeper: pid_t
-    private let pipe: Int32
+    private let lifeline: Int32
     private let ports: [String: UInt16]
 
     /// Starts it with a server block for each of `servers`: its name and what stands in the block beside `listen`.
@@ -42,10 +47,10 @@ final class Nginx: Sendable {
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
         var ends: [Int32] = [0, 0]
-        Glibc.pipe(&ends)
+        try Self.makePipe(&ends)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
-        pipe = ends[1]
+        lifeline = ends[1]
         let script =
             "/usr/sbin/nginx -p \(folder) -c nginx.conf -e error.log </dev/null >/dev/null 2>&1 & read x; kill -9 $!"
         keeper = try Self.spawn("/bin/sh", ["-c", script], input: ends[0])
@@ -53,8 +58,12 @@ final class Nginx: Sendable {
         for port in ports.values { try Self.waitForListener(port) }
     }
 
+    private static func makePipe(_ ends: inout [Int32]) throws {
+        if pipe(&ends) != 0 { throw Fault.failed(errno) }
+    }
+
     deinit {
-        close(pipe)
+        close(lifeline)
         var status: Int32 = 0
         waitpid(keeper, &status, 0)
         _ = try? Self.run("/bin/rm", ["-rf", folder])
@@ -115,7 +124,7 @@ final class Nginx: Sendable {
     enum Fault: Error { case notStarted, failed(Int32) }
 
     @discardableResult
-    private static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
+    static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
         let process = try spawn(program, arguments)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}
@@ -123,7 +132,7 @@ final class Nginx: Sendable {
         return status
     }
 
-    private static func spawn(_ program: String, _ arguments: [String], input: Int32? = nil) throws -> pid_t {
+    static func spawn(_ program: String, _ arguments: [String], input: Int32? = nil) throws -> pid_t {
         var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { list.forEach { free($0) } }
         var process: pid_t = 0

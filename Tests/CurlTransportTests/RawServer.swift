@@ -1,5 +1,10 @@
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Swift's Glibc module does not bring it.
 @_silgen_name("accept4")
@@ -7,6 +12,13 @@ private func acceptClosedOnExec(
     _ listener: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ size: UnsafeMutablePointer<socklen_t>?,
     _ flags: Int32
 ) -> Int32
+
+// `Peer` has methods of the same names.
+private typealias LingerOption = linger
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    send(descriptor, bytes, count, flags)
+}
 
 /// A listening socket on the loopback interface that gives every connection to a closure on a thread of its own: for
 /// bytes that no HTTP server would send.
@@ -195,7 +207,7 @@ final class Peer {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                sendBytes(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count <= 0 { return false }
             sent += count
@@ -203,15 +215,18 @@ final class Peer {
         return true
     }
 
+    /// Nothing more is sent; what the client sends can still be read.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Ends the connection with a reset instead of an end.
     func reset() {
-        var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        var linger = LingerOption(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<LingerOption>.size))
         close()
     }
 
     func close() {
-        if !isClosed { Glibc.close(descriptor) }
+        if !isClosed { closeDescriptor(descriptor) }
         isClosed = true
     }
 }

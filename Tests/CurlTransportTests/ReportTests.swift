@@ -7,7 +7,7 @@ import Testing
 @Suite("What the transport over libcurl reports", .timeLimit(.minutes(2)))
 struct ReportTests {
     /// Keeps what the transport tells of one agent's activities.
-    private final class Listener: Accessory {
+    final class Listener: Accessory {
         private let events = Mutex<[TransportEvent]>([])
         var all: [TransportEvent] { events.withLock { $0 } }
         func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -21,7 +21,7 @@ struct ReportTests {
         }
     }
 
-    private struct Get: Request {
+    struct Get: Request {
         var path: String
         var body: RequestBody = .none
         var method: HTTPMethod { body.isNone ? .get : .post }

@@ -1,9 +1,14 @@
 import Errand
 @testable import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("What is sent again over libcurl", .timeLimit(.minutes(5)))
 struct ResendTests {

@@ -1,9 +1,14 @@
 import Errand
 import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Each in a process of its own, so that its descriptors and its memory are nobody else's.
 @Suite("Many transfers over libcurl", .timeLimit(.minutes(10)))
@@ -101,7 +106,8 @@ func residentBytes() -> Int {
     return (Int(text.split(separator: " ")[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE))
 }
 
-private func threads(named name: String) -> Int {
+/// The threads of this process with that name.
+func threads(named name: String) -> Int {
     guard let directory = opendir("/proc/self/task") else { return 0 }
     defer { closedir(directory) }
     var count = 0

@@ -1,9 +1,14 @@
 import Errand
 import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Streamed answers over libcurl", .timeLimit(.minutes(2)))
 struct StreamTests {

@@ -1,8 +1,13 @@
 import Errand
 import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Request bodies over libcurl", .timeLimit(.minutes(2)))
 struct UploadTests {
@@ -177,6 +182,53 @@ struct UploadTests {
         let response = try await transport.send(request, options: .of())
         #expect(response.status == 413)
         #expect(response.data == "no".utf8.asData)
+        try await eventually { feed.isCancelled }
+    }
+
+    @Test(
+        "a response that refuses a body ends the exchange although the body's source has nothing more to give",
+        arguments: [
+            "413 Too Large\r\nContent-Length: 2\r\n", "413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n",
+            "413 Too Large\r\nConnection: close\r\n", "303 See Other\r\nLocation: /\r\nContent-Length: 2\r\n",
+            "200 OK\r\nContent-Length: 2\r\n", "200 OK\r\nContent-Length: 2\r\nConnection: close\r\n",
+        ], [true, false])
+    func refusedBody(head: String, isStreamed: Bool) async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            _ = peer.read(1000)
+            // The transfer is waiting for the source by then.
+            usleep(20_000)
+            peer.send("HTTP/1.1 \(head)\r\nno")
+            // A response that does not refuse the body is over when its connection is.
+            if head.hasPrefix("200") || head.contains("close") { peer.endSending() }
+            _ = peer.drain()
+        }
+        let transport = CurlTransport()
+        for length in [nil, 100_000 as Int64?] {
+            let body = HTTPBody(length: length, source: Feed([pattern(1000)], ends: false))
+            let request = try request(.post, server.url(), body: .stream(body))
+            let response = try await transport.send(request, options: .of(isStreamed ? .stream : .data))
+            #expect(head.hasPrefix("\(response.status)"))
+            var data = Data()
+            for try await chunk in response.body { data += chunk }
+            #expect(data == "no".utf8.asData)
+        }
+    }
+
+    @Test("a response that refuses a body and is cut off is truncated")
+    func refusedAndTruncated() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            _ = peer.read(1000)
+            usleep(20_000)
+            peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno")
+            peer.endSending()
+            _ = peer.drain()
+        }
+        let feed = Feed([pattern(1000)], ends: false)
+        let request = try request(.post, server.url(), body: .stream(HTTPBody(source: feed)))
+        let error = try await failure { try await CurlTransport().send(request, options: .of()) }
+        #expect(error.code == .truncated && error.response?.status == 413)
         try await eventually { feed.isCancelled }
     }
 

@@ -1,8 +1,13 @@
 import Errand
 @testable import ErrandCurlTransport
 import FoundationEssentials
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 @Suite("Versions of libcurl", .timeLimit(.minutes(5)))
 struct VersionTests {
@@ -151,6 +156,36 @@ struct VersionTests {
                 }
             }
         }
+    }
+
+    @Test(
+        "a client certificate that the TLS library would not send is refused",
+        arguments: ["OpenSSL/3.0.17", "BoringSSL", "LibreSSL/3.9.2", "GnuTLS/3.7.9", "NSS/3.87", "mbedTLS/3.6.0", ""])
+    func identity(tls: String) throws {
+        let library = CurlLibrary(
+            version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true)
+        try library.check(.pemFiles(certificate: "/a.pem", key: "/a.key"))
+        for identity in [CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: "/a.p12")] {
+            if library.hasOpenSSL {
+                try library.check(identity)
+            } else {
+                let error = #expect(throws: ErrandError.self) { try library.check(identity) }
+                #expect(error?.code == .transportUnavailable && error?.isRetryable == false)
+            }
+        }
+    }
+
+    @Test(
+        "a request with a client certificate that this libcurl would not send ends before a connection",
+        .enabled(if: !Offer.hasOpenSSL, "this libcurl uses OpenSSL"))
+    func identityOfThisLibrary() async throws {
+        let server = try RawServer { peer in _ = peer.drain() }
+        var configuration = CurlConfiguration()
+        configuration.tls.identity = .pem(certificate: Data("a".utf8), key: Data("b".utf8))
+        let transport = CurlTransport(configuration)
+        let get = try request(.get, "https://127.0.0.1:\(server.port)/")
+        let error = try await failure { try await transport.send(get, options: .of()) }
+        #expect(error.code == .transportUnavailable && server.accepted == 0)
     }
 }
 

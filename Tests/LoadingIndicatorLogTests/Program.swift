@@ -1,6 +1,11 @@
 #if os(Linux)
 import Foundation
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A program of the system or of this package, run with a limit of time. Not Foundation's `Process`: that waits for
 /// whatever inherits its socket, such as a server that a program leaves behind.

@@ -1,7 +1,12 @@
 #if os(Linux)
 import Foundation
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What a person sees: the spinner in a terminal of 40 columns.
 @Suite(

@@ -94,7 +94,6 @@ struct RedirectStep: Filter {
 
     private static let describesBody: Set<HTTPHeaderName> = [
         .contentType, .contentLength, .contentEncoding, .transferEncoding, "Content-Language", "Content-Location",
-        "Digest",
-        "Content-Digest", "Repr-Digest",
+        "Digest", "Content-Digest", "Repr-Digest", "Expect",
     ]
 }

@@ -8,7 +8,9 @@ public struct TransferTimings: Sendable, Hashable {
     public var connected: Duration?
     /// The TLS handshake was done.
     public var secured: Duration?
-    /// The first byte of the final response was received.
+    /// The last byte of the request was handed to the system; the response may have begun before.
+    public var requestSent: Duration?
+    /// The first byte of the response came; informational responses (1xx) do not count.
     public var firstByte: Duration?
     /// The last byte was received.
     public var total: Duration?
@@ -27,7 +29,7 @@ public struct TransferTimings: Sendable, Hashable {
     public init() {}
 }
 
-/// Body bytes so far in each direction; totals are nil while nobody knows them.
+/// Body bytes so far in each direction; totals are nil while they are not known.
 public struct TransferProgress: Sendable, Hashable {
     /// Body bytes sent.
     public var sent: Int64
@@ -37,8 +39,7 @@ public struct TransferProgress: Sendable, Hashable {
     public var received: Int64
     /// All body bytes to receive; nil where that is not known.
     public var totalToReceive: Int64?
-    /// How much of a composite is done, from 0 to 1; nil if nobody tells, as for a request.
-    public var fraction: Double?
+    private var given: Double?
 
     /// Makes a progress; nothing sent or received by default.
     public init(
@@ -49,6 +50,31 @@ public struct TransferProgress: Sendable, Hashable {
         self.totalToSend = totalToSend
         self.received = received
         self.totalToReceive = totalToReceive
-        self.fraction = fraction
+        given = fraction
+    }
+
+    /// How much is done, from 0 to 1; nil if it is not known.
+    ///
+    /// A composite gives it. For a request it follows from the bytes: those sent of the request's body until the length
+    /// of the response's body is known, then those of both directions. It is nil while a body of unknown length is
+    /// received, and while one of unknown length is sent.
+    public var fraction: Double? {
+        get { given ?? measured }
+        set { given = newValue }
+    }
+
+    private var measured: Double? {
+        let done: Double
+        let total: Double
+        if let totalToReceive {
+            (done, total) = (Double(sent) + Double(received), Double(totalToSend ?? sent) + Double(totalToReceive))
+        } else if let totalToSend, received == 0 {
+            (done, total) = (Double(sent), Double(totalToSend))
+        } else {
+            return nil
+        }
+        // Nothing to transfer is done once the response is there.
+        if total <= 0 { return totalToReceive == nil ? nil : 1 }
+        return min(max(done / total, 0), 1)
     }
 }

@@ -1,6 +1,10 @@
 #if os(Linux)
 import ErrandEssentials
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Bytes that grow at their end and are handed over without a copy.
 struct ByteBuffer: ~Copyable {

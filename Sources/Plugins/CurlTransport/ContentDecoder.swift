@@ -2,7 +2,11 @@
 import CErrandCurl
 import Errand
 import ErrandEssentials
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Takes off the codings of a body in steps of at most 128 KiB of output, however much the input would swell to.
 struct ContentDecoder: ~Copyable {

@@ -34,8 +34,10 @@ func onOpen(
     _ user: UnsafeMutableRawPointer?, _: Int32, _ address: UnsafeMutablePointer<errand_curl_sockaddr>?
 ) -> Int32 {
     guard let transfer = transfer(user), let address else { return -1 }
-    transfer.noteStart()
-    let descriptor = transfer.loop.sockets.open(address)
+    transfer.isResolving = false
+    if transfer.isParked { return -1 }
+    transfer.noteStart(isNew: true)
+    let descriptor = transfer.loop.sockets.open(address, for: transfer.origin)
     if descriptor < 0 && DescriptorShortage.isReported { transfer.attempts.lacksDescriptor = true }
     return descriptor
 }
@@ -46,26 +48,29 @@ func onClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
 }
 
 func onResolve(_: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?) -> Int32 {
-    transfer(user)?.noteStart()
-    return 0
+    transfer(user)?.mayLookUp() == false ? 1 : 0
 }
 
 func onRequest(
     _ user: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?, _: Int32,
-    _: Int32
+    _ localPort: Int32
 ) -> Int32 {
-    transfer(user)?.beginAttempt() == true ? ERRAND_CURL_PREREQFUNC_OK : ERRAND_CURL_PREREQFUNC_ABORT
+    guard let transfer = transfer(user), !transfer.isParked else { return ERRAND_CURL_PREREQFUNC_ABORT }
+    transfer.isResolving = false
+    guard transfer.beginAttempt() else { return ERRAND_CURL_PREREQFUNC_ABORT }
+    transfer.loop.sockets.hold(port: UInt16(clamping: localPort), by: transfer)
+    return ERRAND_CURL_PREREQFUNC_OK
 }
 
 func onSocket(
-    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
+    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ owner: UnsafeMutableRawPointer?,
     _: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let user else { return 0 }
-    let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-    let owner = easy.flatMap { transfer(errand_curl_get_private($0)) }
-    loop.sockets.want(descriptor, what, for: owner, at: loop.now)
-    owner?.noteSocket(descriptor, isWatched: what != ERRAND_CURL_POLL_REMOVE)
+    guard let owner else { return 0 }
+    let loop = Unmanaged<CurlLoop>.fromOpaque(owner).takeUnretainedValue()
+    let user = easy.flatMap { transfer(errand_curl_get_private($0)) }
+    loop.sockets.want(descriptor, what, for: user, at: loop.now)
+    user?.noteSocket(descriptor, isWatched: what != ERRAND_CURL_POLL_REMOVE)
     return 0
 }
 

@@ -1,8 +1,13 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The libcurl of this process: loaded once, by the first transport that is made.
 struct CurlLibrary {
@@ -53,6 +58,21 @@ struct CurlLibrary {
     }
 
     func avoids(_ what: CurlVersionRule.Avoided) -> Bool { avoided.contains(what) }
+
+    /// Whether its TLS library is OpenSSL or one that was made from it.
+    var hasOpenSSL: Bool {
+        ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
+    }
+
+    /// Throws `transportUnavailable` for a client certificate that its TLS library would ignore, so that a server would see
+    /// none: all but OpenSSL take PEM files only.
+    func check(_ identity: CurlClientIdentity) throws(ErrandError) {
+        if hasOpenSSL || identity.isInFiles { return }
+        throw ErrandError(
+            .transportUnavailable,
+            "this libcurl uses \(tls.isEmpty ? "no TLS library" : tls), which takes a client certificate from PEM files only"
+        )
+    }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
     /// Whether a callback tells that a request has its connection.

@@ -1,8 +1,13 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Runs the transfers of one transport on libcurl's multi interface.
 ///
@@ -24,6 +29,8 @@ final class CurlLoop: @unchecked Sendable {
     private struct Queue {
         var commands: [Command] = []
         var isRetired = false
+        /// The thread has ended, and takes no command.
+        var isOver = false
     }
 
     let library: CurlLibrary
@@ -44,32 +51,44 @@ final class CurlLoop: @unchecked Sendable {
     private var idleHandles: [EasyHandle] = []
     private var unflushed: [Transfer] = []
     private var spareCommands: [Command] = []
-    private var nextSilenceCheck = UInt64.max
+    private var nextDeadlineCheck = UInt64.max
+    private var origins: [String: Origin] = [:]
+    /// Transfers whose waiters are gone and whose name lookups still run.
+    private(set) var parked = 0
     private var nextIdleCheck = UInt64.max
     private var lastEnd: UInt64 = 0
     private let patience: UInt64
+    let connectPatience: UInt64
+    let pins: PinTable
     private var sleepsUntil: UInt64 = 0
 
     private var shortOfDescriptors = DescriptorQueue()
 
     private static let maximumIdleHandles = 128
+    /// The cancelled name lookups, each with a thread of libcurl's, beyond which no other one is begun.
+    static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, and `transportFailed` for want of memory or threads.
+    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for want of memory or
+    /// threads, and `insecureConnection` for pins of something that is no host name.
     init(_ configuration: CurlConfiguration) throws {
+        pins = try PinTable(configuration.tls.publicKeyPins)
         library = try CurlLibrary.load()
         self.configuration = configuration
         proxy = ProxyChoice(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
         patience = Nanoseconds.of(configuration.idleTimeout)
-        sockets = try SocketTable()
+        connectPatience = Nanoseconds.of(configuration.connectTimeout)
+        sockets = try SocketTable(
+            maximumOpen: max(1, configuration.maximumConnections),
+            maximumPerOrigin: max(1, configuration.maximumConnectionsPerHost))
         wake = errand_wake_make()
         guard wake >= 0 else {
             if DescriptorShortage.isReported { throw DescriptorShortage() }
             throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
         }
         guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
-            close(wake)
+            errand_close(wake)
             throw ErrandError(.transportFailed, "the event loop could not be made")
         }
         self.multi = multi
@@ -78,8 +97,11 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        errand_curl_multi_free(multi)
-        close(wake)
+        if errand_curl_enter() != 0 {
+            errand_curl_multi_free(multi)
+            errand_curl_leave()
+        }
+        errand_close(wake)
     }
 
     private func prepareMulti() {
@@ -92,41 +114,45 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func startThread() throws {
-        var thread = pthread_t()
         let loop = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &thread, nil,
+        let code = errand_thread_start(
             { loop in
                 if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
-                return nil
             }, loop.toOpaque())
         guard code == 0 else {
             loop.release()
             throw ErrandError(.transportFailed, "no thread could be made: \(String(cString: strerror(code)))")
         }
-        pthread_detach(thread)
     }
 
     // MARK: From any thread
 
     /// Starts a transfer, on this thread if nobody else runs libcurl just now.
     func start(_ transfer: Transfer) {
-        queue.withLock { $0.commands.append(.start(transfer)) }
+        guard push(.start(transfer)) else {
+            return transfer.finish(ErrandError(.transportFailed, "the transport has ended"), nil)
+        }
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
             sockets.endSpoiled()
-            work(events: UnsafeBufferPointer(start: nil, count: 0))
+            let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0))
             let isEarlier = nextDeadline < sleepsUntil
             driver.unlock()
             if isEarlier { wakeUp() }
-            if queue.withLock({ $0.commands.isEmpty }) { return }
+            if !isAllowed || queue.withLock({ $0.commands.isEmpty }) { return }
         }
     }
 
-    /// Leaves a command to the loop's thread.
+    /// Leaves a command to the loop's thread, unless that has ended with the last transfer.
     func submit(_ command: Command) {
-        queue.withLock { $0.commands.append(command) }
-        wakeUp()
+        if push(command) { wakeUp() }
+    }
+
+    private func push(_ command: Command) -> Bool {
+        queue.withLock { queue in
+            if !queue.isOver { queue.commands.append(command) }
+            return !queue.isOver
+        }
     }
 
     /// The transport is gone: the thread ends with the last transfer.
@@ -150,19 +176,26 @@ final class CurlLoop: @unchecked Sendable {
             loopWaits.store(true, ordering: .releasing)
             driver.lock()
             loopWaits.store(false, ordering: .releasing)
-            work(events: UnsafeBufferPointer(rebasing: events[..<count]))
+            if !work(events: UnsafeBufferPointer(rebasing: events[..<count])) { errand_thread_rest() }
             sleepsUntil = nextDeadline
             let deadline = sleepsUntil
-            let isIdle = active.isEmpty && shortOfDescriptors.isEmpty
+            let isIdle = active.count == parked && shortOfDescriptors.isEmpty
             driver.unlock()
             count = 0
-            let (isEmpty, isRetired) = queue.withLock { ($0.commands.isEmpty, $0.isRetired) }
+            let isEmpty = queue.withLock { queue in
+                queue.isOver = queue.commands.isEmpty && isIdle && queue.isRetired
+                return queue.commands.isEmpty
+            }
             if !isEmpty { continue }
-            if isIdle && isRetired { break }
+            if queue.withLock({ $0.isOver }) { break }
             count = sockets.wait(into: events, milliseconds: Self.timeout(until: deadline))
         }
         driver.lock()
-        closeAll()
+        if errand_curl_enter() != 0 {
+            for transfer in active { detach(transfer) }
+            closeAll()
+            errand_curl_leave()
+        }
         driver.unlock()
     }
 
@@ -185,11 +218,14 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: Under `driver`
 
     private var nextDeadline: UInt64 {
-        min(curlDeadline ?? .max, nextSilenceCheck, nextIdleCheck, shortOfDescriptors.deadline)
+        min(curlDeadline ?? .max, nextDeadlineCheck, nextIdleCheck, shortOfDescriptors.deadline)
     }
 
-    /// One round: what sockets, other threads and timers want, then what came of it.
-    private func work(events: UnsafeBufferPointer<errand_poll_event>) {
+    /// One round: what sockets, other threads and timers want, then what came of it. None, and false, when the process
+    /// ends: what libcurl and its TLS library need may be gone then.
+    private func work(events: UnsafeBufferPointer<errand_poll_event>) -> Bool {
+        if errand_curl_enter() == 0 { return false }
+        defer { errand_curl_leave() }
         now = Nanoseconds.now
         for event in events {
             if event.descriptor == wake {
@@ -197,6 +233,8 @@ final class CurlLoop: @unchecked Sendable {
                 isWoken.store(false, ordering: .releasing)
             } else if let mask = sockets.wanted(event) {
                 errand_curl_multi_act(multi, event.descriptor, mask)
+            } else {
+                endUploads(on: event.descriptor)
             }
         }
         var rounds = 0
@@ -212,9 +250,18 @@ final class CurlLoop: @unchecked Sendable {
             if !commands && !isDue && !finished { break }
         } while rounds < 8
         flush()
-        if nextSilenceCheck <= now { checkSilence() }
+        if nextDeadlineCheck <= now { checkDeadlines() }
         if nextIdleCheck <= now { endIdle() }
         if shortOfDescriptors.deadline <= now { lookForDescriptors() }
+        return true
+    }
+
+    /// Something came on a connection of which libcurl wants nothing, most likely its end.
+    private func endUploads(on descriptor: Int32) {
+        for transfer in active
+        where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
+            transfer.abandonUpload()
+        }
     }
 
     private func runCommands() -> Bool {
@@ -226,7 +273,7 @@ final class CurlLoop: @unchecked Sendable {
             switch command {
             case .start(let transfer): begin(transfer)
             case .stop(let transfer): if has(transfer) { drop(transfer) }
-            case .silence(let transfer): if has(transfer) { drop(transfer, with: transfer.silenceError) }
+            case .silence(let transfer): if has(transfer) { endSilence(of: transfer) }
             case .resume(let transfer): if transfer.index != nil { resume(transfer) }
             }
         }
@@ -250,9 +297,10 @@ final class CurlLoop: @unchecked Sendable {
         transfer.handle = handle
         transfer.index = active.count
         active.append(transfer)
-        transfer.lastHeard = now
+        (transfer.lastHeard, transfer.begun, transfer.connecting) = (now, now, now)
+        if handle.waitsForFirstConnection { join(transfer) }
         if !library.tellsRequestStart { transfer.hasStarted = true }
-        expectSilence(of: transfer)
+        expectDeadline(of: transfer)
         let code = errand_curl_multi_add(multi, handle.raw)
         if code != 0 {
             drop(
@@ -263,13 +311,41 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
+    /// The transfer may have to wait for another one to make the first connection to its host.
+    private func join(_ transfer: Transfer) {
+        let name = transfer.hostAndPort
+        let origin = origins[name] ?? Origin(name)
+        if origins.count > 256 { origins = origins.filter { $0.value.transfers > 0 || $0.value.open > 0 } }
+        origins[name] = origin
+        origin.transfers += 1
+        transfer.origin = origin
+        if transfer.usesLoopClock || !library.tellsRequestStart { return }
+        transfer.shared.withLock { $0.isQueued = true }
+        transfer.startWatch()
+    }
+
+    private func leave(_ transfer: Transfer) {
+        guard let origin = transfer.origin else { return }
+        transfer.origin = nil
+        origin.transfers -= 1
+        // Its sockets may outlive it; they refer to it themselves.
+        if origin.transfers == 0 && origin.open == 0 { origins[origin.name] = nil }
+    }
+
+    /// By its own clock it was silent for too long, unless it waits for a free connection.
+    private func endSilence(of transfer: Transfer) {
+        let isQueued = transfer.index != nil && !transfer.hasStarted
+        if isQueued, transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
+        drop(transfer, with: transfer.silenceError)
+    }
+
     private func resume(_ transfer: Transfer) {
-        guard let handle = transfer.handle else { return }
+        guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.heard()
         let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
         // 43 means that it has no connection, so that there is nothing to go on with: it waits for one, or is over.
         if code != 0 && code != 43 { finish(transfer, code) }
-        expectSilence(of: transfer)
+        expectDeadline(of: transfer)
     }
 
     private func finishTransfers() -> Bool {
@@ -285,6 +361,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func finish(_ transfer: Transfer, _ code: Int32) {
         guard let handle = transfer.handle else { return }
+        if transfer.isParked { return detach(transfer) }
         switch transfer.sequel(to: code, handle) {
         case .end: break
         case .again:
@@ -297,6 +374,7 @@ final class CurlLoop: @unchecked Sendable {
             return shortOfDescriptors.add(transfer, at: now)
         }
         let error = transfer.verdict(code, handle)
+        transfer.noteCopiedBody()
         let timings = handle.timings(of: transfer)
         detach(transfer, endsExchange: error == nil)
         transfer.finish(error, timings)
@@ -304,14 +382,28 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Ends a transfer that libcurl has not ended.
     private func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
-        detach(transfer)
+        if transfer.isParked { return }
+        // Its lookup has a thread of libcurl's, of which nobody would know when the handle is removed; before 7.87 the
+        // removal would even wait for it.
+        if transfer.isResolving { park(transfer) } else { detach(transfer) }
         transfer.finish(error ?? ErrandError(.cancelled, "the transfer was cancelled"), nil)
+    }
+
+    private func park(_ transfer: Transfer) {
+        transfer.isParked = true
+        parked += 1
+        transfer.handle?.waitLong()
+        sockets.release(transfer, at: now)
+        leave(transfer)
     }
 
     private func detach(_ transfer: Transfer, endsExchange: Bool = false) {
         guard let index = transfer.index, let handle = transfer.handle else { return }
         errand_curl_multi_remove(multi, handle.raw)
+        if transfer.isParked { parked -= 1 }
+        sockets.release(transfer, at: now)
         transfer.leaveSocket(isSilent: endsExchange && transfer.head.isHTTP1)
+        leave(transfer)
         transfer.index = nil
         transfer.handle = nil
         lastEnd = now
@@ -349,25 +441,36 @@ final class CurlLoop: @unchecked Sendable {
         unflushed.removeAll(keepingCapacity: true)
     }
 
-    func expectSilence(of transfer: Transfer) {
-        if let deadline = transfer.silenceDeadline { nextSilenceCheck = min(nextSilenceCheck, deadline) }
+    func expectDeadline(of transfer: Transfer) {
+        if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
     }
 
-    private func checkSilence() {
-        nextSilenceCheck = .max
+    private func checkDeadlines() {
+        nextDeadlineCheck = .max
+        // What ended is judged before any of it is removed: a removal lets another transfer begin.
+        var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
-            guard let deadline = transfer.silenceDeadline else { continue }
+            guard let deadline = transfer.deadline else { continue }
             if deadline <= now {
-                drop(transfer, with: transfer.silenceError)
+                overdue.append((transfer, transfer.overdueError))
             } else {
-                nextSilenceCheck = min(nextSilenceCheck, deadline)
+                nextDeadlineCheck = min(nextDeadlineCheck, deadline)
             }
         }
+        for (transfer, error) in overdue { drop(transfer, with: error) }
     }
 
-    /// Connections that have had no request for the configured time go; all of them at once when nothing runs.
+    /// Connections that have had no transfer for the configured time go; all of them at once when nothing runs.
     private func endIdle() {
         nextIdleCheck = .max
+        // Which connection such a transfer has is not known, as with libcurl before 7.80: none is ended.
+        let isUnclear = active.contains { transfer in
+            transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.tellsRequestStart)
+        }
+        if isUnclear {
+            nextIdleCheck = now + patience
+            return
+        }
         if active.isEmpty {
             if lastEnd + patience > now { nextIdleCheck = lastEnd + patience } else { closeAll() }
         } else if let oldest = sockets.endIdle(since: now > patience ? now - patience : 0) {

@@ -33,8 +33,10 @@ public struct CurlTLS: Sendable {
     public var identity: CurlClientIdentity?
     /// TLS 1.2 by default.
     public var minimumVersion = Version.v1_2
-    /// By host in lower case, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo)
-    /// that are accepted, in Base64. One has to match, so a key can be changed. No host by default.
+    /// By host, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo) that are
+    /// accepted, in Base64. One has to match, so a key can be changed. No host by default. Case, a final dot and the way
+    /// of writing an address make no difference; a host in another script than Latin is written as Punycode. A key that
+    /// is no host name ends every request with `insecureConnection` before anything is sent.
     public var publicKeyPins: [String: [String]] = [:]
     /// Accepts a trusted certificate of any other host, so that whoever has one can read and change everything. False by
     /// default; for nothing but a test.
@@ -55,17 +57,20 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
     let source: Source
     let password: String?
 
+    var isInFiles: Bool { if case .pemFiles = source { true } else { false } }
+
     /// Two PEM files.
     public static func pemFiles(certificate: String, key: String, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
     }
 
-    /// PEM in memory.
+    /// PEM in memory. Needs a libcurl with OpenSSL; another one throws `transportUnavailable`.
     public static func pem(certificate: Data, key: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pem(certificate: certificate, key: key), password: password)
     }
 
-    /// A PKCS#12 file, often called .p12 or .pfx.
+    /// A PKCS#12 file, often called .p12 or .pfx. Needs a libcurl with OpenSSL; another one throws
+    /// `transportUnavailable`.
     public static func pkcs12(file: String, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12(file), password: password)
     }

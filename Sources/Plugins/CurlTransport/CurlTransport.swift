@@ -16,7 +16,7 @@ import Synchronization
 public final class CurlTransport: Transport {
     /// What it was made with.
     public let configuration: CurlConfiguration
-    private let started = Mutex<CurlLoop?>(nil)
+    let started = Mutex<CurlLoop?>(nil)
 
     /// Makes one. libcurl is loaded now, once for the process, while there are descriptors; what is wrong with it the first
     /// request throws. Nothing else is opened or started before that request.

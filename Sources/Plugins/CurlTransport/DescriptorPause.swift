@@ -1,7 +1,12 @@
 #if os(Linux)
 import Errand
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
 /// wakes the task.

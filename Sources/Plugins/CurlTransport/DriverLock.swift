@@ -1,5 +1,9 @@
 #if os(Linux)
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A lock that one thread may wait for and others only try: they leave their work to whoever holds it.
 final class DriverLock: @unchecked Sendable {

@@ -20,7 +20,10 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         }
-        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Nanoseconds.milliseconds(Nanoseconds.of(configuration.connectTimeout)))
+        // The loop ends what takes too long, unless it is not told when a connection is there; libcurl comes after it.
+        let margin = loop.library.tellsRequestStart ? 2_000 : 0
+        let patience = min(Nanoseconds.milliseconds(loop.connectPatience), Self.longest)
+        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, patience + margin)
         set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.idleTimeout.components.seconds)))
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
@@ -44,6 +47,12 @@ extension EasyHandle {
         try setTLS(configuration.tls)
     }
 
+    /// A day, which stands for no limit.
+    private static let longest = 86_400_000
+
+    /// A lookup that nobody waits for may take its time: its end is how it is known that its thread is gone.
+    func waitLong() { set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Self.longest) }
+
     /// What depends on the scheme and the host.
     func setOrigin(_ url: URL, isSecure: Bool) throws(ErrandError) {
         let loop = loop.value
@@ -51,12 +60,11 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
         }
         // Many requests at once wait for the first connection, which may turn out to carry all of them.
-        set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
-        let pins = loop.configuration.tls.publicKeyPins
-        if pins.isEmpty { return }
-        let host = url.host?.lowercased() ?? ""
-        guard let keys = pins[host] ?? pins["*"] else {
-            return set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none)
+        waitsForFirstConnection = isSecure && loop.speaksHTTP2
+        set(ERRAND_CURLOPT_PIPEWAIT, waitsForFirstConnection ? 1 : 0)
+        guard let keys = try loop.pins.keys(for: url) else {
+            if !loop.pins.isEmpty { set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none) }
+            return
         }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == 32 }) else {
             throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
@@ -82,6 +90,7 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
         }
         guard let identity = tls.identity else { return }
+        try loop.value.library.check(identity)
         switch identity.source {
         case .pemFiles(let certificate, let key):
             try require(ERRAND_CURLOPT_SSLCERT, certificate)

@@ -11,6 +11,8 @@ final class EasyHandle {
     private var headerList = HeaderList()
     /// Whether nothing is set but what every transfer needs.
     var isClean = false
+    /// Whether libcurl holds the request back while the first connection to its host is being made.
+    var waitsForFirstConnection = false
 
     private static let errorTextSize = 256
 
@@ -125,32 +127,6 @@ final class EasyHandle {
     var announcedLength: Int64? {
         let length = errand_curl_get_offset(raw, ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length < 0 ? nil : length
-    }
-
-    func timings(of transfer: Transfer) -> TransferTimings {
-        var timings = TransferTimings()
-        let isReused = transfer.hasStarted && errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0
-        timings.queued = transfer.queued
-        if transfer.hasStarted { timings.isReusedConnection = isReused }
-        if !isReused {
-            timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T)
-            timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T)
-            timings.secured = time(ERRAND_CURLINFO_APPCONNECT_TIME_T)
-        }
-        timings.firstByte = time(ERRAND_CURLINFO_STARTTRANSFER_TIME_T)
-        timings.total = time(ERRAND_CURLINFO_TOTAL_TIME_T)
-        timings.bytesSent = errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T)
-        timings.bytesReceived = errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_DOWNLOAD_T)
-        timings.httpVersion = transfer.head.version
-        if let address = errand_curl_get_string(raw, ERRAND_CURLINFO_PRIMARY_IP), address[0] != 0 {
-            timings.remoteAddress = String(cString: address)
-        }
-        return timings
-    }
-
-    private func time(_ info: Int32) -> Duration? {
-        let microseconds = errand_curl_get_offset(raw, info)
-        return microseconds > 0 ? .microseconds(microseconds) : nil
     }
 }
 

@@ -1,6 +1,10 @@
 #if os(Linux)
 import Errand
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What is known of a transfer that libcurl ended with an error.
 struct Failure {

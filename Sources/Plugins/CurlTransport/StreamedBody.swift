@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The body of an answer, pulled by its reader; a reader that stops pauses the transfer. Decoding is the reader's work,
+/// The body of a response, pulled by its reader; a reader that stops pauses the transfer. Decoding is the reader's work,
 /// step by step, so that it holds up no other transfer.
 final class StreamedBody: HTTPBodySource {
     private let transfer: Transfer
@@ -40,7 +40,19 @@ final class StreamedBody: HTTPBodySource {
         }
     }
 
+    /// The next piece from the wire. Before the end, and before a failure, accessories have received what came before it.
     private func received() async throws -> Data? {
+        do {
+            let data = try await next()
+            if data == nil || !transfer.usesLoopClock { await transfer.deliverReports(waits: true) }
+            return data
+        } catch {
+            if !transfer.isCancelled { await transfer.deliverReports(waits: true) }
+            throw error
+        }
+    }
+
+    private func next() async throws -> Data? {
         if Task.isCancelled { transfer.cancel() }
         switch try transfer.take() {
         case .chunk(let data): return data

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Errand
+import Synchronization
 
 // How often a request goes out: all of it under the loop's driver lock.
 extension Transfer {
@@ -33,7 +34,7 @@ extension Transfer {
 
     /// A connection is there, and libcurl is about to send the request on it; false refuses that.
     func beginAttempt() -> Bool {
-        noteStart()
+        noteRequest()
         guard let handle else { return false }
         noteConnection()
         attempts.waitsSince = nil
@@ -94,8 +95,12 @@ extension Transfer {
         }
         uploadOffset = 0
         progress.sent = 0
+        // Its connection is yet to come again: a wait for a free one is no silence.
+        (hasStarted, isRequested, isResolving) = (false, false, false)
+        if !usesLoopClock { shared.withLock { $0.isQueued = true } }
         isReceivePaused = false
         isSendPaused = false
+        isUploadAbandoned = false
     }
 
     /// The end of its patience with a process that has no descriptors.

@@ -13,7 +13,11 @@ extension Transfer {
     /// libcurl watches a socket for it, or no longer does.
     func noteSocket(_ descriptor: Int32, isWatched: Bool) {
         place.isWatched = isWatched
-        if isWatched { setUnplaced(false) } else { place.left = descriptor }
+        if isWatched { return setUnplaced(false) }
+        place.left = descriptor
+        // After a response that refuses the request libcurl still waits for the source of its body, which may never give
+        // anything.
+        if head.status >= 300 { abandonUpload() }
     }
 
     /// libcurl has a connection for it: the one that was made for it and is watched already, or a kept one. For a second

@@ -2,29 +2,65 @@
 import CErrandCurl
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
-// What happens on the wire: all of it under the loop's driver lock.
+// What happens on the wire: all of it under the loop's driver lock, so that nothing of the user's is called here.
 extension Transfer {
-    /// A connection is being made or used from now on; waiting for a free one is over.
-    func noteStart() {
+    /// A connection is being made or used from now on; waiting for a free one is over. With `isNew` one is being made,
+    /// and a time in which it waited for another one to be made counts.
+    func noteStart(isNew: Bool) {
         if hasStarted { return }
+        let now = Nanoseconds.now
         hasStarted = true
-        lastHeard = Nanoseconds.now
-        queued = .nanoseconds(Int64(lastHeard - created))
-        if usesLoopClock { return loop.expectSilence(of: self) }
-        heardByClock()
-        if watch == nil { watch = Task { await watchSilence() } }
+        queued = .nanoseconds(Int64(now - created))
+        var start = now
+        if isNew, let origin { start = loop.sockets.waitStart(origin, since: begun, now: now) }
+        (lastHeard, connecting) = (start, start)
+        if usesLoopClock { return loop.expectDeadline(of: self) }
+        if !isNew || origin == nil { report(.heard) }
+        shared.withLock { $0.isQueued = false }
+        startWatch()
+        loop.expectDeadline(of: self)
+    }
+
+    /// A name is about to be looked up; false where too many lookups that were cancelled still run.
+    func mayLookUp() -> Bool {
+        if isParked { return false }
+        isResolving = true
+        noteStart(isNew: true)
+        if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
+        return fail(
+            .nameLookupFailed, "\(loop.parked) name lookups that were cancelled still run, and no more are begun")
+    }
+
+    /// It has its connection, and its head is about to be sent.
+    func noteRequest() {
+        noteStart(isNew: false)
+        if !isRequested { heard() }
+        isRequested = true
+        times.restart(at: Nanoseconds.now, hasBody: hasReadBody)
+        loop.expectDeadline(of: self)
+    }
+
+    /// Whether libcurl asks for the body piece by piece.
+    private var hasReadBody: Bool {
+        switch upload {
+        case .none: false
+        case .data(let data): data.count > Self.copiedBodyBytes
+        case .stream: true
+        }
     }
 
     func heard() {
         lastHeard = loop.now
-        if !usesLoopClock { heardByClock() }
+        if !usesLoopClock { report(.heard) }
     }
 
     /// One header line; false ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         heard()
+        if times.firstByte == nil { times.firstByte = Nanoseconds.now }
         headerBytes += line.count
         guard headerBytes <= loop.configuration.maximumHeaderBytes else {
             return fail(
@@ -37,14 +73,17 @@ extension Transfer {
                 return trailers.add(line)
             }
             head.restart()
+            times.firstByte = Nanoseconds.now
         }
         guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
         if !head.isComplete { return true }
         if head.status >= 100 && head.status < 200 && head.status != 101 {
-            options.report(.informational(status: head.status, headers: head.headers))
+            report(.event(.informational(status: head.status, headers: head.headers)))
             head.restart()
+            times.firstByte = nil
             return true
         }
+        noteCopiedBody()
         return receiveHead()
     }
 
@@ -138,6 +177,7 @@ extension Transfer {
         case .data(let data):
             count = data.dropFirst(uploadOffset).copyBytes(to: buffer)
             uploadOffset += count
+        case .stream where isUploadAbandoned: return Int(ERRAND_CURL_READFUNC_ABORT)
         case .stream(let stream):
             switch stream.read(into: buffer, for: self) {
             case .bytes(let taken): count = taken
@@ -150,9 +190,15 @@ extension Transfer {
             }
         }
         progress.sent += Int64(count)
-        progress.totalToSend = upload.length
-        reportProgress()
+        if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
+        reportProgress(isWhole: progress.sent == progress.totalToSend && count > 0)
         return count
+    }
+
+    /// A small body goes out with the head, and libcurl asks for nothing: what it has sent is known afterwards.
+    func noteCopiedBody() {
+        guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
+        progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
     /// libcurl sends the body again on a fresh connection, because a reused one turned out closed.
@@ -168,17 +214,32 @@ extension Transfer {
         }
     }
 
-    private func reportProgress() {
-        guard progress.received + progress.sent - reported >= Self.progressStep else { return }
+    private func reportProgress(isWhole: Bool = false) {
+        guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return }
         reported = progress.received + progress.sent
-        options.report(.progress(progress))
+        report(.event(.progress(progress)))
     }
 
     /// The halves that stay paused when a reader or a body goes on.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
-        if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty }
+        if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
+    }
+
+    /// Ends an exchange whose response is complete while libcurl waits for the source of the request's body.
+    func abandonUpload() {
+        guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
+        isUploadAbandoned = true
+        loop.submit(.resume(self))
+    }
+
+    /// How an exchange ended that was abandoned by ``abandonUpload()``.
+    private var abandonedVerdict: ErrandError? {
+        if let length = progress.totalToReceive, hasBody, progress.received < length {
+            return ErrandError(.truncated, "the connection was closed within the body of the response")
+        }
+        return nil
     }
 
     private func fail(_ code: ErrandError.Code, _ message: String) -> Bool {
@@ -190,9 +251,13 @@ extension Transfer {
         fail(.bodyTooLarge, "the body is longer than the limit of \(options.bodyLimit) bytes")
     }
 
+    /// CURLE_ABORTED_BY_CALLBACK.
+    private static let abortedByCallback: Int32 = 42
+
     /// What became of it in libcurl's eyes and in our own; nil if all is well.
     func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
         if let failure { return failure }
+        if code == Self.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
         if code == 0 {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed within the head of the answer")
@@ -217,15 +282,8 @@ extension Transfer {
     /// The transfer is over on the wire; called once, unless it was cancelled before it began.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) {
         let error = error.map(withEvidence)
-        upload.stop()
         watch?.cancel()
         self.timings = timings
-        if !trailers.isEmpty { options.report(.trailers(trailers.trailers)) }
-        // A waiter that gets its answer tells these itself, off the loop.
-        if isStreamed || error != nil {
-            if progress.received + progress.sent > reported { options.report(.progress(progress)) }
-            if let timings { options.report(.timings(timings)) }
-        }
         let (waiter, reader, chunk) = shared.withLock { shared -> (Waiter?, Reader?, Data?) in
             shared.isOver = true
             if shared.failure == nil { shared.failure = error }
@@ -233,6 +291,8 @@ extension Transfer {
             defer { (shared.waiter, shared.reader) = (nil, nil) }
             return (shared.waiter, shared.reader, chunk)
         }
+        // Who waits for the end delivers the last reports before it returns.
+        reportEnd(isFailure: error != nil, soon: waiter == nil && (reader == nil || chunk != nil))
         if let error {
             waiter?.resume(throwing: error)
             if let chunk { reader?.resume(returning: chunk) } else { reader?.resume(throwing: error) }
@@ -240,6 +300,15 @@ extension Transfer {
             waiter?.resume()
             reader?.resume(returning: chunk)
         }
+    }
+
+    private func reportEnd(isFailure: Bool, soon: Bool) {
+        if case .stream = upload { report(.sourceIsDone, soon: soon) }
+        if !trailers.isEmpty { report(.event(.trailers(trailers.trailers)), soon: soon) }
+        // A waiter that gets its whole response reports these itself.
+        guard isStreamed || isFailure else { return }
+        if progress.received + progress.sent > reported { report(.event(.progress(progress)), soon: soon) }
+        if let timings { report(.event(.timings(timings)), soon: soon) }
     }
 }
 #endif

@@ -2,7 +2,6 @@
 import CErrandCurl
 import Errand
 import ErrandEssentials
-import Glibc
 import Synchronization
 
 /// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
@@ -26,8 +25,24 @@ final class Transfer: @unchecked Sendable {
 
     var handle: EasyHandle?
     var index: Int?
+    /// When the loop began it.
+    var begun: UInt64 = 0
+    /// Whether a connection is being made for it, or it has one.
     var hasStarted = false
+    /// Since when a connection is being made.
+    var connecting: UInt64 = 0
+    /// Whether it got its connection.
+    var isRequested = false
+    /// Whether a name is being looked up for it.
+    var isResolving = false
+    /// It is over for everybody but libcurl, which waits for the end of its name lookup.
+    var isParked = false
+    /// The connections of the host it is for, where requests wait for the first of them.
+    var origin: Origin?
+    /// The sockets of its connection.
+    var held: [SocketTable.Hold] = []
     var lastHeard: UInt64 = 0
+    var times = WireTimes()
     var head = ResponseHead()
     var trailers = ResponseHead()
     var collected = ByteBuffer()
@@ -42,11 +57,14 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     var uploadOffset = 0
+    /// The exchange is over although the source of the request's body has not ended.
+    var isUploadAbandoned = false
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
 
     let shared = Mutex(Shared())
+    let reports = Mutex(Reports())
 
     /// What the reader's threads and the loop share.
     struct Shared: ~Copyable {
@@ -55,8 +73,10 @@ final class Transfer: @unchecked Sendable {
         var buffer = ByteBuffer()
         var isFlushPending = false
         var isPaused = false
-        /// Told here only where the clock is not the system's.
+        /// Set here only where the clock is not the system's.
         var isSendPaused = false
+        /// Whether it has no connection yet; set here only where the clock is not the system's.
+        var isQueued = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
@@ -82,7 +102,10 @@ final class Transfer: @unchecked Sendable {
         usesLoopClock = options.time is SystemTimeSource
         patience = Nanoseconds.of(options.timeout)
         upload = try Upload(request)
+        progress.totalToSend = upload.length
     }
+
+    var hostAndPort: String { "\(request.url.host?.lowercased() ?? ""):\(request.url.port ?? 443)" }
 
     static var cancelled: ErrandError { ErrandError(.cancelled, "the transfer was cancelled") }
 }
@@ -90,11 +113,17 @@ final class Transfer: @unchecked Sendable {
 extension Transfer {
     /// Sends the request; returns when the head is there, or for delivery as data the whole answer.
     func response() async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { wait($0) }
-        } onCancel: {
-            cancel()
+        do {
+            try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { wait($0) }
+            } onCancel: {
+                cancel()
+            }
+        } catch {
+            if !isCancelled { await deliverReports(waits: true) }
+            throw error
         }
+        await deliverReports(waits: true)
         // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
         shared.withLock { _ in }
         do { return try answered() } catch {

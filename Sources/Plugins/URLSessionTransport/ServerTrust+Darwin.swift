@@ -1,6 +1,7 @@
 #if !canImport(FoundationNetworking)
 import CryptoKit
 public import Errand
+import ErrandSupport
 public import Foundation
 import Security
 
@@ -17,8 +18,10 @@ import Security
 public struct ServerTrust: Sendable {
     /// Certificates of authorities, as DER, that count instead of the system's; the system's if empty.
     public var authorities: [Data]
-    /// By host in lower case, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo)
-    /// that are accepted, in Base64. One has to match, so a key can be changed. No host by default.
+    /// By host, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo) that are
+    /// accepted, in Base64. One has to match, so a key can be changed. No host by default. Case and a final dot make no
+    /// difference; a host in another script than Latin is written as Punycode. A key that is no host name ends every
+    /// request with `insecureConnection`.
     public var publicKeyPins: [String: [String]]
 
     /// The system's authorities and any key, unless said otherwise.
@@ -38,7 +41,9 @@ public struct ServerTrust: Sendable {
         guard SecTrustEvaluateWithError(peer, &error) else {
             return error.map { CFErrorCopyDescription($0) as String } ?? "the server's certificate is not trusted"
         }
-        guard let pins = publicKeyPins[host.lowercased()] ?? publicKeyPins["*"] else { return nil }
+        let keys: [String]?
+        do { keys = try HostPins(publicKeyPins).keys(for: host) } catch { return error.description }
+        guard let pins = keys else { return nil }
         guard let chain = SecTrustCopyCertificateChain(peer) as? [SecCertificate], let leaf = chain.first,
             let pin = Self.pin(of: leaf)
         else { return "the server's public key cannot be read" }
@@ -62,6 +67,12 @@ final class TrustingDelegate: SessionDelegate, @unchecked Sendable {
     let trust: ServerTrust
 
     init(_ trust: ServerTrust) { self.trust = trust }
+
+    override func check() throws(ErrandError) {
+        do { _ = try HostPins(trust.publicKeyPins) } catch {
+            throw ErrandError(.insecureConnection, error.description)
+        }
+    }
 }
 
 extension Transport where Self == URLSessionTransport {

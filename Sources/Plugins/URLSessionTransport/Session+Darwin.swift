@@ -81,6 +81,7 @@ extension SessionDelegate {
             timings.connected = since(last.secureConnectionStartDate ?? last.connectEndDate)
         }
         timings.queued = since(last.domainLookupStartDate ?? last.connectStartDate ?? last.requestStartDate)
+        timings.requestSent = since(last.requestEndDate)
         timings.firstByte = since(last.responseStartDate)
         timings.total = since(last.responseEndDate)
         timings.bytesSent = last.countOfRequestBodyBytesSent

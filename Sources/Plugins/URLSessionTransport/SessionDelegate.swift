@@ -1,3 +1,4 @@
+import Errand
 import Foundation
 import Synchronization
 
@@ -11,6 +12,9 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is behind a Mutex; subclasses add constants only.
 
     private let transfers = Mutex<[Int: Transfer]>([:])
+
+    /// Throws where nothing may be sent because of what the servers should be asked for.
+    func check() throws(ErrandError) {}
 
     func add(_ transfer: Transfer, for task: URLSessionTask) {
         transfers.withLock { $0[task.taskIdentifier] = transfer }

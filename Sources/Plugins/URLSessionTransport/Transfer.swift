@@ -27,6 +27,7 @@ final class Transfer: Sendable {
         var isHeldBack = false
         var isSuspended = false
         var started: ContinuousClock.Instant?
+        var requestSent: ContinuousClock.Instant?
         var firstByte: ContinuousClock.Instant?
         var lastHeard: ContinuousClock.Instant
         var progress = TransferProgress()
@@ -48,7 +49,9 @@ final class Transfer: Sendable {
         self.upload = upload
         (delegate, queue) = (transport.delegate, transport.queue)
         isStreamed = options.delivery != .data
-        state = Mutex(State(session: transport.session, lastHeard: options.time.now))
+        var progress = TransferProgress()
+        if case .none = upload.source {} else { progress.totalToSend = upload.length }
+        state = Mutex(State(session: transport.session, lastHeard: options.time.now, progress: progress))
     }
 
     /// Sends the request; returns when the head is there, or for delivery as data the whole answer.
@@ -240,10 +243,10 @@ extension Transfer {
         let progress = state.withLock { state -> TransferProgress? in
             state.lastHeard = now
             state.progress.sent = max(total, state.progress.sent)
-            state.progress.totalToSend = upload.length
-            guard state.progress.received + state.progress.sent - state.reported >= Self.progressStep else {
-                return nil
-            }
+            let isWhole = state.progress.sent == upload.length
+            if isWhole, state.requestSent == nil { state.requestSent = now }
+            let isStep = state.progress.received + state.progress.sent - state.reported >= Self.progressStep
+            guard isStep || isWhole else { return nil }
             state.reported = state.progress.received + state.progress.sent
             return state.progress
         }
@@ -267,6 +270,7 @@ extension Transfer {
             var timings = TransferTimings()
             guard let started = state.started else { return timings }
             timings.total = started.duration(to: now)
+            timings.requestSent = state.requestSent.map { started.duration(to: $0) }
             timings.firstByte = state.firstByte.map { started.duration(to: $0) }
             if state.progress.sent > 0 || upload.length == 0 { timings.bytesSent = state.progress.sent }
             if let response = state.response, !ResponseFields.isDecoded(response, for: request.method) {

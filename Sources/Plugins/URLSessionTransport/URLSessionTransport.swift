@@ -59,6 +59,7 @@ public final class URLSessionTransport: Transport {
     static let never: TimeInterval = 31_536_000
 
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        try delegate.check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
             throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")
         }

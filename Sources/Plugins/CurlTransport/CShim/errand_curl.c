@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 
+#include "errand_exit.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -92,7 +94,9 @@ static const char *load(void) {
         if (!library) return dlerror();
     }
     if (!find_all(library)) return "it lacks a function of libcurl's interface";
+    errand_exit_prepare(library);
     if (api.global_init(3L) != 0) return "curl_global_init failed";
+    errand_exit_register();
     info = api.version(0);
     return info ? NULL : "curl_version_info failed";
 }

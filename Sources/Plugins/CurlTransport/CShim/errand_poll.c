@@ -3,9 +3,12 @@
 
 #if defined(__linux__)
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -62,6 +65,44 @@ int errand_has_descriptors(int count) {
 }
 
 int errand_socket_make(int family, int type, int protocol) { return socket(family, type | SOCK_CLOEXEC, protocol); }
+
+int errand_close(int descriptor) { return close(descriptor); }
+
+int errand_socket_port(int descriptor) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
+struct start {
+    void (*body)(void *user);
+    void *user;
+};
+
+static void *run(void *start) {
+    struct start copy = *(struct start *)start;
+    free(start);
+    copy.body(copy.user);
+    return NULL;
+}
+
+int errand_thread_start(void (*body)(void *user), void *user) {
+    struct start *start = malloc(sizeof *start);
+    if (!start) return ENOMEM;
+    start->body = body;
+    start->user = user;
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, run, start);
+    if (code) free(start); else pthread_detach(thread);
+    return code;
+}
+
+void errand_thread_rest(void) {
+    for (;;) pause();
+}
 
 void errand_thread_prepare(const char *name) {
     sigset_t all;

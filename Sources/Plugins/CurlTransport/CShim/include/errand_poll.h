@@ -31,6 +31,13 @@ int errand_has_descriptors(int count);
 
 // A socket that no child process inherits.
 int errand_socket_make(int family, int type, int protocol);
+int errand_close(int descriptor);
+// The local port of an internet socket; 0 if it has none.
+int errand_socket_port(int descriptor);
+// Runs `body` on a thread of its own; 0, or an error's number.
+int errand_thread_start(void (*body)(void *user), void *user);
+// Does nothing until the process is over.
+_Noreturn void errand_thread_rest(void);
 // The name of the calling thread, blocked signals included: none of the process's are taken by it.
 void errand_thread_prepare(const char *name);
 

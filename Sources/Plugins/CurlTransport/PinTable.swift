@@ -1,0 +1,24 @@
+#if os(Linux)
+import Errand
+import ErrandSupport
+import ErrandEssentials
+
+/// The pinned keys of a transport; what is wrong with them is `insecureConnection`.
+struct PinTable {
+    private let pins: HostPins
+
+    init(_ pins: [String: [String]]) throws(ErrandError) {
+        do { self.pins = try HostPins(pins) } catch {
+            throw ErrandError(.insecureConnection, error.description)
+        }
+    }
+
+    var isEmpty: Bool { pins.isEmpty }
+
+    func keys(for url: URL) throws(ErrandError) -> [String]? {
+        do { return try pins.keys(for: url.host ?? "") } catch {
+            throw ErrandError(.insecureConnection, error.description)
+        }
+    }
+}
+#endif

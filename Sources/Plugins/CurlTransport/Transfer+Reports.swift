@@ -1,0 +1,88 @@
+#if os(Linux)
+import Errand
+import Synchronization
+
+// What happens on the wire concerns code of the user's: accessories, listeners of progress, a time source, the source of
+// a body. None of it runs under the loop's driver lock: it is queued there, and run elsewhere in the same order.
+extension Transfer {
+    enum Report: Sendable {
+        case event(TransportEvent)
+        /// Something was heard at about this time, on a clock that is not the system's.
+        case heard
+        /// The exchange is over: the source of the request's body is not needed any more.
+        case sourceIsDone
+
+        var isProgress: Bool { if case .event(.progress) = self { true } else { false } }
+        var isHeard: Bool { if case .heard = self { true } else { false } }
+    }
+
+    struct Reports {
+        var queued: [Report] = []
+        var isDelivering = false
+        var isScheduled = false
+        var waiting: [UnsafeContinuation<Void, Never>] = []
+    }
+
+    /// Further progress replaces the last one beyond this number; other events are bounded by the limit of headers.
+    private static let queuedReports = 16
+
+    /// Queues a report. It is delivered soon, or by the task that waits for the transfer where it is about to be resumed.
+    func report(_ report: Report, soon: Bool = true) {
+        let isFirst = reports.withLock { reports in
+            if report.isHeard, reports.queued.last?.isHeard == true { return false }
+            if report.isProgress, reports.queued.count >= Self.queuedReports, reports.queued.last?.isProgress == true {
+                reports.queued[reports.queued.count - 1] = report
+            } else {
+                reports.queued.append(report)
+            }
+            guard soon else { return false }
+            defer { reports.isScheduled = true }
+            return !reports.isScheduled && !reports.isDelivering
+        }
+        if isFirst { Task.detached { await self.deliverReports(waits: false) } }
+    }
+
+    /// Delivers what is queued. With `waits` it returns when everything queued so far is delivered, by another task
+    /// perhaps.
+    func deliverReports(waits: Bool) async {
+        while let queued = reports.withLock({ Self.next(&$0) }) {
+            if !queued.isEmpty {
+                for report in queued { deliver(report) }
+                let waiting = reports.withLock { reports in
+                    defer { (reports.isDelivering, reports.waiting) = (false, []) }
+                    return reports.waiting
+                }
+                for continuation in waiting { continuation.resume() }
+            } else if waits {
+                await withUnsafeContinuation { continuation in
+                    let isOver = reports.withLock { reports in
+                        if reports.isDelivering { reports.waiting.append(continuation) }
+                        return !reports.isDelivering
+                    }
+                    if isOver { continuation.resume() }
+                }
+            } else {
+                return
+            }
+        }
+    }
+
+    /// The reports for the caller to deliver; none while another task delivers, nil when there is nothing left to do.
+    private static func next(_ reports: inout Reports) -> [Report]? {
+        if reports.isDelivering { return [] }
+        reports.isScheduled = false
+        if reports.queued.isEmpty { return nil }
+        reports.isDelivering = true
+        defer { reports.queued = [] }
+        return reports.queued
+    }
+
+    private func deliver(_ report: Report) {
+        switch report {
+        case .event(let event): options.report(event)
+        case .heard: heardByClock()
+        case .sourceIsDone: upload.stop()
+        }
+    }
+}
+#endif

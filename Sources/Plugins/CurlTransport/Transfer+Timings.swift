@@ -1,0 +1,60 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+
+/// What libcurl does not measure, or measures wrongly: its "start of the transfer" is the first byte of the request's
+/// body where it asks for one.
+struct WireTimes {
+    /// When the last byte of the request was handed over.
+    var requestSent: UInt64?
+    /// When the first line of the response came, informational ones aside.
+    var firstByte: UInt64?
+
+    /// A request begins on a connection, for the second time perhaps.
+    mutating func restart(at now: UInt64, hasBody: Bool) {
+        firstByte = nil
+        requestSent = hasBody ? nil : now
+    }
+}
+
+extension EasyHandle {
+    /// The body bytes that were sent.
+    var bytesSent: Int64 { max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
+
+    /// When the parts of a transfer ended, counted from the call of `send`.
+    func timings(of transfer: Transfer) -> TransferTimings {
+        var timings = TransferTimings()
+        let isReused = transfer.hasStarted && errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0
+        timings.queued = transfer.queued
+        if transfer.hasStarted { timings.isReusedConnection = isReused }
+        if !isReused {
+            // libcurl counts from the moment at which the transfer stopped to wait.
+            let start = transfer.queued ?? .zero
+            timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T).map { start + $0 }
+            timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T).map { start + $0 }
+            timings.secured = time(ERRAND_CURLINFO_APPCONNECT_TIME_T).map { start + $0 }
+        }
+        timings.requestSent = transfer.times.requestSent.map(transfer.sinceStart)
+        timings.firstByte = transfer.times.firstByte.map(transfer.sinceStart)
+        timings.total = transfer.sinceStart(Nanoseconds.now)
+        timings.bytesSent = bytesSent
+        timings.bytesReceived = errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_DOWNLOAD_T)
+        timings.httpVersion = transfer.head.version
+        if let address = errand_curl_get_string(raw, ERRAND_CURLINFO_PRIMARY_IP), address[0] != 0 {
+            timings.remoteAddress = String(cString: address)
+        }
+        return timings
+    }
+
+    private func time(_ info: Int32) -> Duration? {
+        let microseconds = errand_curl_get_offset(raw, info)
+        return microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+}
+
+extension Transfer {
+    fileprivate func sinceStart(_ instant: UInt64) -> Duration {
+        .nanoseconds(Int64(clamping: instant > created ? instant - created : 0))
+    }
+}
+#endif

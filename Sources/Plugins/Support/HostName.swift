@@ -1,0 +1,92 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Host names and addresses in one form for every way of writing them.
+package enum HostName {
+    /// In lower case and without the final dot, an address as it is usually written; nil for what is no host, such as a
+    /// URL, a name with a port, or one in another script than Latin, which is written as Punycode (RFC 5891).
+    package static func normalized(_ text: String) -> String? {
+        var host = text[...]
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        if host.utf8.contains(UInt8(ascii: ":")) { return literal(host) }
+        if host.last == "." { host = host.dropLast() }
+        guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(isAllowed) else { return nil }
+        if let address = address(String(host)) { return address }
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard labels.allSatisfy({ (1...63).contains($0.count) }) else { return nil }
+        return host.lowercased()
+    }
+
+    /// Whether it is an address, for which nothing is looked up.
+    package static func isAddress(_ text: String) -> Bool {
+        text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy(isAllowed) && address(text) != nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
+
+    /// An IPv6 address (RFC 5952), without its zone.
+    private static func literal(_ text: Substring) -> String? {
+        var address = in6_addr()
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &address) == 1 else { return nil }
+        var name = [CChar](repeating: 0, count: 64)
+        guard inet_ntop(AF_INET6, &address, &name, 64) != nil else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// An IPv4 address in any form that connects: `127.1` and `0x7f000001` are `127.0.0.1`.
+    private static func address(_ text: String) -> String? {
+        guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
+        var address = in_addr()
+        guard inet_aton(text, &address) != 0 else { return nil }
+        let number = UInt32(bigEndian: address.s_addr)
+        return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
+    }
+}
+
+/// Public keys by host, however the host is written.
+package struct HostPins: Sendable {
+    package struct Fault: SupportFault {
+        package let description: String
+    }
+
+    private var keys: [String: [String]] = [:]
+    private let others: [String]?
+
+    /// Throws for a key that is no host name, and for two that are one host with other pins.
+    package init(_ pins: [String: [String]]) throws(Fault) {
+        others = pins["*"]
+        for (name, list) in pins where name != "*" {
+            guard let host = HostName.normalized(name) else {
+                throw Fault(
+                    description: "the pins for \"\(name)\" are for no host name: no scheme, port or path belongs to it")
+            }
+            if let known = keys[host], Set(known) != Set(list) {
+                throw Fault(description: "the host \(host) is pinned twice, to different keys")
+            }
+            keys[host] = list
+        }
+    }
+
+    package var isEmpty: Bool { keys.isEmpty && others == nil }
+
+    /// The pins for a host; nil if it has none. Throws where pins exist and it cannot be said for which host.
+    package func keys(for host: String) throws(Fault) -> [String]? {
+        if isEmpty { return nil }
+        guard let name = HostName.normalized(host) else {
+            throw Fault(description: "the host of the URL is no host name, so that its pins are not known")
+        }
+        return keys[name] ?? others
+    }
+}

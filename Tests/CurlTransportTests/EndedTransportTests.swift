@@ -1,0 +1,84 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(2)))
+struct EndedTransportTests {
+    /// A body that ends when a test says so, whether it was cancelled or not.
+    private final class Stubborn: HTTPBodySource {
+        private struct State {
+            var isEnded = false
+            var waiter: CheckedContinuation<Void, Never>?
+        }
+        private let state = Mutex(State())
+        private let pulls = Atomic(0)
+        var isWaitedFor: Bool { state.withLock { $0.waiter != nil } }
+
+        func nextChunk() async throws -> Data? {
+            if pulls.add(1, ordering: .relaxed).newValue == 1 { return pattern(100) }
+            await withCheckedContinuation { continuation in
+                let isEnded = state.withLock { state in
+                    if !state.isEnded { state.waiter = continuation }
+                    return state.isEnded
+                }
+                if isEnded { continuation.resume() }
+            }
+            return nil
+        }
+
+        func cancel() {}
+
+        func end() {
+            let waiter = state.withLock { state in
+                state.isEnded = true
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume()
+        }
+    }
+
+    /// Something that lives as long as a transfer.
+    private final class Clock: TimeSource {
+        var now: ContinuousClock.Instant { .now }
+        var date: Date { Date() }
+        func sleep(until instant: ContinuousClock.Instant) async throws {
+            try await Task.sleep(until: instant, clock: .continuous)
+        }
+    }
+
+    @Test("a body that goes on after the transport's thread has ended keeps nothing alive")
+    func goesOn() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try RawServer { peer in
+                _ = peer.readHead()
+                _ = peer.read(10)
+                // The response comes before the whole request, and the connection ends.
+                peer.send("HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+            }
+            let source = Stubborn()
+            weak var clock: Clock?
+            func send() async throws {
+                let transport = CurlTransport()
+                let time = Clock()
+                clock = time
+                let post = try request(.post, server.url(), body: .stream(HTTPBody(source: source)))
+                let response = try await transport.send(post, options: TransportOptions(time: time))
+                precondition(response.status == 413)
+            }
+            try await send()
+            try await eventually { threads(named: "errand-curl") == 0 }
+            precondition(source.isWaitedFor && clock != nil)
+            source.end()
+            try await eventually { clock == nil }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+@Suite(
+    "The end of a program over libcurl", .timeLimit(.minutes(30)), .serialized,
+    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+struct ExitTests {
+    /// `ERRAND_EXITS` in the environment sets how many programs end.
+    private static let exits = getenv("ERRAND_EXITS").flatMap { Int(String(cString: $0)) } ?? 32
+
+    @Test("a program that ends while TLS requests run ends normally")
+    func whileRunning() async throws {
+        let nginx = try Nginx([("good", " ssl;")])
+        var ends: [ChildProgram.End] = []
+        for _ in 0..<Self.exits {
+            let arguments = [
+                "end", nginx.url("good", "/48m"), nginx.file("root.pem"), "\(Int.random(in: 0...32))",
+                "\(Int.random(in: 0...20_000))",
+            ]
+            ends.append(try await ChildProgram.run(arguments))
+        }
+        let unclean = ends.filter { $0 != .exited(0) }
+        #expect(unclean.isEmpty, "\(unclean.count) of \(ends.count)")
+    }
+}

@@ -1,0 +1,111 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Requests over TLS wait for the first connection to their host, which may turn out to carry all of them.
+@Suite("The wait for a first connection", .timeLimit(.minutes(2)))
+struct FirstConnectionTests {
+    /// Takes connections and stays silent.
+    private func silentServer() throws -> RawServer { try RawServer { peer in _ = peer.drain() } }
+
+    enum Limit: CaseIterable { case silence, connection }
+
+    @Test(
+        "requests that wait for a connection that is never made end by their own timeout, not one after the other",
+        arguments: Limit.allCases)
+    func own(limit: Limit) async throws {
+        let server = try silentServer()
+        var configuration = CurlConfiguration()
+        if limit == .connection { configuration.connectTimeout = .milliseconds(500) }
+        let transport = CurlTransport(configuration)
+        let url = "https://127.0.0.1:\(server.port)/"
+        let timeout = limit == .silence ? Duration.milliseconds(500) : .seconds(120)
+        let ended = Log<String>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    let error = try await failure {
+                        try await transport.send(try request(.get, url), options: .of(timeout: timeout))
+                    }
+                    #expect(error.code == .timedOut)
+                    ended.add("waiting")
+                }
+            }
+            // A transport of its own, so that nothing but the time relates the two.
+            group.addTask {
+                let error = try await failure {
+                    try await CurlTransport().send(
+                        try request(.get, server.url()), options: .of(timeout: .milliseconds(2500)))
+                }
+                #expect(error.code == .timedOut)
+                ended.add("slow")
+            }
+            try await group.waitForAll()
+        }
+        #expect(ended.all == Array(repeating: "waiting", count: 8) + ["slow"])
+    }
+
+    @Test("a short timeout behind a long one is kept")
+    func shorter() async throws {
+        let server = try silentServer()
+        let transport = CurlTransport()
+        let url = "https://127.0.0.1:\(server.port)/"
+        let first = Task { try await transport.send(try request(.get, url), options: .of()) }
+        try await eventually { server.accepted == 1 }
+        let error = try await failure {
+            try await transport.send(try request(.get, url), options: .of(timeout: .milliseconds(200)))
+        }
+        #expect(error.code == .timedOut)
+        first.cancel()
+        _ = await first.result
+    }
+
+    @Test("a time source of the caller's own ends the wait for a first connection too")
+    func ownClock() async throws {
+        let server = try silentServer()
+        let transport = CurlTransport()
+        let time = ManualTimeSource()
+        let url = "https://127.0.0.1:\(server.port)/"
+        let ended = Log<Int>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    let options = TransportOptions(timeout: .seconds(3600), time: time)
+                    let error = try await failure { try await transport.send(try request(.get, url), options: options) }
+                    #expect(error.code == .timedOut)
+                    ended.add(1)
+                }
+            }
+            try await time.waitForSleepers(atLeast: 6)
+            try await eventually { server.accepted == 1 }
+            time.advance(by: .seconds(3601))
+            try await group.waitForAll()
+        }
+        #expect(ended.all.count == 6)
+    }
+
+    @Test(
+        "a wait for a free connection over TLS is not a silence",
+        .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    func free() async throws {
+        let nginx = try Nginx([("slow", " ssl; limit_rate 600;")])
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.maximumConnectionsPerHost = 1
+        configuration.connectTimeout = .milliseconds(2500)
+        let transport = CurlTransport(configuration)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await transport.send(
+                        try request(.get, nginx.url("slow", "/1k")), options: .of(timeout: .milliseconds(2500))
+                    ).data.count
+                }
+            }
+            for try await count in group { #expect(count == 1024) }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Errand
+import ErrandCurlTransport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("Connections that are idle, and those that are not", .timeLimit(.minutes(2)))
+struct HeldConnectionTests {
+    private func configuration() -> CurlConfiguration {
+        var configuration = CurlConfiguration()
+        configuration.idleTimeout = .milliseconds(200)
+        return configuration
+    }
+
+    /// Lets two connections become idle and be closed, one after the other, so that the idle time of whatever was idle
+    /// before has passed too.
+    private func letIdleConnectionsEnd(_ transport: CurlTransport) async throws {
+        let ended = Log<Int>()
+        let server = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+            ended.add(1)
+        }
+        for round in 1...2 {
+            _ = try await transport.send(try request(.get, server.url()), options: .of())
+            try await eventually { ended.all.count == round }
+        }
+    }
+
+    @Test("a stream whose reader stops keeps its connection while others become idle and are closed")
+    func pausedStream() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
+            peer.send([UInt8](repeating: 1, count: 20 << 20))
+        }
+        let transport = CurlTransport(configuration())
+        let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+        var chunks = response.body.makeAsyncIterator()
+        var count = try await chunks.next()?.count ?? 0
+        try await letIdleConnectionsEnd(transport)
+        while let chunk = try await chunks.next() { count += chunk.count }
+        #expect(count == 20 << 20)
+    }
+
+    @Test("an upload whose source has nothing to give keeps its connection while others become idle and are closed")
+    func pausedUpload() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            let body = peer.readChunked()?.count ?? -1
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Count: \(body)\r\n\r\n")
+        }
+        let transport = CurlTransport(configuration())
+        let feed = Feed([pattern(1000)], ends: false)
+        let upload = try request(.post, server.url(), body: .stream(HTTPBody(source: feed)))
+        let task = Task { try await transport.send(upload, options: .of()) }
+        try await eventually { feed.pulls == 2 }
+        try await letIdleConnectionsEnd(transport)
+        feed.give(pattern(500))
+        feed.give(nil)
+        #expect(try await task.value.headers["X-Count"] == "1500")
+    }
+
+    @Test(
+        "a stopped reader on HTTP/2 keeps the connection that it shares, also after the other streams have ended",
+        .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    func pausedMultiplexed() async throws {
+        let nginx = try Nginx([("good", " ssl http2;")])
+        var configuration = configuration()
+        configuration.tls.roots = .file(nginx.file("root.pem"))
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
+        let stopped = try await transport.send(try request(.get, nginx.url("good", "/48m")), options: .of(.stream))
+        var chunks = stopped.body.makeAsyncIterator()
+        var count = try await chunks.next()?.count ?? 0
+        for _ in 0..<3 {
+            let other = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
+            #expect(other.data.count == 1024)
+        }
+        try await letIdleConnectionsEnd(transport)
+        while let chunk = try await chunks.next() { count += chunk.count }
+        #expect(count == 48 << 20)
+    }
+
+    @Test("a connection without a transfer is closed after the idle time although another transfer is paused")
+    func idle() async throws {
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
+            peer.send([UInt8](repeating: 1, count: 20 << 20))
+        }
+        let transport = CurlTransport(configuration())
+        let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+        try await letIdleConnectionsEnd(transport)
+        response.body.cancel()
+    }
+}

@@ -1,0 +1,72 @@
+@testable import ErrandCurlTransport
+import FoundationEssentials
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+private enum Compiler {
+    /// Of C; nil if there is none.
+    static let path: String? = {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+        let paths = folders.split(separator: ":").flatMap { ["\($0)/cc", "\($0)/clang"] }
+        return paths.first { access($0, X_OK) == 0 }
+    }()
+}
+
+/// In processes of their own, where names that end in ".slow.invalid" are looked up until the program says otherwise.
+@Suite(
+    "Name lookups over libcurl", .timeLimit(.minutes(3)),
+    .enabled(
+        if: Compiler.path != nil && Offer.leavesLookups, "no C compiler, or a libcurl that waits for lookups"))
+struct LookupTests {
+    private static let source = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <netdb.h>
+        #include <string.h>
+        #include <unistd.h>
+        static int running, over;
+        int slow_lookups(void) { return __atomic_load_n(&running, __ATOMIC_SEQ_CST); }
+        void end_slow_lookups(void) { __atomic_store_n(&over, 1, __ATOMIC_SEQ_CST); }
+        int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
+            const char *slow = ".slow.invalid";
+            if (name && strlen(name) > strlen(slow) && !strcmp(name + strlen(name) - strlen(slow), slow)) {
+                __atomic_add_fetch(&running, 1, __ATOMIC_SEQ_CST);
+                while (!__atomic_load_n(&over, __ATOMIC_SEQ_CST)) usleep(1000);
+                __atomic_sub_fetch(&running, 1, __ATOMIC_SEQ_CST);
+                return EAI_NONAME;
+            }
+            int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+            *(void **)&next = dlsym(RTLD_NEXT, "getaddrinfo");
+            return next(name, service, hints, result);
+        }
+        """
+
+    /// Runs the program with lookups as above; it exits with 0 when all is well, else with the line of the first fault.
+    private func run(_ arguments: [String]) async throws -> ChildProgram.End {
+        var template = Array("/tmp/errand-lookups.XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { _ = try? Nginx.run("/bin/rm", ["-rf", folder]) }
+        try Data(Self.source.utf8).write(to: URL(filePath: folder + "/slow.c"))
+        let library = folder + "/slow.so"
+        try Nginx.run(try #require(Compiler.path), ["-shared", "-fPIC", "-o", library, folder + "/slow.c", "-ldl"])
+        return try await ChildProgram.run(arguments, preloading: library)
+    }
+
+    @Test("name lookups that are cancelled end at once for their callers, and only 64 of them go on")
+    func bound() async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+        }
+        #expect(try await run(["lookups", server.url(), "\(CurlLoop.maximumParked)"]) == .exited(0))
+    }
+
+    @Test("a transport that goes away while a cancelled lookup runs ends its thread")
+    func retired() async throws {
+        #expect(try await run(["retired"]) == .exited(0))
+    }
+}

@@ -1,0 +1,163 @@
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import FoundationEssentials
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Code of the user's that takes its time holds up its own request and no other.
+@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(2)), .serialized)
+struct UserCodeTests {
+    /// Stops the first thread that comes, as an accessory does that writes to a slow disk.
+    private final class Barrier: Sendable {
+        private struct State {
+            var isOpen = false
+            var arrivals = 0
+        }
+        private let state = Mutex(State())
+        var arrivals: Int { state.withLock { $0.arrivals } }
+        func open() { state.withLock { $0.isOpen = true } }
+        func stop() {
+            let isFirst = state.withLock { state in
+                state.arrivals += 1
+                return state.arrivals == 1
+            }
+            // It is one of the few threads that tasks run on: the bound turns a deadlock into a failure.
+            let bound = ContinuousClock.now + .seconds(20)
+            while isFirst, !state.withLock({ $0.isOpen }) {
+                if ContinuousClock.now > bound {
+                    Issue.record("a request waited for code of another one's user")
+                    return open()
+                }
+                usleep(1000)
+            }
+        }
+    }
+
+    private final class Blocking: Accessory {
+        let barrier: Barrier
+        let kinds = Log<String>()
+        let stopsAt: String
+        init(_ barrier: Barrier, at kind: String) { (self.barrier, stopsAt) = (barrier, kind) }
+
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            guard activity.request?.path == "slow", case .transport(let event) = event else { return }
+            let kind =
+                switch event {
+                case .progress: "progress"
+                case .informational: "informational"
+                case .trailers: "trailers"
+                case .timings: "timings"
+                }
+            kinds.add(kind)
+            if kind == stopsAt { barrier.stop() }
+        }
+    }
+
+    private struct Get: Request { var path: String }
+
+    private static func server() throws -> RawServer {
+        try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.contains("/slow") {
+                    peer.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+                    peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40000\r\n")
+                    peer.send([UInt8](repeating: 1, count: 0x40000))
+                    peer.send("\r\n0\r\nX-Sum: 1\r\n\r\n")
+                } else {
+                    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "an accessory that blocks in an event of the transport holds up no other request",
+        arguments: ["informational", "progress", "trailers", "timings"])
+    func accessory(kind: String) async throws {
+        let server = try Self.server()
+        let barrier = Barrier()
+        let accessory = Blocking(barrier, at: kind)
+        let agent = NetworkAgent(baseURL: server.url(), transport: CurlTransport(), accessories: [accessory])
+        _ = try await agent.send(Get(path: "warm"))
+        let slow = Task { try await agent.send(Get(path: "slow")).value.count }
+        try await eventually { barrier.arrivals > 0 }
+        for _ in 0..<3 { #expect(try await agent.send(Get(path: "fast")).value == "ok".utf8.asData) }
+        barrier.open()
+        #expect(try await slow.value == 0x40000)
+        // In the order in which they happened, and none of them lost.
+        let kinds = accessory.kinds.all.filter { $0 != "progress" }
+        #expect(kinds == ["informational", "trailers", "timings"])
+    }
+
+    /// A clock that stops its caller.
+    private final class BlockingTime: TimeSource {
+        let barrier: Barrier
+        private let isArmed = Atomic(false)
+        init(_ barrier: Barrier) { self.barrier = barrier }
+        func arm() { isArmed.store(true, ordering: .relaxed) }
+        var now: ContinuousClock.Instant {
+            if isArmed.load(ordering: .relaxed) { barrier.stop() }
+            return .now
+        }
+        var date: Date { Date() }
+        func sleep(until instant: ContinuousClock.Instant) async throws {
+            try await Task.sleep(until: instant, clock: .continuous)
+        }
+    }
+
+    @Test("a time source that blocks holds up no other request")
+    func time() async throws {
+        let server = try Self.server()
+        let barrier = Barrier()
+        let time = BlockingTime(barrier)
+        let transport = CurlTransport()
+        let request = try request(.get, server.url("/fast"))
+        _ = try await transport.send(request, options: .of())
+        time.arm()
+        let slow = Task { try await transport.send(request, options: TransportOptions(time: time)) }
+        try await eventually { barrier.arrivals > 0 }
+        for _ in 0..<3 { #expect(try await transport.send(request, options: .of()).status == 200) }
+        barrier.open()
+        #expect(try await slow.value.status == 200)
+    }
+
+    /// A source of a body that takes its time to be cancelled.
+    private final class Stubborn: HTTPBodySource {
+        let barrier: Barrier
+        let feed = Feed([pattern(100)], ends: false)
+        init(_ barrier: Barrier) { self.barrier = barrier }
+        func nextChunk() async throws -> Data? { try await feed.nextChunk() }
+        func cancel() {
+            barrier.stop()
+            feed.cancel()
+        }
+    }
+
+    @Test("a body whose cancellation blocks holds up no other request")
+    func source() async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let status = head.hasPrefix("POST") ? "413 Too Much" : "200 OK"
+                peer.send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nok")
+                if head.hasPrefix("POST") { return }
+            }
+        }
+        let barrier = Barrier()
+        let transport = CurlTransport()
+        let get = try request(.get, server.url())
+        _ = try await transport.send(get, options: .of())
+        let post = try request(.post, server.url(), body: .stream(HTTPBody(source: Stubborn(barrier))))
+        let slow = Task { try await transport.send(post, options: .of()) }
+        try await eventually { barrier.arrivals > 0 }
+        for _ in 0..<3 { #expect(try await transport.send(get, options: .of()).status == 200) }
+        barrier.open()
+        _ = await slow.result
+    }
+}

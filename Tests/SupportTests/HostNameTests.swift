@@ -1,0 +1,28 @@
+import ErrandSupport
+import Testing
+
+@Suite("Names of hosts") struct HostNameTests {
+    @Test(
+        "a host has one form for every way of writing it, and what is no host has none",
+        arguments: [
+            ("api.test", "api.test"), ("API.Test.", "api.test"), ("xn--bcher-kva.test", "xn--bcher-kva.test"),
+            ("XN--BCHER-KVA.test", "xn--bcher-kva.test"), ("127.1", "127.0.0.1"), ("0177.0.0.1.", "127.0.0.1"),
+            ("2130706433", "127.0.0.1"), ("[::1]", "::1"), ("0:0::1", "::1"), ("fe80::1%25eth0", "fe80::1"),
+            ("::ffff:127.0.0.1", "::ffff:127.0.0.1"), ("a_b.test", "a_b.test"), ("", nil), (".", nil), ("a..b", nil),
+            ("api.test..", nil), ("api.test:443", nil), ("https://api.test", nil), ("api.test/", nil), ("a b", nil),
+            ("b\u{FC}cher.test", nil), ("*.api.test", nil), ("[::1", nil), ("a\0b", nil),
+        ] as [(String, String?)])
+    func normalized(text: String, host: String?) {
+        #expect(HostName.normalized(text) == host)
+    }
+
+    @Test("pins are found by every way of writing their host")
+    func pins() throws {
+        let pins = try HostPins(["API.test": ["a"], "*": ["b"]])
+        for host in ["api.test", "api.test.", "API.TEST"] { #expect(try pins.keys(for: host) == ["a"]) }
+        #expect(try pins.keys(for: "other.test") == ["b"])
+        #expect(throws: HostPins.Fault.self) { try pins.keys(for: "a..b") }
+        #expect(throws: HostPins.Fault.self) { try HostPins(["api.test": ["a"], "api.test.": ["b"]]) }
+        #expect(try HostPins([:]).keys(for: "a..b") == nil)
+    }
+}
