@@ -18,6 +18,7 @@ struct Quickstart {
         try await CacheChapter.run(shop)
         try await DownloadChapter.run(shop)
         try await LoadingChapter.run(shop)
+        try await RecordingChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }
 

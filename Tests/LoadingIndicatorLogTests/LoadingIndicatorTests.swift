@@ -22,7 +22,7 @@ struct LoadingIndicatorTests {
         LoadingIndicator(shown, label: label, delay: .zero, minimum: .zero, interval: .zero, time: time)
     }
 
-    @Test("a fast answer shows nothing; a slow one is shown after the delay, for the minimum at least (Y43, C12)")
+    @Test("a fast response shows nothing; a slow one is shown after the delay, for at least the minimum (Y43, C12)")
     func delays() async throws {
         let gate = Gate()
         let indicator = LoadingIndicator(

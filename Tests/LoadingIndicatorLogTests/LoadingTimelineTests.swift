@@ -70,7 +70,7 @@ import Testing
             if oracle.live.contains(number) {
                 oracle.live.remove(number)
                 timeline.end(id)
-                // An end that is told twice takes away nothing.
+                // An end that is reported twice changes nothing.
                 timeline.end(id)
             } else if random.next() % 3 == 0 {
                 oracle.live.insert(number)

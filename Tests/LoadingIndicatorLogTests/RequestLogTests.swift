@@ -51,7 +51,7 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [200, 404, nil])
     }
 
-    @Test("a cache hit says so, a cancellation too, and a batch is told around its parts")
+    @Test("a cache hit, a cancellation and a batch around its parts are named")
     func sources() async throws {
         let log = log(.line)
         let agent = agent(.text("ok"), log, filters: [.cache(.memory(), policy: .timed(.seconds(60)))])
@@ -122,7 +122,7 @@ struct RequestLogTests {
         #expect(records.all.count == 1)
     }
 
-    @Test("a sink that hangs holds up no request, and what is dropped is counted and told")
+    @Test("a sink that hangs delays no request, and the next record has the number of dropped ones")
     func slowSink() async throws {
         let blocked = DispatchSemaphore(value: 0)
         let begun = Gate()

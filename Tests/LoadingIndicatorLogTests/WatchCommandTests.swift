@@ -5,7 +5,7 @@ import Testing
 /// What errand-watch says, and with which status it ends.
 @Suite("errand-watch", .timeLimit(.minutes(5)))
 struct WatchCommandTests {
-    @Test("help, options that it does not have and directories that are not there are answered with sentences")
+    @Test("help, unknown options and missing directories get a sentence each")
     func arguments() async throws {
         let program = try Program(built: "errand-watch")
         let help = try await program.run(["--help"])

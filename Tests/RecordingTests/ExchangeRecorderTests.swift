@@ -57,6 +57,51 @@ struct ExchangeRecorderTests {
         #expect(activity.offset == .seconds(2) && activity.duration == .seconds(1))
     }
 
+    /// Sends the request twice at the same time; the first one gets its response last.
+    private struct Twice: Filter {
+        let first: Gate
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            async let one = next(exchange)
+            try await first.reached()
+            let other = try await next(exchange)
+            first.open()
+            _ = try await one
+            return other
+        }
+    }
+
+    @Test("exchanges of one activity that run at the same time have their responses each")
+    func concurrent() async throws {
+        let recorder = ExchangeRecorder(time: time)
+        let gate = Gate()
+        let transport = StubTransport(.status(204))
+        transport.on("/v1/text", answer: .status(206).waiting(for: gate), .status(200))
+        let agent = NetworkAgent(
+            baseURL: base, transport: transport, filters: [Twice(first: gate)], accessories: [recorder], time: time)
+        _ = try await agent.send(Get())
+        let exchanges = recorder.recording.exchanges
+        #expect(exchanges.map(\.attempt) == [1, 2] && exchanges.map(\.response?.status) == [206, 200])
+    }
+
+    @Test("an attempt without a response ends where the next one begins")
+    func failedAttempt() async throws {
+        struct Retry: Filter {
+            let time: ManualTimeSource
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                do { return try await next(exchange) } catch {
+                    time.advance(by: .seconds(3))
+                    return try await next(exchange)
+                }
+            }
+        }
+        let recorder = ExchangeRecorder(time: time)
+        let agent = agent(.failure(ErrandError(.connectionLost, "gone")), recorder, filters: [Retry(time: time)])
+        _ = try? await agent.send(Get())
+        let exchanges = recorder.recording.exchanges
+        #expect(exchanges.map(\.duration) == [.seconds(3), .zero] && exchanges.map(\.attempt) == [1, 2])
+        #expect(exchanges.map(\.outcome) == [nil, .failure("connectionLost")])
+    }
+
     @Test("the newest values are kept within a bound of their bytes")
     func bytes() async throws {
         let recorder = ExchangeRecorder(bodiesUpTo: 10_000, bytes: 50_000, time: time)

@@ -39,7 +39,7 @@ struct WaterfallPageTests {
         return reader
     }
 
-    @Test("every request by name, parts below their whole, redirects, retries and cache hits told by words")
+    @Test("every request by name, parts below their whole, redirects, retries and cache hits in words")
     func contents() async throws {
         let server = try TestServer()
         server.on(.get, "/v1/old", .redirect(to: "/v1/text?token=12345678"))

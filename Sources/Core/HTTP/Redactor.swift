@@ -7,8 +7,8 @@ import ErrandSupport
 ///
 /// ```swift
 /// var redactor = Redactor()
-/// let headers = redactor.headers(request.headers)
-/// let url = redactor.url(request.url.absoluteString)       // "https://example.com/items?page=2&token=•••"
+/// let headers = redactor.headers(response.headers)
+/// let url = redactor.url(response.url.absoluteString)      // "https://example.com/items?page=2&token=•••"
 /// let body = redactor.masking(response.data)               // without the token, if the server sent it back
 /// ```
 ///

@@ -10,6 +10,8 @@ struct ExchangeDraft: Sendable {
     let start: ContinuousClock.Instant
     /// Without its body.
     private var response: HTTPResponse?
+    /// When another exchange of the activity began, if this one had no response then, and got none later.
+    var supersededAt: ContinuousClock.Instant?
     private var responseLength: Int64?
     private var timeToHead: Duration?
     private var timings: TransferTimings?
@@ -22,10 +24,13 @@ struct ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
+    var hasResponse: Bool { response != nil }
+
     mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
         switch event {
         case .received(let response, _, _):
             timeToHead = start.duration(to: now)
+            supersededAt = nil
             keep(response)
         case .transport(.timings(let timings)): self.timings = timings
         case .transport(.progress(let progress)): self.progress = progress

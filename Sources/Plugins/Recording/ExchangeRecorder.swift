@@ -22,10 +22,23 @@ public final class ExchangeRecorder: Accessory {
         let date: Date
         var host: String?
         var progress = TransferProgress()
+        /// The exchange that began last.
         var exchange: ExchangeDraft?
+        /// Those before it that had no response yet: each has failed, or runs beside it.
+        var pending: [ExchangeDraft] = []
+
+        /// Begins an exchange; returns one that has ended with that.
+        mutating func begin(_ draft: ExchangeDraft, at now: ContinuousClock.Instant) -> ExchangeDraft? {
+            defer { exchange = draft }
+            guard var last = exchange, !last.hasResponse else { return exchange }
+            last.supersededAt = now
+            pending.append(last)
+            // One that is retried for ever does not grow for ever.
+            return pending.count > 64 ? pending.removeFirst() : nil
+        }
     }
 
-    private struct State {
+    private struct State: Sendable {
         var running: [Activity.ID: Draft] = [:]
         var exchanges: BoundedHistory<RecordedExchange>
         var activities: BoundedHistory<RecordedActivity>
@@ -106,12 +119,9 @@ public final class ExchangeRecorder: Accessory {
             guard limit > 0 else { return }
             let now = time.now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
-            var last: ExchangeDraft?
-            change(activity) { running in
-                last = running.exchange
-                running.exchange = draft
-            }
-            if let last { record(last, of: activity, nil, now) }
+            var ended: ExchangeDraft?
+            change(activity) { ended = $0.begin(draft, at: now) }
+            if let ended { record(ended, of: activity, nil, now) }
         case .received, .requestBody, .responseBody, .transport: add(event, to: activity)
         case .willStop(let outcome): end(activity, outcome)
         default: break
@@ -129,7 +139,13 @@ public final class ExchangeRecorder: Accessory {
         let now = time.now
         change(activity) { running in
             if case .transport(.progress(let progress)) = event { running.progress = progress }
-            running.exchange?.add(event, at: now, limit: bodyByteLimit)
+            if case .received(_, let attempt, let hop) = event,
+                let index = running.pending.firstIndex(where: { $0.attempt == attempt && $0.hop == hop })
+            {
+                running.pending[index].add(event, at: now, limit: bodyByteLimit)
+            } else {
+                running.exchange?.add(event, at: now, limit: bodyByteLimit)
+            }
         }
     }
 
@@ -137,7 +153,8 @@ public final class ExchangeRecorder: Accessory {
         _ draft: ExchangeDraft, of activity: Activity, _ outcome: ActivityOutcome?, _ now: ContinuousClock.Instant
     ) {
         // Not under the lock: the whole exchange is searched for secrets.
-        let exchange = draft.recorded(of: activity, until: now, since: origin, outcome, redaction)
+        let end = draft.supersededAt ?? now
+        let exchange = draft.recorded(of: activity, until: end, since: origin, outcome, redaction)
         let cost = exchange.cost
         state.withLock { $0.exchanges.append(exchange, cost: cost) }
     }
@@ -145,6 +162,7 @@ public final class ExchangeRecorder: Accessory {
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
         let now = time.now
         guard let draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
+        for exchange in draft.pending { record(exchange, of: activity, nil, now) }
         if var exchange = draft.exchange {
             exchange.add(evidence: outcome, limit: bodyByteLimit)
             record(exchange, of: activity, outcome, now)
