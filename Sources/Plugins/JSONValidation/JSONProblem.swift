@@ -1,6 +1,6 @@
 /// One thing that is wrong with a JSON text. Holds no value from the text, only keys and kinds.
 public struct JSONProblem: Sendable, Hashable {
-    /// What sort of problem it is. More may come: write a `default`.
+    /// What sort of problem it is. Cases may be added: write a `default`.
     public enum Kind: Sendable, Hashable {
         /// The text is no JSON; nothing behind the place was read.
         case syntax

@@ -26,7 +26,7 @@ extension Agent {
     }
 }
 
-/// What happens in a download, in this order of time. More cases may come: write a `default`.
+/// What happens in a download, in this order of time. Cases may be added: write a `default`.
 public enum DownloadEvent: Sendable, Hashable {
     /// How far it is and what it does. The last one before the end holds everything that arrived.
     case progress(DownloadProgress)

@@ -8,7 +8,7 @@
 ///
 /// Nothing is lost by it: the old file stands where it stood, and what came is kept where it can be continued.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure; more may come.
+    /// The kind of failure; codes may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
         init(_ description: String) { self.description = description }

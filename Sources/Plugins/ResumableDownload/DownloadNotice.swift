@@ -9,7 +9,7 @@ public import ErrandEssentials
 /// if case .note(let note) = event, let notice = note.details as? DownloadNotice { print(notice) }
 /// ```
 ///
-/// More cases may come: write a `default`.
+/// Cases may be added: write a `default`.
 public enum DownloadNotice: Sendable, Hashable {
     /// The process has too many open files; the download waits for its turn.
     case queued(reason: String)

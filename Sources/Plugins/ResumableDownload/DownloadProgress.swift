@@ -32,7 +32,7 @@ public struct DownloadProgress: Sendable, Hashable {
     }
 }
 
-/// What a download does at the moment. More cases may come: write a `default`.
+/// What a download does at the moment. Cases may be added: write a `default`.
 public enum DownloadState: Sendable, Hashable {
     /// Waits for its turn, because the process has too many open files.
     case queued

@@ -2,7 +2,7 @@
 ///
 /// Errors that a filter's own code throws are not wrapped. No description holds a URL, a parameter or a key.
 public struct URLFilterError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure; more may come.
+    /// What kind of failure; codes may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// Stable, for metrics.
         public let description: String

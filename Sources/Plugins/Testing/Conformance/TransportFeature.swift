@@ -1,4 +1,4 @@
-/// A part of what a transport promises; the cases of ``TransportConformance`` are grouped by it.
+/// A part of what a transport promises; the cases of ``TransportConformance`` are grouped by it. Cases may be added: write a `default`.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// Lengths, chunks, HEAD, 204, 304: where an answer ends.
     case framing
