@@ -64,7 +64,7 @@ let everything: [Target.Dependency] = modules.map(\.name).filter {
 
 /// What several modules need and no user sees: no product.
 let support: Target = .target(
-    name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/Support")
+    name: "ErrandSupport", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax"], path: "Sources/Plugins/Support")
 
 let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),

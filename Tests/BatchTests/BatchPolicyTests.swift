@@ -111,6 +111,20 @@ struct BatchPolicyTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.isEmpty)
     }
 
+    @Test("what a part starts and does not await is cancelled when the batch ends, and with it")
+    func startedWithin() async throws {
+        let gate = Gate()
+        let shop = Shop { id in if id == 7 { try await gate.wait() } }
+        let batch = Batch(of: [1, 2]) { agent, id in
+            agent.start(GetUser(id: 7), options: CallOptions(), completion: nil)
+            return try await agent.send(GetUser(id: id)).value.id
+        }
+        #expect(try await shop.agent.send(batch) == [1, 2])
+        #expect(shop.outcomes().sorted() == ["cancelled", "cancelled", "success", "success"])
+        #expect(shop.agent.activities.allSatisfy { $0.kind != .request })
+        #expect(shop.recording.problems() == [])
+    }
+
     @Test("an error's description holds no more than an error says of itself")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }

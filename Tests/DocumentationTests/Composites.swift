@@ -101,7 +101,7 @@ private func chains(_ agent: NetworkAgent, checkout: Chain<Order>, screen: ListS
     } catch let error as ChainError {
         print("step \(error.index), \(error.label), failed: \(error.underlying)")
     } catch let error as ErrandError where error.isCancelled {
-        print("somebody gave up")
+        print("cancelled")
     }
 
     let linked = Chain("receipt", GetCart())

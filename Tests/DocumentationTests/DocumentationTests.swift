@@ -11,7 +11,8 @@ import Testing
         "every paragraph of code is compiled",
         arguments: [
             "README.md", "docs/getting-started.md", "docs/writing-an-accessory.md", "docs/writing-a-filter.md",
-            "docs/writing-a-transport.md", "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
+            "docs/writing-a-transport.md", "docs/writing-a-composite.md",
+            "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
             "docs/chain.md", "docs/cache.md", "docs/loading-indicator.md", "docs/log.md", "docs/recording.md",
             "docs/resumable-download.md", "docs/transport-conformance.md",
             "docs/urlsession-transport.md",

@@ -18,5 +18,5 @@ public enum CancellationCause: Sendable, Hashable {
 
 extension Error {
     /// Whether it is a cancellation, of Swift's or of Errand's.
-    var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
+    public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 }

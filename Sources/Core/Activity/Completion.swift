@@ -12,7 +12,24 @@ public struct Completion<Success: Sendable>: Sendable {
         Completion { _, result in await body(result) }
     }
 
-    /// On a queue.
+    /// On the main actor, by the way in which the activity ended; for delegates, which the closures capture weakly.
+    public static func main(
+        success: @escaping @MainActor (Activity, Success) -> Void,
+        failure: @escaping @MainActor (Activity, any Error) -> Void,
+        cancellation: @escaping @MainActor (Activity) -> Void
+    ) -> Completion {
+        Completion { activity, result in
+            await MainActor.run {
+                switch result {
+                case .success(let value): success(activity, value)
+                case .failure(let error) where error.isCancellation: cancellation(activity)
+                case .failure(let error): failure(activity, error)
+                }
+            }
+        }
+    }
+
+    /// On a queue; did-stop follows when the closure has returned.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {
@@ -32,6 +49,11 @@ public struct Completion<Success: Sendable>: Sendable {
             await self.body(activity, result)
             await other.body(activity, result)
         }
+    }
+
+    /// The first that there is, then the second.
+    static func both(_ first: Completion?, _ second: Completion?) -> Completion? {
+        first.map { first in second.map(first.then) ?? first } ?? second
     }
 
     func deliver(_ activity: Activity, _ result: Result<Success, any Error>) async { await body(activity, result) }

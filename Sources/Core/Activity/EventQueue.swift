@@ -3,7 +3,6 @@ import Synchronization
 /// Delivers events one after the other though they come from several threads, and from within one another, without
 /// holding a lock while a listener runs: the thread that comes first delivers, also what comes in the meantime.
 final class EventQueue<Event: Sendable>: Sendable {
-    // Inlinable, here and in NewsTeller: generic code that crosses modules unspecialised looks up metadata at each step.
     struct State {
         var isDelivering = false
         var isClosed = false

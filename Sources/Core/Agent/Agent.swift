@@ -24,14 +24,14 @@ public protocol Agent: Sendable {
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns at once; will-start has been told by then.
+    /// Starts a request and returns at once; accessories have received will-start by then.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
     /// Runs an activity of a kind of one's own around a body: with accessories, a parent and cancellation, as a request
-    /// has. Batches and chains are built on it.
+    /// has. Every ``Composite`` is built on it.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -52,10 +52,8 @@ extension Agent {
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
         completion: (@MainActor (Result<Response<R.Output>, any Error>) -> Void)? = nil
     ) -> RequestHandle<Response<R.Output>> {
-        let told = delegate.map { Completion<Response<R.Output>>.delegate($0) }
-        let called = completion.map { Completion<Response<R.Output>>.main($0) }
-        let both = told.map { told in called.map(told.then) ?? told } ?? called
-        return start(request, options: options, completion: both)
+        start(
+            request, options: options, completion: .both(delegate.map { .delegate($0) }, completion.map { .main($0) }))
     }
 
     /// The same with the completion on a queue of the caller's.
@@ -65,8 +63,8 @@ extension Agent {
         on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Response<R.Output>, any Error>) -> Void
     ) -> RequestHandle<Response<R.Output>> {
-        let called = Completion<Response<R.Output>>.queue(queue, completion)
-        return start(request, options: options, completion: delegate.map { .delegate($0).then(called) } ?? called)
+        start(
+            request, options: options, completion: .both(delegate.map { .delegate($0) }, .queue(queue, completion)))
     }
 
     /// Runs an activity of a kind of one's own and awaits it; cancelling the calling task cancels it.

@@ -18,16 +18,12 @@ extension RequestDelegate {
 extension Completion {
     /// Notifies a delegate, held weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
-        Completion { [weak delegate] activity, result in
-            await MainActor.run {
-                switch result {
-                case .success(let response):
-                    let erased = Response<any Sendable>(value: response.value, http: response.http)
-                    delegate?.requestDidSucceed(activity, response: erased)
-                case .failure(let error) where error.isCancellation: delegate?.requestDidCancel(activity)
-                case .failure(let error): delegate?.requestDidFail(activity, error: error)
-                }
-            }
-        }
+        .main(
+            success: { [weak delegate] activity, response in
+                let erased = Response<any Sendable>(value: response.value, http: response.http)
+                delegate?.requestDidSucceed(activity, response: erased)
+            },
+            failure: { [weak delegate] in delegate?.requestDidFail($0, error: $1) },
+            cancellation: { [weak delegate] in delegate?.requestDidCancel($0) })
     }
 }

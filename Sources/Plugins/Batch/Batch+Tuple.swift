@@ -71,7 +71,7 @@ private final class BatchCell<R: Request>: AnyBatchCell {
 
     var name: (label: String, request: (any Request)?) { (request.name, request) }
 
-    func send(on agent: any Agent, _ options: CallOptions) async throws -> Response<any Sendable> {
+    func send(on agent: ScopedAgent, _ options: CallOptions) async throws -> Response<any Sendable> {
         do {
             let response = try await agent.send(request, options: options)
             state.withLock { $0 = .success(response) }
@@ -91,5 +91,5 @@ private final class BatchCell<R: Request>: AnyBatchCell {
 
 private protocol AnyBatchCell: Sendable {
     var name: (label: String, request: (any Request)?) { get }
-    func send(on agent: any Agent, _ options: CallOptions) async throws -> Response<any Sendable>
+    func send(on agent: ScopedAgent, _ options: CallOptions) async throws -> Response<any Sendable>
 }

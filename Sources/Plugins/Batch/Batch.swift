@@ -46,7 +46,7 @@ public enum BatchLimit {
 
 /// The parts of one sending.
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
-    let send: @Sendable (_ index: Int, _ agent: any Agent, CallOptions) async throws -> Part
+    let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
     /// Who a part is, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
     /// Asked once the rule is content.
@@ -117,7 +117,7 @@ extension Batch {
     ) {
         let items = Array(items)
         let parts = BatchParts(
-            send: { index, agent, options in try await part(BatchMember(agent, options), items[index]) },
+            send: { index, agent, _ in try await part(agent, items[index]) },
             name: { _ in ("\(Item.self)", nil) }, gather: policy.gather)
         self.init(items.count, limit, label, policy.rule, cached: { policy.cached($0) { _ in nil } }, parts: { parts })
     }
@@ -134,7 +134,7 @@ extension Batch {
 extension Request {
     var name: String { label ?? "\(Self.self)" }
 
-    func sendErased(on agent: any Agent, _ options: CallOptions) async throws -> Response<any Sendable> {
+    func sendErased(on agent: ScopedAgent, _ options: CallOptions) async throws -> Response<any Sendable> {
         let response = try await agent.send(self, options: options)
         return Response(value: response.value, http: response.http)
     }

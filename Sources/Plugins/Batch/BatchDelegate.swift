@@ -1,9 +1,9 @@
 public import Errand
 
-/// Told on the main actor how a started batch ended, before its completion closure: exactly one of the three, once.
-/// All are optional. A delegate is held weakly; `activity` says which sending it was.
+/// Notified on the main actor how a started batch ended, before its completion closure: exactly one of the three, once.
+/// All are optional. A delegate is held weakly; `activity` says which run it was.
 @MainActor public protocol BatchDelegate: AnyObject, Sendable {
-    /// The answer is what `send` returns: an array of `Response<User>`, a tuple, …; `cached` says how much of it came
+    /// The output is what `send` returns: an array of `Response<User>`, a tuple, …; `cached` says how much of it came
     /// from a cache.
     func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare)
     /// A ``BatchError`` names the request that failed.
@@ -19,20 +19,4 @@ extension BatchDelegate {
     public func batchDidFail(_ activity: Activity, error: any Error) {}
     /// Does nothing.
     public func batchDidCancel(_ activity: Activity) {}
-}
-
-extension Batch {
-    /// Tells a delegate, held weakly.
-    func telling(_ delegate: any BatchDelegate) -> Completion<Success> {
-        Completion { [weak delegate, cached] activity, result in
-            await MainActor.run {
-                switch result {
-                case .success(let answer):
-                    delegate?.batchDidSucceed(activity, answer: answer, cached: cached(answer))
-                case .failure(let error) where error.isCancellation: delegate?.batchDidCancel(activity)
-                case .failure(let error): delegate?.batchDidFail(activity, error: error)
-                }
-            }
-        }
-    }
 }

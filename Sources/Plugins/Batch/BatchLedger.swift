@@ -86,8 +86,3 @@ struct BatchLedger<Part: Sendable>: Sendable {
         return first
     }
 }
-
-extension Error {
-    /// Whether it says that somebody gave up.
-    var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
-}

@@ -1,24 +1,21 @@
 import Errand
-import ErrandSupport
 
-/// Reports the progress of the whole on the batch's activity, in order, whichever parts report at the same time.
+/// Reports the progress of the whole on the batch's activity.
 struct BatchProgress: Sendable {
-    private let notifier: LatestValueNotifier<ProgressSum, TransferProgress>
+    private let reporter: ProgressReporter<ProgressSum>
 
     init(_ activity: Activity, count: Int, needsOne: Bool) {
-        notifier = LatestValueNotifier(ProgressSum(count: count, needsOne: needsOne), value: \.whole) {
-            activity.report(.progress($0))
-        }
+        reporter = ProgressReporter(ProgressSum(count: count, needsOne: needsOne), of: activity, progress: \.whole)
     }
 
-    func begin(_ index: Int) { notifier.changeSilently { $0.begin(index) } }
+    func begin(_ index: Int) { reporter.update(reporting: false) { $0.begin(index) } }
 
-    func end(_ index: Int, isSuccess: Bool) { notifier.change { $0.end(index, isSuccess: isSuccess) } }
+    func end(_ index: Int, isSuccess: Bool) { reporter.update { $0.end(index, isSuccess: isSuccess) } }
 
-    func allDelivered() async { await notifier.allDelivered() }
+    func allReported() async { await reporter.allReported() }
 
     /// Receives the progress of a part.
     func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
-        { [notifier] part in notifier.change { $0.update(index, part) } }
+        { [reporter] part in reporter.update { $0.update(index, part) } }
     }
 }

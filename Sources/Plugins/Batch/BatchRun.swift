@@ -7,25 +7,22 @@ import Synchronization
 /// has not begun, and no part begins after the decision or a cancellation.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
-    private let agent: any Agent
-    private let activity: Activity
+    private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let ledger: BatchLock<Part>
     /// Takes the answers as they come, if anybody wants them so.
     private let channel: BatchChannel<Part>?
 
-    init(
-        _ batch: Batch<Part, Success>, on agent: any Agent, _ activity: Activity, channel: BatchChannel<Part>? = nil
-    ) {
-        (self.batch, self.agent, self.activity, self.channel) = (batch, agent, activity, channel)
+    init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
+        (self.batch, self.agent, self.channel) = (batch, agent, channel)
         parts = batch.parts()
-        progress = BatchProgress(activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
+        progress = BatchProgress(agent.activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
         ledger = BatchLock(BatchLedger(batch.rule, count: batch.count, keepsAnswers: channel == nil))
     }
 
-    /// Carries out the parts and gathers their answers.
-    func answer() async throws -> Success {
+    /// Carries out the parts and gathers their outputs.
+    func output() async throws -> Success {
         try await carryOut()
         return try parts.gather(ledger.state.withLock { $0 })
     }
@@ -36,8 +33,8 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             for _ in 0..<min(batch.limit, batch.count) { group.addTask { await work() } }
             for await goesOn in group where !goesOn { group.cancelAll() }
         }
-        await progress.allDelivered()
-        if activity.isCancelled { throw CancellationError() }
+        await progress.allReported()
+        if agent.activity.isCancelled { throw CancellationError() }
         try ledger.state.withLock { try $0.check() }
     }
 
@@ -57,8 +54,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
 
     private func send(_ index: Int) async -> Result<Part, any Error> {
         progress.begin(index)
-        let options = CallOptions(
-            tags: activity.tags, parent: activity, progress: progress.listener(of: index))
+        let options = CallOptions(progress: progress.listener(of: index))
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
     }
 }

@@ -19,12 +19,17 @@ public import Errand
 public struct Chain<Success: Sendable>: Sendable {
     /// The name for logs and errors, unless the call brings one.
     public let label: String
-    let body: @Sendable (ChainSteps) async throws -> Success
+    let body: @Sendable (ChainSteps, ChainRecord) async throws -> Success
+    var notifier: ChainNotifier?
+
+    init(_ label: String, recorded body: @escaping @Sendable (ChainSteps, ChainRecord) async throws -> Success) {
+        (self.label, self.body) = (label, body)
+    }
 
     /// A chain of what the body sends with `steps`. The body runs off the caller's actor. What it throws, the chain
     /// throws: an error of a step as ``ChainError``, which names the step, and one of its own as it is.
     public init(_ label: String, body: @escaping @Sendable (_ steps: ChainSteps) async throws -> Success) {
-        (self.label, self.body) = (label, body)
+        self.init(label, recorded: { steps, _ in try await body(steps) })
     }
 }
 
@@ -44,6 +49,10 @@ extension Chain {
     /// The same chain with a request more, made of the answer so far. The closure runs off the caller's actor; what it
     /// throws ends the chain.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
-        Chain<Response<R.Output>>(label) { [body] steps in try await steps.send(next(try await body(steps))) }
+        Chain<Response<R.Output>>(
+            label,
+            recorded: { [body] steps, record in
+                try await steps.send(next(try await body(steps, record)))
+            })
     }
 }

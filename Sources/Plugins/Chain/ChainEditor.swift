@@ -72,15 +72,17 @@ public final class ChainEditor: Sendable {
 extension Chain where Success == [ChainStepResult] {
     /// A chain that is a list of steps, each with a callback that may change the rest; an empty one succeeds at once.
     public init(_ label: String, steps list: [ChainStep]) {
-        self.init(label) { steps in
-            let editor = ChainEditor(steps.activity, list)
-            var results: [ChainStepResult] = []
-            while let step = editor.next() {
-                results.append(try await step.run(results.count, results.last?.value, steps, editor))
-                steps.record.count(results.count, of: results.count + editor.count)
-                try Task.checkCancellation()
-            }
-            return results
-        }
+        self.init(
+            label,
+            recorded: { steps, record in
+                let editor = ChainEditor(steps.activity, list)
+                var results: [ChainStepResult] = []
+                while let step = editor.next() {
+                    results.append(try await step.run(results.count, results.last?.value, steps, editor))
+                    record.count(results.count, of: results.count + editor.count)
+                    try Task.checkCancellation()
+                }
+                return results
+            })
     }
 }

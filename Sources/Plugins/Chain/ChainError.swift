@@ -25,7 +25,7 @@ public struct ChainError: Error, Sendable {
     /// What it threw.
     public let underlying: any Error
 
-    init(chain: String, _ step: ChainRecord.Step, _ error: any Error) {
+    init(chain: String, _ step: CompositeMember, _ error: any Error) {
         (self.chain, underlying) = (chain, error)
         (index, label, request) = (step.index, step.label, step.request)
     }

@@ -1,0 +1,28 @@
+public import Errand
+
+/// Sent and started as every composite: `agent.send(batch)`, `agent.start(batch, delegate: screen) { result in … }`.
+///
+/// Throws ``BatchError`` if the batch's policy is not met, and ``Errand/ErrandError`` with `cancelled`.
+extension Batch: Composite {
+    /// A batch.
+    public var activityKind: ActivityKind { .batch }
+
+    /// Its ``label``.
+    public var activityLabel: String? { label }
+
+    /// Carries out the parts and gathers their outputs.
+    public func run(on agent: ScopedAgent) async throws -> Success {
+        try await BatchRun(self, on: agent).output()
+    }
+
+    /// Notifies a delegate, held weakly, of the end.
+    public func completion(notifying delegate: any BatchDelegate) -> Completion<Success> {
+        .main(
+            success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, answer: $1, cached: cached($1)) },
+            failure: { [weak delegate] in delegate?.batchDidFail($0, error: $1) },
+            cancellation: { [weak delegate] in delegate?.batchDidCancel($0) })
+    }
+}
+
+/// The agent that a part of a batch sends with: what it sends belongs to the batch.
+public typealias BatchMember = ScopedAgent

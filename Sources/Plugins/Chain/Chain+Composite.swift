@@ -1,0 +1,44 @@
+public import Errand
+
+/// Sent and started as every composite: `agent.send(chain)`, `agent.start(chain, delegate: screen) { result in … }`.
+///
+/// Throws ``ChainError`` if a step fails, what the body throws of its own, and ``Errand/ErrandError`` with `cancelled`.
+extension Chain: Composite {
+    /// A chain.
+    public var activityKind: ActivityKind { .chain }
+
+    /// Its ``label``.
+    public var activityLabel: String? { label }
+
+    /// Runs the body, with each member as a step.
+    public func run(on agent: ScopedAgent) async throws -> Success {
+        let record = ChainRecord(agent.activity, notifier)
+        do {
+            let success = try await body(agent.observed(by: record), record)
+            await record.progress.allReported()
+            return success
+        } catch {
+            await record.progress.allReported()
+            throw record.explained(error)
+        }
+    }
+
+    /// The chain that notifies a delegate, held weakly, of each step.
+    public func notifying(_ delegate: any ChainDelegate) -> Chain {
+        var copy = self
+        copy.notifier = ChainNotifier(delegate)
+        return copy
+    }
+
+    /// Notifies a delegate, held weakly, of the end.
+    public func completion(notifying delegate: any ChainDelegate) -> Completion<Success> {
+        .main(
+            success: { [weak delegate] in delegate?.chainDidSucceed($0, answer: $1) },
+            failure: { [weak delegate] in delegate?.chainDidFail($0, error: $1) },
+            cancellation: { [weak delegate] in delegate?.chainDidCancel($0) })
+    }
+}
+
+/// The agent that the body of a chain sends its steps with: each request, batch or chain that it sends is a step, counted
+/// from 0 and named by the error if it fails.
+public typealias ChainSteps = ScopedAgent
