@@ -45,6 +45,8 @@ import Testing
         for text in ["1", "\"", "w/\"1\"", "\"a\"b\"", "\"a\n\"", "W/1", ""] {
             #expect(EntityTag(parsing: text) == nil)
         }
+        let (composed, decomposed) = (try #require(EntityTag("\u{E9}")), try #require(EntityTag("e\u{301}")))
+        #expect(composed != decomposed && !composed.matchesWeakly(decomposed) && !composed.matchesStrongly(decomposed))
         let condition = try #require(EntityTagCondition(parsing: #"W/"1", "a,b", x"#))
         #expect(condition.matchesWeakly(strong) && !condition.matchesStrongly(strong))
         #expect(condition.matchesStrongly(try #require(EntityTag("a,b"))))
@@ -137,7 +139,10 @@ import Testing
         let items = QueryItem.split("a=1&&b&c=x=y&d+e=%20")
         #expect(items.map(\.name) == ["a", "b", "c", "d e"] && items.map(\.value) == ["1", nil, "x=y", " "])
         #expect(items.map(\.description) == ["a=1", "b", "c=x=y", "d+e=%20"])
-        #expect(QueryItem.split("").isEmpty)
+        #expect(QueryItem.split("").isEmpty && QueryItem.split("", keepingEmpty: true).isEmpty)
+        let all = QueryItem.split("&a=1&&b=&", keepingEmpty: true)
+        #expect(
+            all.map(\.name) == ["", "a", "", "b", ""] && all.map(\.description).joined(separator: "&") == "&a=1&&b=&")
     }
 
     @Test("bytes: classes, digits, trimming")

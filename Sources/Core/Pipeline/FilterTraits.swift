@@ -25,6 +25,9 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let retries = FilterTraits(rawValue: 8)
     /// Adds credentials.
     public static let authenticates = FilterTraits(rawValue: 16)
+    /// Changes only what caches leave out of their keys on purpose, because it does not identify the resource: the filter
+    /// sets ``ResourceURL`` to the URL without it. Refines ``changesRequest``.
+    public static let outsideCacheKey = FilterTraits(rawValue: 32)
 }
 
 /// Orders of filters that are known to be wrong.
@@ -45,7 +48,7 @@ enum FilterOrder {
         if outer.contains(.caches), !inner.isDisjoint(with: [.signs, .authenticates]) {
             return "what is stored for one user could be served to another, since the key lacks what is added later"
         }
-        if outer.contains(.caches), inner.contains(.changesRequest) {
+        if outer.contains(.caches), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {
             return "the key of the cache lacks what is changed later, so different requests share an entry"
         }
         if outer.contains(.signs), inner.contains(.changesRequest) {

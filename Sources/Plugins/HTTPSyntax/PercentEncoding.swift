@@ -40,7 +40,10 @@ public enum PercentEncoding {
     /// The text decoded where it can be: a `%` without two digits stays, bytes that are not UTF-8 become U+FFFD. For what
     /// people read, and for comparing what others have written.
     public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
-        String(decoding: decode(text, plusIsSpace: plusIsSpace, isStrict: false) ?? [], as: UTF8.self)
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
+        return String(decoding: decode(text, plusIsSpace: plusIsSpace, isStrict: false) ?? [], as: UTF8.self)
     }
 
     private static func decode(_ text: some StringProtocol, plusIsSpace: Bool, isStrict: Bool) -> [UInt8]? {

@@ -21,9 +21,14 @@ public struct QueryItem: Sendable, Hashable {
     /// The decoded value; `+` is a space, and what cannot be decoded stays as it is. Nil where there is no `=`.
     public var value: String? { encodedValue.map { PercentEncoding.decodeLeniently($0, plusIsSpace: true) } }
 
-    /// The items of a query without its `?`, or of a form, in order; empty ones between two `&` are left out.
-    public static func split(_ query: some StringProtocol) -> [QueryItem] {
-        Substring(query).utf8.split(separator: UInt8(ascii: "&")).map { item in
+    /// The items of a query without its `?`, or of a form, in order; none for empty text.
+    ///
+    /// - Parameter keepingEmpty: whether the empty items between two `&` are returned too, so that joining the
+    ///   descriptions with `&` restores the text; false by default.
+    public static func split(_ query: some StringProtocol, keepingEmpty: Bool = false) -> [QueryItem] {
+        if query.isEmpty { return [] }
+        let parts = Substring(query).utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: !keepingEmpty)
+        return parts.map { item in
             guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else {
                 return QueryItem(encodedName: Substring(item), encodedValue: nil)
             }

@@ -25,10 +25,13 @@ public struct EntityTag: Sendable, Hashable {
     }
 
     /// Whether both are strong and the same (section 8.8.3.2): for ranges, where bytes are joined.
-    public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+    public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && matchesWeakly(other) }
 
     /// Whether both are the same, weak or not (section 8.8.3.2): for `If-None-Match`.
-    public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+    public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
+
+    /// Whether both are the same byte by byte (section 8.8.3.2): Unicode's canonical equivalence does not apply.
+    public static func == (a: EntityTag, b: EntityTag) -> Bool { a.isWeak == b.isWeak && a.matchesWeakly(b) }
 }
 
 extension EntityTag: CustomStringConvertible {
