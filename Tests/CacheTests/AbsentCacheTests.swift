@@ -25,10 +25,10 @@ struct AbsentCacheTests {
         let response = HTTPResponse(url: try #require(URL(string: "https://example.com/a")), status: 200)
         for request in [Get(), order(), Get("feed", .http), Get("feed", .off)] {
             await #expect(performing: { try await agent.cached(request) }, throws: isAbsent)
-            await #expect(performing: { try await agent.cached(request, evenStale: true) }, throws: isAbsent)
+            await #expect(performing: { try await agent.cached(request, includingStale: true) }, throws: isAbsent)
             await #expect(performing: { try await agent.removeCached(request) }, throws: isAbsent)
             await #expect(performing: { try await agent.store(response, for: request) }, throws: isAbsent)
-            for mode in [CacheMode.cacheOnly, .onlyEvenStale] {
+            for mode in [CacheMode.cacheOnly, .cacheOnlyIncludingStale] {
                 let options = CallOptions.cache(mode)
                 await #expect(performing: { try await agent.send(request, options: options) }, throws: isAbsent)
             }

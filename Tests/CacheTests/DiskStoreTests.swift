@@ -186,7 +186,7 @@ struct DiskStoreTests {
         let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
         f.answer(["Cache-Control": "max-age=9"])
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
-        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store gave no secret") } })
+        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store returned no secret") } })
     }
 
     @Test("what a killed writer left is swept away")
@@ -208,7 +208,7 @@ struct DiskStoreTests {
         let store = DiskStore(at: directory.url, limit: limit)
         for number in 0..<3000 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
         // One may be at it already.
-        repeat { store.ledger.scout() } while store.ledger.candidateCount < 100
+        repeat { store.files.refreshCandidates() } while store.files.candidateCount < 100
         for number in 3000..<3100 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
         for number in 0..<3100 {
             #expect((try await store.entry(for: CacheKey("\(number)")) != nil) == (number >= 100), "\(number)")

@@ -157,7 +157,7 @@ struct HTTPCacheTests {
         f.time.advance(by: .seconds(11))
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
         await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .cacheOnly) }
-        #expect(try await f.text(get("a"), .onlyEvenStale) == "1")
+        #expect(try await f.text(get("a"), .cacheOnlyIncludingStale) == "1")
         #expect(f.sent == 1)
     }
 
@@ -173,7 +173,7 @@ struct HTTPCacheTests {
         f.time.advance(by: .seconds(11))
         f.answer(["Cache-Control": "max-age=10", "ETag": "\"b\""])
         _ = try await f.response(get("a", method: .head))
-        #expect(try await f.agent.cached(get("a"), evenStale: true) == nil)
+        #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
 
     @Test("conditions of the caller's own are answered when fresh, passed on when stale (section 4.3.2)")

@@ -68,11 +68,11 @@ struct HTTPRuleTests {
 
     @Test("what is done with a stored response (sections 4.2, 5.2, RFC 5861, RFC 8246)", arguments: plansTable)
     func plan(_ row: (name: String, stored: HTTPHeaders, request: HTTPHeaders, age: Double, expected: String)) {
-        let plan = HTTPCacheRules.plan(
+        let decision = HTTPCacheRules.decide(
             fresh(row.stored), received: now, request: CacheDirectives(request: row.request),
             now: now + row.age)
         let text =
-            switch plan {
+            switch decision {
             case .serve(let status), .validate(let status): status.description
             case .serveAndRevalidate(let status): "\(status) and revalidate"
             }
@@ -81,11 +81,11 @@ struct HTTPRuleTests {
 
     @Test("stale on error as far as the server and the caller allow it (section 4.2.4, RFC 5861)")
     func staleOnError() {
-        func status(_ stored: String, _ request: String = "", _ wish: Int64? = nil, age: Double) -> String? {
+        func status(_ stored: String, _ request: String = "", _ preferences: Int64? = nil, age: Double) -> String? {
             HTTPCacheRules.staleOnError(
                 fresh(["Cache-Control": stored]), received: now,
                 request: CacheDirectives(request: ["Cache-Control": request]),
-                wish: .init(staleIfError: wish), now: now + age)?.description
+                preferences: .init(staleIfError: preferences), now: now + age)?.description
         }
         let served = "fwd=stale; ttl=-5; detail=\"stale-if-error\""
         #expect(status("max-age=5", age: 10) == nil)
@@ -160,7 +160,7 @@ struct HTTPRuleTests {
     @Test("the answer to a POST may answer a GET if it says so (RFC 9110, section 9.3.3)")
     func postAnswers() {
         func answers(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
-            HTTPCacheRules.answersGet(
+            HTTPCacheRules.isStorableForGet(
                 HTTPResponse(url: url, status: status, headers: headers), to: HTTPRequest(.post, url))
         }
         #expect(answers(["Cache-Control": "max-age=9", "Content-Location": "/a"]))
@@ -173,9 +173,9 @@ struct HTTPRuleTests {
     @Test(
         "conditions and ranges of the caller's own (section 4.3.2, RFC 9110, sections 13, 14)",
         arguments: conditionsTable)
-    func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Answer)) {
-        let answer = HTTPConditions.answer(
-            to: HTTPRequest(.get, url, headers: row.0), status: 200, headers: row.1, length: 10,
+    func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)) {
+        let answer = HTTPConditions.evaluate(
+            HTTPRequest(.get, url, headers: row.0), status: 200, headers: row.1, length: 10,
             received: now)
         #expect(answer == row.2)
     }
@@ -282,7 +282,7 @@ private let storingTable: [(HTTPMethod, Int, HTTPHeaders, HTTPHeaders, Bool)] = 
     (.head, 200, ["Cache-Control": "max-age=9"], [:], false),
 ]
 
-private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Answer)] = [
+private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)] = [
     ([:], [:], .whole), (["If-None-Match": "\"a\""], ["ETag": "\"a\""], .notModified),
     (["If-None-Match": "W/\"a\""], ["ETag": "\"a\""], .notModified),
     (["If-None-Match": "\"x,y\", \"a\""], ["ETag": "W/\"a\""], .notModified),

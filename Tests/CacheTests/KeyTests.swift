@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Keys")
 struct KeyTests {
-    private let hasher = KeyText.Hasher(secret: Array(repeating: 7, count: 32))
+    private let hasher = KeyedHasher(secret: Array(repeating: 7, count: 32))
 
     private func key(
         _ url: String = "https://example.com/a?x=1&t=9", _ method: HTTPMethod = .get, headers: HTTPHeaders = [:],
         body: RequestBody = .none, rule: CacheKeyRule = .standard, hasPartition: Bool = false
     ) throws -> CacheKey? {
         let url = try #require(URL(string: url))
-        return KeyText.timed(
+        return CacheKeyBuilder.timed(
             HTTPRequest(method, url, headers: headers, body: body), url: url, rule: rule, hasPartition: hasPartition,
             hasher)
     }
@@ -94,7 +94,7 @@ struct KeyTests {
         let text = try #require(try key(headers: headers, rule: .standard.including("X-Region"))).text
         #expect(!text.contains("s3cret") && text.contains("x-region ") && text.contains("authorization "))
         #expect(text.hasPrefix("timed\nGET https://example.com/a?x=1&t=9\n"))
-        let other = KeyText.Hasher(secret: Array(repeating: 8, count: 32))
+        let other = KeyedHasher(secret: Array(repeating: 8, count: 32))
         #expect(hasher.hash("a") != other.hash("a"))
     }
 

@@ -89,7 +89,7 @@ struct RevalidationTests {
                 : StubAnswer.text("new").header("Cache-Control", "max-age=5").waiting(for: gate)
         }
         let tasks = (0..<64).map { _ in Task { try await f.response(get()) } }
-        try await eventually { f.cache.flights.waitingCount == 63 }
+        try await eventually { f.cache.sharedValidations.waitingCount == 63 }
         gate.open()
         var collapsed = 0
         for task in tasks {
@@ -107,7 +107,7 @@ struct RevalidationTests {
         let first = Task { try await f.text(get()) }
         try await gate.reached()
         let others = (0..<8).map { _ in Task { try await f.text(get()) } }
-        try await eventually { f.cache.flights.waitingCount == 8 }
+        try await eventually { f.cache.sharedValidations.waitingCount == 8 }
         others[0].cancel()
         await #expect { try await others[0].value } throws: { ($0 as? ErrandError)?.code == .cancelled }
         first.cancel()
@@ -128,7 +128,7 @@ struct RevalidationTests {
         let first = Task { try await f.text(get()) }
         try await gate.reached()
         let others = (0..<8).map { _ in Task { try await f.text(get()) } }
-        try await eventually { f.cache.flights.waitingCount == 8 }
+        try await eventually { f.cache.sharedValidations.waitingCount == 8 }
         gate.open()
         await #expect { try await first.value } throws: { ($0 as? ErrandError)?.code == .timedOut }
         for task in others { #expect(try await task.value == "body") }
@@ -149,7 +149,7 @@ struct RevalidationTests {
         let all = users + [get(["Foo": "1"]), get(["Foo": "2"])]
         let tasks = all.map { request in Task { try await f.text(request) } }
         try await gate.reached(by: 3)
-        try await eventually { f.cache.flights.waitingCount == 1 }
+        try await eventually { f.cache.sharedValidations.waitingCount == 1 }
         gate.open()
         var texts: [String] = []
         for task in tasks { texts.append(try await task.value) }

@@ -196,7 +196,7 @@ struct TimedCacheTests {
         #expect(stored?.value == "1" && stored?.http.source.isCache == true)
         f.time.advance(by: .seconds(100))
         #expect(try await f.agent.cached(Get()) == nil)
-        #expect(try await f.agent.cached(Get(), evenStale: true)?.value == "1")
+        #expect(try await f.agent.cached(Get(), includingStale: true)?.value == "1")
         #expect(f.sent == 1)
     }
 
@@ -340,7 +340,7 @@ struct TimedCacheTests {
         let gets = [tagged, Get("a/2", .timed(.seconds(60), partition: "A")), Get("b/3", .timed(.seconds(5)))]
         func stored() async throws -> [Bool] {
             var result: [Bool] = []
-            for get in gets { result.append(try await f.agent.cached(get, evenStale: true) != nil) }
+            for get in gets { result.append(try await f.agent.cached(get, includingStale: true) != nil) }
             return result
         }
         func fill() async throws { for get in gets { _ = try await f.text(get, .reload) } }

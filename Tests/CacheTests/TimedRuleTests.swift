@@ -6,21 +6,22 @@ import Testing
 @Suite("The rules of the timed policy")
 struct TimedRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
-    private typealias Facts = TimedRules.Facts
+    private typealias Attributes = TimedRules.Attributes
 
-    private static let rows: [(Double, TimedRules.Facts, TimedRules.Facts, String?)] = [
-        (0, Facts(version: 0), Facts(version: 0), nil), (60, Facts(version: 0), Facts(version: 0), nil),
-        (60.001, Facts(version: 0), Facts(version: 0), "expired"),
-        (-0.001, Facts(version: 0), Facts(version: 0), "expired"),
-        (99, Facts(version: 0), Facts(version: 1), "expired"),
-        (1, Facts(version: 0, partition: "a", appVersion: "1"), Facts(version: 1), "versionMismatch"),
-        (1, Facts(version: 1 << 40), Facts(version: 0), "versionMismatch"),
-        (1, Facts(version: 1, partition: "a", appVersion: "1"), Facts(version: 1), "partitionMismatch"),
-        (1, Facts(version: 1), Facts(version: 1, partition: "a"), "partitionMismatch"),
-        (1, Facts(version: 1, partition: "a"), Facts(version: 1, partition: "b"), "partitionMismatch"),
-        (1, Facts(version: 1, partition: "a"), Facts(version: 1, partition: "a"), nil),
-        (1, Facts(version: 1, appVersion: "1"), Facts(version: 1, appVersion: "2"), "appVersionMismatch"),
-        (1, Facts(version: 1, appVersion: "1"), Facts(version: 1), "appVersionMismatch"),
+    private static let rows: [(Double, TimedRules.Attributes, TimedRules.Attributes, String?)] = [
+        (0, Attributes(version: 0), Attributes(version: 0), nil),
+        (60, Attributes(version: 0), Attributes(version: 0), nil),
+        (60.001, Attributes(version: 0), Attributes(version: 0), "expired"),
+        (-0.001, Attributes(version: 0), Attributes(version: 0), "expired"),
+        (99, Attributes(version: 0), Attributes(version: 1), "expired"),
+        (1, Attributes(version: 0, partition: "a", appVersion: "1"), Attributes(version: 1), "versionMismatch"),
+        (1, Attributes(version: 1 << 40), Attributes(version: 0), "versionMismatch"),
+        (1, Attributes(version: 1, partition: "a", appVersion: "1"), Attributes(version: 1), "partitionMismatch"),
+        (1, Attributes(version: 1), Attributes(version: 1, partition: "a"), "partitionMismatch"),
+        (1, Attributes(version: 1, partition: "a"), Attributes(version: 1, partition: "b"), "partitionMismatch"),
+        (1, Attributes(version: 1, partition: "a"), Attributes(version: 1, partition: "a"), nil),
+        (1, Attributes(version: 1, appVersion: "1"), Attributes(version: 1, appVersion: "2"), "appVersionMismatch"),
+        (1, Attributes(version: 1, appVersion: "1"), Attributes(version: 1), "appVersionMismatch"),
     ]
 
     @Test(
@@ -29,19 +30,19 @@ struct TimedRuleTests {
     func reasons(index: Int) {
         let (age, stored, wanted, expected) = Self.rows[index]
         let reason = TimedRules.refusal(
-            of: stored, received: Self.now, wanted: wanted, lifetime: .seconds(60), now: Self.now + age)
+            of: stored, received: Self.now, expected: wanted, lifetime: .seconds(60), now: Self.now + age)
         #expect(reason?.description == expected)
     }
 
     @Test("an answer past its lifetime counts where it is asked for, another's never")
     func stale() {
-        func reason(_ wanted: TimedRules.Facts) -> CacheMiss.Reason? {
+        func reason(_ expected: TimedRules.Attributes) -> CacheMiss.Reason? {
             TimedRules.refusal(
-                of: Facts(version: 1, partition: "a"), received: Self.now, wanted: wanted, lifetime: .seconds(60),
-                takesExpired: true, now: Self.now + 1e6)
+                of: Attributes(version: 1, partition: "a"), received: Self.now, expected: expected,
+                lifetime: .seconds(60), takesExpired: true, now: Self.now + 1e6)
         }
-        #expect(reason(Facts(version: 1, partition: "a")) == nil)
-        #expect(reason(Facts(version: 1, partition: "b")) == .partitionMismatch)
+        #expect(reason(Attributes(version: 1, partition: "a")) == nil)
+        #expect(reason(Attributes(version: 1, partition: "b")) == .partitionMismatch)
     }
 
     @Test("zero and less is off, for reading and for writing (Y65, D7, B36)")

@@ -1,7 +1,7 @@
-// The way in: conform a request to ``CacheableRequest``, give the agent the filter `.cache(store)`.
+// Start here: conform a request to ``CacheableRequest``, and give the agent the filter `.cache(store)`.
 //
-// Policy/   what may be stored, served, validated: pure functions of what is known
-// Key/      what makes two requests the same
-// Store/    where entries are: memory, disk, both, or a store of one's own (``CacheStore``)
-// Filter/   the filter: timed policy once a call, HTTP's own on each hop
-// Modes/    what one call may ask for: reload, only the cache, cached then fresh
+// Policy/   what may be stored, served and validated: pure functions
+// Key/      which requests share an entry
+// Store/    where entries are stored: memory, disk, both, or your own ``CacheStore``
+// Filter/   the filter: the timed policy once for each call, the HTTP policy on each hop
+// Modes/    what a single call may ask for: reload, cache only, cached then fresh

@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request whose answers may be kept.
+/// A request whose responses may be cached.
 ///
 /// ```swift
 /// struct GetFeed: CacheableRequest {
@@ -11,22 +11,25 @@ public import Errand
 /// }
 /// ```
 ///
-/// Nothing is kept unless the agent, or the request, has the filter `.cache(…)`. A request whose body goes into a file is
-/// never answered from a cache, nor kept.
+/// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is neither
+/// served from a cache nor stored.
 public protocol CacheableRequest: Request {
-    /// How long and by whose rules.
+    /// By which rules responses are stored, and for how long.
     var cachePolicy: CachePolicy { get }
-    /// What makes two requests the same; `.standard` by default.
+    /// Which requests share an entry; `.standard` by default.
     var cacheKey: CacheKeyRule { get }
-    /// Names by which entries can be removed together; none by default.
+    /// Tags by which entries can be removed together; none by default.
     var cacheTags: [String] { get }
-    /// A store of this request's own, such as one in another directory; the filter's by default (nil). Return the same
+    /// A store for this request, such as one in another directory; nil, the default, for the filter's. Return the same
     /// store each time.
     var cacheStore: (any CacheStore)? { get }
 }
 
 extension CacheableRequest {
+    /// `.standard`
     public var cacheKey: CacheKeyRule { .standard }
+    /// None.
     public var cacheTags: [String] { [] }
+    /// Nil: the filter's store.
     public var cacheStore: (any CacheStore)? { nil }
 }

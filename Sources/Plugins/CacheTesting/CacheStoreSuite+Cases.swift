@@ -6,9 +6,9 @@ import ErrandEssentials
 extension CacheStoreSuite {
     static let basics: [Case] = [
         Case(description: "an empty store has no entry") { store in
-            try expect(try await store.entry(for: CacheKey("nothing")) == nil, "an entry came from nowhere")
+            try expect(try await store.entry(for: CacheKey("nothing")) == nil, "an entry exists that was never stored")
         },
-        Case(description: "an entry comes back with its head and its bytes") { store in
+        Case(description: "an entry is returned with its head and its bytes") { store in
             let key = CacheKey("GET https://example.com/a?b=1\nline two, ünïcode \0 and /../ slashes")
             let entry = try entry("hello", tags: ["t", "ü"], partition: "p")
             try await store.store(entry, for: key)
@@ -17,7 +17,7 @@ extension CacheStoreSuite {
             try expect(try await text(key, in: store) == "hello", "the bytes are others")
             try expect(try await text(key, in: store) == "hello", "the second reading differs")
         },
-        Case(description: "an empty body is an entry (B33)") { store in
+        Case(description: "an empty body is an entry") { store in
             try await store.store(try entry(""), for: CacheKey("empty"))
             try expect(try await data(CacheKey("empty"), in: store) == Data(), "the entry is not there, or not empty")
         },
@@ -26,7 +26,7 @@ extension CacheStoreSuite {
             try await store.store(try entry(bytes), for: CacheKey("bytes"))
             try expect(try await data(CacheKey("bytes"), in: store) == bytes, "the bytes are others")
         },
-        Case(description: "a new entry takes the place of the old one, head and body") { store in
+        Case(description: "a new entry replaces the old one, head and body") { store in
             let key = CacheKey("k")
             try await store.store(try entry("a long first body", path: "one"), for: key)
             try await store.store(try entry("second", path: "two"), for: key)
@@ -34,21 +34,22 @@ extension CacheStoreSuite {
             try expect(found?.head.url == "https://example.com/two", "the head is the old one")
             try expect(try await text(key, in: store) == "second", "the body is the old one")
         },
-        Case(description: "keys are told apart by every character") { store in
+        Case(description: "keys are distinguished by every character") { store in
             let keys = ["k", "K", "k ", "k\n", "", "k/", "k%20", String(repeating: "k", count: 5000)]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
             for (number, key) in keys.enumerated() {
-                try expect(try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has another's body")
+                try expect(
+                    try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has the body of another")
             }
         },
-        Case(description: "a body that comes as a stream is read to its end") { store in
+        Case(description: "a streamed body is read to its end") { store in
             let chunks = (0..<20).map { Data(repeating: UInt8($0), count: 10_000) }
             let body = HTTPBody(source: Chunks(chunks, failing: false))
             try await store.store(CacheEntry(head: try entry("").head, body: body), for: CacheKey("stream"))
             let found = try await data(CacheKey("stream"), in: store)
             try expect(found == chunks.reduce(Data(), +), "the bytes are others")
         },
-        Case(description: "a stream that fails leaves what was there") { store in
+        Case(description: "a stream that fails leaves the earlier entry") { store in
             let key = CacheKey("torn")
             try await store.store(try entry("whole"), for: key)
             let body = HTTPBody(source: Chunks([Data(repeating: 1, count: 300_000)], failing: true))
@@ -56,9 +57,9 @@ extension CacheStoreSuite {
                 try await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
                 throw Failure(description: "the failure of the body was not thrown")
             } catch is Chunks.Torn {}
-            try expect(try await text(key, in: store) == "whole", "a torn body took the place of a whole one")
+            try expect(try await text(key, in: store) == "whole", "an incomplete body replaced a complete one")
         },
-        Case(description: "the secret is long enough and stays") { store in
+        Case(description: "the secret is long enough and does not change") { store in
             let secret = try await store.secret()
             try expect(secret.count >= 16, "the secret has \(secret.count) bytes")
             try expect(try await store.secret() == secret, "the secret changed")
@@ -72,7 +73,7 @@ extension CacheStoreSuite {
             try await store.remove(CacheKey("a"))
             try await store.remove(CacheKey("never there"))
             try expect(try await store.entry(for: CacheKey("a")) == nil, "the entry is still there")
-            try expect(try await text(CacheKey("b"), in: store) == "b", "another entry went with it")
+            try expect(try await text(CacheKey("b"), in: store) == "b", "another entry was removed with it")
         },
         Case(description: "entries are removed by URL, tag, partition and date") { store in
             for number in 0..<12 {
@@ -102,7 +103,7 @@ extension CacheStoreSuite {
     ]
 
     static let concurrency: [Case] = [
-        Case(description: "64 tasks never see a body under another's key, nor a torn one") { store in
+        Case(description: "64 tasks never see a body under the key of another, nor an incomplete one") { store in
             try await withThrowingTaskGroup { group in
                 for task in 0..<64 {
                     group.addTask {
@@ -114,10 +115,10 @@ extension CacheStoreSuite {
                             } else if let found = try await store.entry(for: key) {
                                 let data = try await found.body.collect(upTo: 10_000)
                                 let mark = Data("\(key.text):".utf8)
-                                try expect(data.starts(with: mark), "a body under another's key")
-                                try expect(data.count == 2000 + mark.count, "a torn body")
+                                try expect(data.starts(with: mark), "a body under the key of another")
+                                try expect(data.count == 2000 + mark.count, "an incomplete body")
                                 try expect(Set(data.dropFirst(mark.count)).count == 1, "a mixed body")
-                                try expect(found.head.url.hasSuffix("/\(key.text)"), "a head with another's body")
+                                try expect(found.head.url.hasSuffix("/\(key.text)"), "a head with the body of another")
                             }
                         }
                     }
@@ -128,12 +129,12 @@ extension CacheStoreSuite {
     ]
 }
 
-/// A body in pieces that may fail at its end.
+/// A body in chunks that may fail at its end.
 final class Chunks: HTTPBodySource {
     struct Torn: Error {}
     private let chunks: [Data]
     private let fails: Bool
-    // Proof: HTTPBody lets one reader in, which asks for one chunk after the other.
+    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
     private nonisolated(unsafe) var index = 0
 
     init(_ chunks: [Data], failing: Bool) {

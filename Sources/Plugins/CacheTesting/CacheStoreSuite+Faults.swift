@@ -38,7 +38,7 @@ extension CacheStoreSuite {
                 try expect(head?.url == "https://example.com/\(number)", "the URL is another")
             }
         },
-        Case(description: "keys that begin alike, or that Unicode calls equivalent, are told apart") { store in
+        Case(description: "keys with a common prefix, and canonically equivalent keys, are distinguished") { store in
             let long = "GET https://example.com/" + String(repeating: "x", count: 300)
             let keys = [long, long + "y", long + "\ny", "caf\u{E9}", "cafe\u{301}", "\u{212B}", "\u{C5}"]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
@@ -46,51 +46,52 @@ extension CacheStoreSuite {
                 try expect(try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has another's body")
             }
             try await store.remove(CacheKey(long))
-            try expect(try await store.entry(for: CacheKey(long + "y")) != nil, "a longer key went with a shorter one")
+            try expect(
+                try await store.entry(for: CacheKey(long + "y")) != nil, "a longer key was removed with a shorter one")
         },
-        Case(description: "a body comes back whole at every length near a power of two") { store in
+        Case(description: "a body is returned completely at every length near a power of two") { store in
             for length in [1, 255, 256, 257, 4095, 4096, 4097, 65_535, 65_536, 65_537, 200_001] {
                 let bytes = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
                 try await store.store(try entry(bytes), for: CacheKey("length"))
                 try expect(
-                    try await data(CacheKey("length"), in: store) == bytes, "\(length) bytes came back as others")
+                    try await data(CacheKey("length"), in: store) == bytes, "\(length) bytes are returned changed")
             }
         },
-        Case(description: "a stream that fails leaves nothing where nothing was") { store in
+        Case(description: "a stream that fails stores no entry") { store in
             let body = HTTPBody(source: Chunks([Data(repeating: 1, count: 70_000)], failing: true))
             do {
                 try await store.store(CacheEntry(head: try entry("").head, body: body), for: CacheKey("torn"))
                 throw Failure(description: "the failure of the body was not thrown")
             } catch is Chunks.Torn {}
-            try expect(try await store.entry(for: CacheKey("torn")) == nil, "a torn body is an entry")
+            try expect(try await store.entry(for: CacheKey("torn")) == nil, "an incomplete body is an entry")
         },
-        Case(description: "two readers of one entry both get all of it") { store in
+        Case(description: "two readers of one entry both read it completely") { store in
             let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
             try await store.store(try entry(bytes), for: CacheKey("k"))
             let both = [try await store.entry(for: CacheKey("k")), try await store.entry(for: CacheKey("k"))]
             for found in both {
-                try expect(try await found?.body.collect(upTo: 1 << 20) == bytes, "a reader did not get all of it")
+                try expect(try await found?.body.collect(upTo: 1 << 20) == bytes, "a reader did not read all of it")
             }
         },
-        Case(description: "a head is renewed without its body, and only where the old one still stands") { store in
+        Case(description: "a head is replaced without its body, and only if the old one is still stored") { store in
             let key = CacheKey("k")
             let (first, second) = (try entry("body", path: "one"), try entry("", path: "two", tags: ["new"]))
             let absent = try await store.update(second.head, replacing: first.head, for: key)
-            try expect(!absent, "a head was renewed where there was no entry")
-            try expect(try await store.entry(for: key) == nil, "an entry came from nowhere")
+            try expect(!absent, "a head was replaced without an entry")
+            try expect(try await store.entry(for: key) == nil, "an entry exists that was never stored")
             try await store.store(first, for: key)
             let done = try await store.update(second.head, replacing: first.head, for: key)
-            try expect(done, "the head was not renewed")
+            try expect(done, "the head was not replaced")
             try expect(try await store.entry(for: key)?.head == second.head, "the head is the old one")
             try expect(try await text(key, in: store) == "body", "the body is another")
             let again = try await store.update(first.head, replacing: first.head, for: key)
-            try expect(!again, "a head was renewed that was not the stored one")
-            try expect(try await store.entry(for: key)?.head == second.head, "the head changed all the same")
+            try expect(!again, "a head was replaced that was not the stored one")
+            try expect(try await store.entry(for: key)?.head == second.head, "the head changed nevertheless")
             let long = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 3) })
             try await store.store(CacheEntry(head: first.head, body: HTTPBody(long)), for: key)
             for (new, old) in [(second.head, first.head), (first.head, second.head), (second.head, first.head)] {
                 let done = try await store.update(new, replacing: old, for: key)
-                try expect(done, "the head of a long entry was not renewed")
+                try expect(done, "the head of a long entry was not replaced")
                 try expect(try await store.entry(for: key)?.head == new, "the head of a long entry is the old one")
                 try expect(try await data(key, in: store) == long, "the body of a long entry is another")
             }
@@ -98,7 +99,7 @@ extension CacheStoreSuite {
     ]
 
     static let selections: [Case] = [
-        Case(description: "a predicate that matches nothing removes nothing; it is asked about every head") { store in
+        Case(description: "a predicate that matches nothing removes nothing, and receives every head") { store in
             for number in 0..<10 {
                 try await store.store(try entry("\(number)", path: "\(number)"), for: CacheKey("\(number)"))
             }
@@ -107,12 +108,13 @@ extension CacheStoreSuite {
                 seen.add(head.url)
                 return false
             }
-            try expect(seen.urls == (0..<10).map { "https://example.com/\($0)" }, "not every head was asked about")
+            try expect(
+                seen.urls == (0..<10).map { "https://example.com/\($0)" }, "the predicate did not receive every head")
             for number in 0..<10 {
                 try expect(try await text(CacheKey("\(number)"), in: store) == "\(number)", "an entry is gone")
             }
         },
-        Case(description: "what was removed can be stored again") { store in
+        Case(description: "a removed entry can be stored again") { store in
             let key = CacheKey("k")
             for round in 0..<3 {
                 try await store.store(try entry("\(round)"), for: key)
@@ -121,7 +123,7 @@ extension CacheStoreSuite {
                 try expect(try await store.entry(for: key) == nil, "the entry is still there")
             }
         },
-        Case(description: "tasks that store and remove leave nothing once all is removed") { store in
+        Case(description: "concurrent stores and removals leave nothing after a removal of all") { store in
             try await withThrowingTaskGroup { group in
                 for task in 0..<32 {
                     group.addTask {
@@ -139,7 +141,7 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// For a store whose entries outlive it: `makeStore` opens the same place each time.
+    /// The cases for a store whose entries outlive it: `makeStore` opens the same storage each time.
     ///
     /// ```swift
     /// @Test(arguments: CacheStoreSuite.persistentCases) func outlives(_ test: CacheStoreSuite.Case) async throws {
@@ -149,7 +151,7 @@ extension CacheStoreSuite {
     /// ```
     public static let persistentCases: [Case] = [
         Case(
-            description: "entries and the secret are there when the store is opened again",
+            description: "entries and the secret persist when the store is opened again",
             opening: { make in
                 let (first, bytes) = (try await make(), Data((0..<90_000).map { UInt8(truncatingIfNeeded: $0 &* 5) }))
                 let secret = try await first.secret()
@@ -168,19 +170,19 @@ extension CacheStoreSuite {
             })
     ]
 
-    /// For a store that `makeStore` makes with a limit of 1,000,000 bytes.
+    /// The cases for a store that `makeStore` makes with a limit of 1,000,000 bytes.
     ///
     /// ```swift
     /// try await test.run { MemoryStore(limit: .megabytes(1)) }
     /// ```
     public static let limitCases: [Case] = [
-        Case(description: "no more is kept than the limit, bodies, heads and keys; what comes last is kept") { store in
+        Case(description: "the limit covers bodies, heads and keys; the last entry is stored") { store in
             for round in 0..<60 {
                 try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
             }
             var bytes = 0
             for round in 0..<60 { bytes += try await data(CacheKey("body \(round)"), in: store)?.count ?? 0 }
-            try expect(bytes <= 1_000_000, "\(bytes) bytes of bodies are kept")
+            try expect(bytes <= 1_000_000, "\(bytes) bytes of bodies are stored")
             try expect(try await store.entry(for: CacheKey("body 59")) != nil, "the last entry is gone")
             let long = String(repeating: "x", count: 20_000)
             for round in 0..<100 {
@@ -190,27 +192,28 @@ extension CacheStoreSuite {
             for round in 0..<100 where try await store.entry(for: CacheKey("\(long) \(round)")) != nil {
                 bytes += long.utf8.count
             }
-            try expect(bytes <= 1_000_000, "\(bytes) bytes of heads are kept")
+            try expect(bytes <= 1_000_000, "\(bytes) bytes of heads are stored")
         },
-        Case(description: "what is used stays, what was used least recently goes") { store in
+        Case(description: "the least recently used entry is evicted first") { store in
             try await store.store(try entry("used"), for: CacheKey("used"))
             try await store.store(try entry("unused"), for: CacheKey("unused"))
             for round in 0..<60 {
                 try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
                 try expect(try await text(CacheKey("used"), in: store) == "used", "an entry in use is gone")
             }
-            try expect(try await store.entry(for: CacheKey("unused")) == nil, "what was not used is still there")
+            try expect(
+                try await store.entry(for: CacheKey("unused")) == nil, "an entry that was not used is still there")
         },
-        Case(description: "an entry that is longer than everything is not kept, and leaves the others") { store in
+        Case(description: "an entry beyond the limit is not stored, and the others stay") { store in
             try await store.store(try entry("small"), for: CacheKey("small"))
             try? await store.store(try entry(Data(count: 1_100_000)), for: CacheKey("large"))
-            try expect(try await store.entry(for: CacheKey("large")) == nil, "the limit was passed")
-            try expect(try await text(CacheKey("small"), in: store) == "small", "another entry went for nothing")
+            try expect(try await store.entry(for: CacheKey("large")) == nil, "the limit was exceeded")
+            try expect(try await text(CacheKey("small"), in: store) == "small", "another entry was evicted for nothing")
         },
     ]
 }
 
-/// The URLs that a predicate was asked about.
+/// The URLs of the heads that a predicate received.
 private final class Seen: Sendable {
     private let state = Mutex<Set<String>>([])
     var urls: [String] { state.withLock { $0.sorted() } }

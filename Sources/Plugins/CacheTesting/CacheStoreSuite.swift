@@ -3,7 +3,7 @@ public import ErrandCache
 
 import ErrandEssentials
 
-/// The suite that a ``CacheStore`` is expected to pass: a list of cases for any test framework.
+/// The conformance suite for a ``CacheStore``: a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
@@ -11,11 +11,11 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Each case makes a store of its own and expects it to be empty, and to hold a megabyte and 100 entries at least.
+/// Each case makes a store of its own, which has to be empty and able to hold at least a megabyte and 100 entries.
 public enum CacheStoreSuite {
-    /// One thing that is expected.
+    /// One expectation.
     public struct Case: Sendable, CustomStringConvertible {
-        /// What is expected, as a sentence.
+        /// The expectation, as a sentence.
         public let description: String
         private let body: @Sendable (Maker) async throws -> Void
 
@@ -31,17 +31,18 @@ public enum CacheStoreSuite {
             self.body = body
         }
 
-        /// Makes a store and tries it. Throws ``Failure`` if it does otherwise, and what the store throws.
+        /// Makes a store and tests it. Throws ``Failure`` if the store behaves otherwise, and what the store throws.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
-    /// What a store did instead.
+    /// How a store failed a case.
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The expectation and the place.
+        /// What the store did, as a sentence.
         public let description: String
     }
 
-    /// All that hold for every store; ``persistentCases`` and ``limitCases`` are for stores that make such promises.
+    /// The cases for every store; ``persistentCases`` and ``limitCases`` are for stores that persist entries or have a
+    /// limit.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency
 
     static func expect(_ condition: Bool, _ what: String) throws {

@@ -1,13 +1,13 @@
-/// What is pending, what is written at this moment and what is hidden, in steps that happen at once.
+/// The transitions of the writer's state; each runs while the lock is held.
 extension CacheWriter.State {
     func isRemoved(
-        _ head: CacheEntryHead, _ place: CacheWriter.Place, since mark: CacheWriter.Mark
+        _ head: CacheEntryHead, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // Some are forgotten by now: one of them may have meant it.
+        // Some removals are no longer remembered: one of them may have matched.
         if UInt64(since.count) < removals - mark.removals { return true }
-        return since.contains { $0.store == place.store && $0.matches(place.key, head) }
+        return since.contains { $0.store == location.store && $0.matches(location.key, head) }
     }
 
     mutating func remove(
@@ -15,59 +15,60 @@ extension CacheWriter.State {
     ) {
         removals += 1
         recent.append(CacheWriter.Removal(number: removals, store: store, matches: matches))
-        if recent.count > CacheWriter.remembered { recent.removeFirst() }
+        if recent.count > CacheWriter.maximumRecentRemovals { recent.removeFirst() }
         pending = pending.filter { $0.key.store != store || !matches($0.key.key, $0.value.head) }
     }
 
-    mutating func hide(_ place: CacheWriter.Place, _ store: any CacheStore) {
-        if hidden.count >= CacheWriter.maximumHidden, hidden[place] == nil {
-            blind[place.store] = store
+    mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore) {
+        if hidden.count >= CacheWriter.maximumHidden, hidden[location] == nil {
+            suspended[location.store] = store
         } else {
-            hidden[place] = store
+            hidden[location] = store
         }
     }
 
-    /// What the store holds there counts again, unless it still writes something.
-    mutating func show(_ place: CacheWriter.Place) {
-        if running[place] == nil { hidden[place] = nil }
+    /// Makes the stored entry visible again, unless the store is still writing to it.
+    mutating func unhide(_ location: CacheWriter.Location) {
+        if running[location] == nil { hidden[location] = nil }
     }
 
-    /// Whether a write is still wanted when its turn has come.
+    /// Begins a write; false if it has been replaced or removed meanwhile.
     mutating func begin(_ write: CacheWriter.Write) -> Bool {
-        guard pending[write.place]?.number == write.number else { return false }
-        running[write.place, default: [:]][write.number] = write.head
+        guard pending[write.location]?.number == write.number else { return false }
+        running[write.location, default: [:]][write.number] = write.head
         return true
     }
 
-    /// Whether what the store holds now has to go.
+    /// Ends a write. Returns whether the entry in the store has to be removed.
     mutating func end(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        leave(write)
-        if let next = pending[write.place] {
-            // A newer one follows in line.
+        removeRunning(write)
+        if let next = pending[write.location] {
+            // A newer write follows in the queue.
             if next.number != write.number { return false }
-            pending[write.place] = nil
+            pending[write.location] = nil
             if isWritten {
-                show(write.place)
+                unhide(write.location)
                 return false
             }
         }
-        hide(write.place, write.store)
+        hide(write.location, write.store)
         return true
     }
 
-    /// The same for a stream: one that failed left what was there.
+    /// Ends the write of a stream. Returns whether the entry in the store has to be removed; a stream that failed left the
+    /// previous entry.
     mutating func endStream(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        leave(write)
-        if isRemoved(write.head, write.place, since: write.mark) {
-            hide(write.place, write.store)
+        removeRunning(write)
+        if isRemoved(write.head, write.location, since: write.mark) {
+            hide(write.location, write.store)
             return true
         }
-        if isWritten { show(write.place) }
+        if isWritten { unhide(write.location) }
         return false
     }
 
-    private mutating func leave(_ write: CacheWriter.Write) {
-        running[write.place]?[write.number] = nil
-        if running[write.place]?.isEmpty == true { running[write.place] = nil }
+    private mutating func removeRunning(_ write: CacheWriter.Write) {
+        running[write.location]?[write.number] = nil
+        if running[write.location]?.isEmpty == true { running[write.location] = nil }
     }
 }

@@ -3,31 +3,31 @@ import Synchronization
 
 import ErrandEssentials
 
-/// Writes entries in the background, one after the other, and shows them to readers until they are written.
+/// Writes entries in the background, one after the other; readers see them before they are written.
 ///
-/// An entry is a value that was made when its response came, so nothing that changes afterwards changes what is written. A
-/// removal also counts for what is still to be written, for what a store is writing at that moment, and for responses that
-/// are still on their way: once it has completed, no reader sees anything from before it.
+/// An entry is a value that is made when its response is received, so that later changes do not affect what is written. A
+/// removal also applies to entries that are queued, to those that a store is writing, and to responses in flight: once it
+/// has completed, no reader sees anything older than the removal.
 final class CacheWriter: Sendable {
-    /// A moment before which a removal did not see a response.
+    /// The number of removals when a request began: later removals apply to its response.
     struct Mark: Sendable { let removals: UInt64 }
 
     /// A key in a store.
-    struct Place: Hashable, Sendable {
+    struct Location: Hashable, Sendable {
         let store: ObjectIdentifier
         let key: CacheKey
 
         init(_ store: any CacheStore, _ key: CacheKey) { (self.store, self.key) = (ObjectIdentifier(store), key) }
     }
 
-    /// A write in line.
+    /// A queued write.
     struct Write: Sendable {
         let number: UInt64
-        let place: Place
+        let location: Location
         let store: any CacheStore
         let mark: Mark
         let head: CacheEntryHead
-        /// Nil for a new head of an entry whose body is in the store only.
+        /// Nil for a new head of an entry whose body is only in the store.
         let body: HTTPBody?
         /// The head that this one replaces.
         let old: CacheEntryHead?
@@ -43,49 +43,49 @@ final class CacheWriter: Sendable {
     }
 
     struct State: Sendable {
-        var pending: [Place: Write] = [:]
-        /// What stores write at this moment.
-        var running: [Place: [UInt64: CacheEntryHead]] = [:]
-        /// Where a store may hold what was removed: until it is removed there too, readers see nothing.
-        var hidden: [Place: any CacheStore] = [:]
-        /// Stores with more hidden places than are remembered: readers see nothing of them.
-        var blind: [ObjectIdentifier: any CacheStore] = [:]
+        var pending: [Location: Write] = [:]
+        /// The entries that stores are writing.
+        var running: [Location: [UInt64: CacheEntryHead]] = [:]
+        /// Keys under which a store may still hold a removed entry: readers see none until the store has removed it.
+        var hidden: [Location: any CacheStore] = [:]
+        /// Stores with too many hidden keys to remember: readers see no entry of them.
+        var suspended: [ObjectIdentifier: any CacheStore] = [:]
         var last: Task<Void, Never>?
         var writes: UInt64 = 0
         var bytes: Int64 = 0
         var removals: UInt64 = 0
-        /// The newest, in order.
+        /// The latest removals, in order.
         var recent: [Removal] = []
     }
 
     private let state = Mutex(State())
-    /// More than this is not kept waiting; such a response is not stored.
+    /// The bytes that may wait to be written; a response beyond is not stored.
     private static let maximumBytes: Int64 = 64 << 20
-    static let remembered = 256
+    static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// What is written or about to be.
+    /// The entry that is stored or queued.
     func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
         let (pending, isHidden) = state.withLock { state -> (CacheEntry?, Bool) in
-            if state.pending.isEmpty && state.hidden.isEmpty && state.blind.isEmpty { return (nil, false) }
-            let place = Place(store, key)
-            let pending = state.pending[place].flatMap { write in
+            if state.pending.isEmpty && state.hidden.isEmpty && state.suspended.isEmpty { return (nil, false) }
+            let location = Location(store, key)
+            let pending = state.pending[location].flatMap { write in
                 write.body.map { CacheEntry(head: write.head, body: $0) }
             }
-            return (pending, state.hidden[place] != nil || state.blind[place.store] != nil)
+            return (pending, state.hidden[location] != nil || state.suspended[location.store] != nil)
         }
         if pending != nil || isHidden { return pending }
         return try await store.entry(for: key)
     }
 
-    /// Whether a removal since the mark counts for an entry.
+    /// Whether a removal since the mark applies to an entry.
     func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
-        state.withLock { $0.isRemoved(head, Place(store, key), since: mark) }
+        state.withLock { $0.isRemoved(head, Location(store, key), since: mark) }
     }
 
-    /// Puts an entry with its body in memory in line. `failed` receives why it could not be written.
+    /// Queues an entry whose body is in memory. `failed` receives the error if the entry cannot be written.
     ///
     /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in memory.
     func write(
@@ -93,25 +93,26 @@ final class CacheWriter: Sendable {
         in store: any CacheStore, since mark: Mark, failed: @escaping @Sendable (any Error) -> Void
     ) {
         let isAccepted = state.withLock { state in
-            let place = Place(store, key)
-            if state.isRemoved(head, place, since: mark) { return true }
+            let location = Location(store, key)
+            if state.isRemoved(head, location, since: mark) { return true }
             let write = Write(
-                number: state.writes + 1, place: place, store: store, mark: mark, head: head, body: body, old: old,
+                number: state.writes + 1, location: location, store: store, mark: mark, head: head, body: body,
+                old: old,
                 failed: failed)
             guard state.bytes + write.size <= Self.maximumBytes else { return false }
             state.bytes += write.size
             state.writes += 1
-            state.pending[place] = write
+            state.pending[location] = write
             state.last = Task.detached { [last = state.last] in
                 await last?.value
-                await self.carryOut(write)
+                await self.perform(write)
             }
             return true
         }
         if !isAccepted { failed(CacheStoreError("too much is waiting to be written")) }
     }
 
-    private func carryOut(_ write: Write) async {
+    private func perform(_ write: Write) async {
         defer { finish(write) }
         guard state.withLock({ $0.begin(write) }) else { return }
         var failure: (any Error)?
@@ -119,21 +120,21 @@ final class CacheWriter: Sendable {
             try await clear(write.store)
             var isDone = false
             if let old = write.old {
-                isDone = try await write.store.update(write.head, replacing: old, for: write.place.key)
+                isDone = try await write.store.update(write.head, replacing: old, for: write.location.key)
             }
             if !isDone, let body = write.body {
-                try await write.store.store(CacheEntry(head: write.head, body: body), for: write.place.key)
+                try await write.store.store(CacheEntry(head: write.head, body: body), for: write.location.key)
             }
         } catch { failure = error }
         failure.map(write.failed)
-        // What it took the place of is out of date: it goes too if this could not be written.
+        // The replaced entry is outdated: it is removed even if the new one could not be written.
         if state.withLock({ $0.end(write, isWritten: failure == nil) }) { await erase(write) }
     }
 
     private func erase(_ write: Write) async {
         do {
-            try await write.store.remove(write.place.key)
-            state.withLock { $0.show(write.place) }
+            try await write.store.remove(write.location.key)
+            state.withLock { $0.unhide(write.location) }
         } catch { write.failed(error) }
     }
 
@@ -144,30 +145,31 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Empties a store of which too much is hidden.
+    /// Empties a suspended store, so that it can be used again.
     private func clear(_ store: any CacheStore) async throws {
         let id = ObjectIdentifier(store)
-        guard state.withLock({ $0.blind[id] != nil }) else { return }
+        guard state.withLock({ $0.suspended[id] != nil }) else { return }
         try await store.removeAll { _ in true }
         state.withLock { state in
-            state.blind[id] = nil
+            state.suspended[id] = nil
             state.hidden = state.hidden.filter { $0.key.store != id || state.running[$0.key] != nil }
         }
     }
 
-    /// Writes an entry whose body passes to its reader at the same time, beside the line. Returns false if it was removed
-    /// before it began; throws what the store and the body throw.
+    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed before
+    /// the write began; throws what the store and the body throw.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
         let begun = state.withLock { state -> Write? in
-            let place = Place(store, key)
-            if state.isRemoved(entry.head, place, since: mark) { return nil }
+            let location = Location(store, key)
+            if state.isRemoved(entry.head, location, since: mark) { return nil }
             state.writes += 1
             let write = Write(
-                number: state.writes, place: place, store: store, mark: mark, head: entry.head, body: nil, old: nil,
+                number: state.writes, location: location, store: store, mark: mark, head: entry.head, body: nil,
+                old: nil,
                 failed: { _ in })
-            state.running[place, default: [:]][write.number] = write.head
+            state.running[location, default: [:]][write.number] = write.head
             return write
         }
         guard let write = begun else { return false }
@@ -182,8 +184,8 @@ final class CacheWriter: Sendable {
         return true
     }
 
-    /// Does something in line: after what was put in before, before what comes next. Returns when it is done.
-    func inLine(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    /// Runs an operation in the order of the queue, and returns when it has finished.
+    func runInOrder(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = state.withLock { state in
             let task = Task.detached { [last = state.last] in
                 await last?.value
@@ -195,8 +197,8 @@ final class CacheWriter: Sendable {
         try await task.value
     }
 
-    /// Has `flush` wait for work that writes beside the line.
-    func follow(_ task: Task<Void, Never>) {
+    /// Makes `flush` wait for a write that is independent of the queue.
+    func track(_ task: Task<Void, Never>) {
         state.withLock { state in
             state.last = Task.detached { [last = state.last] in
                 await last?.value
@@ -205,30 +207,30 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes the entry of a key, also one that is about to be written or whose response is on its way. From then on it
-    /// is not shown, even if the store throws.
+    /// Removes the entry of a key, including one that is queued or whose response is in flight. From then on readers do not
+    /// see it, even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
-        let place = Place(store, key)
+        let location = Location(store, key)
         state.withLock { state in
-            state.remove(in: place.store) { other, _ in other == key }
-            state.hide(place, store)
+            state.remove(in: location.store) { other, _ in other == key }
+            state.hide(location, store)
         }
         do {
             try await store.remove(key)
-            state.withLock { $0.show(place) }
+            state.withLock { $0.unhide(location) }
         } catch {
-            state.withLock { $0.hide(place, store) }
+            state.withLock { $0.hide(location, store) }
             throw error
         }
     }
 
-    /// From now on no entry that matches is written, nor shown before it is written.
+    /// Discards queued and future writes of earlier entries that match, and hides those that are being written.
     func remove(
         in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
         state.withLock { state in
-            for (place, heads) in state.running where place.store == ObjectIdentifier(store) {
-                if heads.values.contains(where: { matches(place.key, $0) }) { state.hide(place, store) }
+            for (location, heads) in state.running where location.store == ObjectIdentifier(store) {
+                if heads.values.contains(where: { matches(location.key, $0) }) { state.hide(location, store) }
             }
             state.remove(in: ObjectIdentifier(store), where: matches)
         }

@@ -2,10 +2,10 @@ import Errand
 
 import ErrandEssentials
 
-/// A part of a streamed body.
+/// A range of a streamed body.
 final class SliceBody: HTTPBodySource {
     private let body: HTTPBody
-    // Proof: HTTPBody lets one reader in, which asks for one chunk after the other.
+    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
     private nonisolated(unsafe) var iterator: HTTPBody.Iterator
     private nonisolated(unsafe) var toSkip: Int64
     private nonisolated(unsafe) var left: Int64
@@ -36,7 +36,7 @@ final class SliceBody: HTTPBodySource {
 }
 
 extension HTTPBody {
-    /// A range of its bytes that it has.
+    /// The body with a range of its bytes; the range has to be within its length.
     func slice(_ range: Range<Int64>) -> HTTPBody {
         guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
         return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))

@@ -3,27 +3,27 @@ import Synchronization
 
 import ErrandEssentials
 
-/// A body that goes to its reader and, as a copy, to a store. The reader sets the pace: a few chunks wait for the store
-/// at the most, then the reader waits with them. The copy ends only when the body came whole and was accepted.
+/// A body that is delivered to its reader and, as a copy, to a store. At most a few chunks are buffered for the store; then
+/// the reader waits for it. The copy ends only when the body is complete and has been accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []
-        var isWhole = false
+        var isComplete = false
         var isAccepted: Bool
         var isBroken = false
         var isAbandoned = false
-        var taker: CheckedContinuation<Void, Never>?
-        var giver: CheckedContinuation<Void, Never>?
+        var copyReader: CheckedContinuation<Void, Never>?
+        var reader: CheckedContinuation<Void, Never>?
         var onEnd: (@Sendable () -> Void)?
     }
 
     private let original: HTTPBody
-    // Proof: HTTPBody lets one reader in, which asks for one chunk after the other.
+    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
     private nonisolated(unsafe) var iterator: HTTPBody.Iterator
     private let state: Mutex<State>
     private static let capacity = 4
 
-    /// - Parameter isAccepted: whether the copy may end without ``accept()``.
+    /// - Parameter isAccepted: whether the copy may end without a call of ``accept()``.
     init(_ body: HTTPBody, isAccepted: Bool = false) {
         original = body
         iterator = body.makeAsyncIterator()
@@ -33,43 +33,43 @@ final class TeeBody: HTTPBodySource {
     func accept() { change { $0.isAccepted = true } }
     func refuse() { change { $0.isBroken = true } }
 
-    /// The store gave up; whether that is its own doing.
+    /// Stops the copy. Returns whether the store failed, rather than the body.
     @discardableResult
     func abandon() -> Bool {
-        var isOwn = false
+        var isStoreFailure = false
         change { state in
-            isOwn = !state.isBroken
+            isStoreFailure = !state.isBroken
             state.isAbandoned = true
             state.chunks = []
         }
-        return isOwn
+        return isStoreFailure
     }
 
     /// Called once, when the copy is complete.
     func onEnd(_ body: @escaping @Sendable () -> Void) { change { $0.onEnd = body } }
 
-    /// Wakes whoever waits, after every change.
+    /// Changes the state, and resumes the tasks that wait.
     private func change(_ body: (inout State) -> Void) {
-        let (taker, giver, ended) = state.withLock { state in
+        let (copyReader, reader, onEnd) = state.withLock { state in
             body(&state)
-            defer { (state.taker, state.giver) = (nil, nil) }
-            let isEnd = state.isWhole && state.isAccepted && !state.isBroken
+            defer { (state.copyReader, state.reader) = (nil, nil) }
+            let isEnd = state.isComplete && state.isAccepted && !state.isBroken
             defer { if isEnd { state.onEnd = nil } }
-            return (state.taker, state.giver, isEnd ? state.onEnd : nil)
+            return (state.copyReader, state.reader, isEnd ? state.onEnd : nil)
         }
-        ended?()
-        taker?.resume()
-        giver?.resume()
+        onEnd?()
+        copyReader?.resume()
+        reader?.resume()
     }
 
     func nextChunk() async throws -> Data? {
         do {
             guard let chunk = try await iterator.next() else {
-                change { $0.isWhole = true }
+                change { $0.isComplete = true }
                 return nil
             }
             change { if !$0.isAbandoned && !$0.isBroken { $0.chunks.append(chunk) } }
-            while isFull { await wait(.giver) { $0.chunks.count >= Self.capacity && !$0.isAbandoned && !$0.isBroken } }
+            while isFull { await wait(.reader) { $0.chunks.count >= Self.capacity && !$0.isAbandoned && !$0.isBroken } }
             return chunk
         } catch {
             change { $0.isBroken = true }
@@ -86,15 +86,15 @@ final class TeeBody: HTTPBodySource {
         original.cancel()
     }
 
-    private enum Waiter { case taker, giver }
+    private enum Waiter { case copyReader, reader }
 
     private func wait(_ waiter: Waiter, while isWaiting: (borrowing State) -> Bool) async {
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
                 guard isWaiting(state) else { return false }
                 switch waiter {
-                case .taker: state.taker = continuation
-                case .giver: state.giver = continuation
+                case .copyReader: state.copyReader = continuation
+                case .reader: state.reader = continuation
                 }
                 return true
             }
@@ -102,7 +102,7 @@ final class TeeBody: HTTPBodySource {
         }
     }
 
-    /// What the store reads.
+    /// The copy for the store.
     var copy: Copy { Copy(self) }
 
     final class Copy: HTTPBodySource {
@@ -115,13 +115,13 @@ final class TeeBody: HTTPBodySource {
                 tee.change { state in
                     isBroken = state.isBroken
                     if !state.chunks.isEmpty { chunk = state.chunks.removeFirst() }
-                    isEnd = chunk == nil && state.isWhole && state.isAccepted
+                    isEnd = chunk == nil && state.isComplete && state.isAccepted
                 }
-                if isBroken { throw CacheStoreError("the body did not come whole") }
+                if isBroken { throw CacheStoreError("the body is incomplete") }
                 if let chunk { return chunk }
                 if isEnd { return nil }
-                await tee.wait(.taker) { state in
-                    !state.isBroken && state.chunks.isEmpty && !(state.isWhole && state.isAccepted)
+                await tee.wait(.copyReader) { state in
+                    !state.isBroken && state.chunks.isEmpty && !(state.isComplete && state.isAccepted)
                 }
             }
         }

@@ -1,22 +1,23 @@
 import ErrandSupport
 
-/// Under which an entry is stored: a text that says what was asked, without a secret, and its SHA-256.
+/// The key of an entry: a canonical text that identifies the request without secrets, and its SHA-256 digest.
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
-    /// The canonical text: a line for each thing that matters.
+    /// The canonical text: one line for each component.
     public let text: String
 
-    /// A key of a text of one's own, for tests of stores.
+    /// Makes a key of any text, for tests of stores.
     public init(_ text: String) { self.text = text }
 
-    /// SHA-256 of the text in 64 hexadecimal digits, fit for a file's name. Worked out anew at each call.
+    /// SHA-256 of the text in 64 hexadecimal digits, which can be a file name. Calculated at each call.
     public var digest: String { Hexadecimal.text(digestBytes) }
 
     /// The 32 bytes of the digest.
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
-    /// Byte by byte: keys that Unicode calls equivalent are not the same.
+    /// Compares byte by byte: canonically equivalent texts are different keys.
     public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
 
+    /// Hashes the bytes of the text.
     public func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -1,12 +1,13 @@
 public import Errand
 
-/// What makes two requests the same for the cache, beside method and URL.
+/// Which requests share a timed entry, in addition to method and URL.
 ///
 /// ```swift
 /// var cacheKey: CacheKeyRule { .standard.dropping("timestamp", "nonce").including("X-Region") }
 /// ```
 ///
-/// Applies to timed entries. An HTTP cache has no choice: its key is the URL, and the server's `Vary` says the rest.
+/// Applies to timed entries only: the key of an HTTP entry is the URL, together with the headers that the server's `Vary`
+/// names.
 public struct CacheKeyRule: Sendable, Hashable {
     var name: String?
     var dropped: Set<String> = []
@@ -14,40 +15,40 @@ public struct CacheKeyRule: Sendable, Hashable {
     var ignoresBody = false
     var additions: [String] = []
 
-    /// The URL that URL filters show to caches, `Accept`, `Accept-Language`, `Range`, the body, and, unless the policy
-    /// names a partition, a keyed hash of `Authorization`. The default.
+    /// The ``ResourceURL``, `Accept`, `Accept-Language`, `Range`, the body, and, unless the policy names a partition, a
+    /// keyed hash of `Authorization`. The default.
     public static let standard = CacheKeyRule()
 
-    /// A key of the request's own instead of all of that, such as `"home/\(city)"`. Two requests of one name share one
-    /// entry, whatever they ask for.
+    /// A name instead of these components, such as `"home/\(city)"`. Requests with the same name share one entry, whatever
+    /// their URL.
     public static func named(_ name: String) -> CacheKeyRule {
         var rule = CacheKeyRule()
         rule.name = name
         return rule
     }
 
-    /// Without these parameters, in the query and in a form: what changes each time and makes no other answer.
+    /// Leaves out these parameters of the query and of a form: those that change with each request but not the response.
     public func dropping(_ parameters: String...) -> CacheKeyRule {
         var rule = self
         rule.dropped.formUnion(parameters)
         return rule
     }
 
-    /// With these headers too.
+    /// Adds header fields.
     public func including(_ headers: HTTPHeaderName...) -> CacheKeyRule {
         var rule = self
         rule.headers += headers.filter { !rule.headers.contains($0) }
         return rule
     }
 
-    /// Whatever the body is.
+    /// Leaves out the body.
     public func ignoringBody() -> CacheKeyRule {
         var rule = self
         rule.ignoresBody = true
         return rule
     }
 
-    /// With something that no header and no URL shows.
+    /// Adds text, for what neither the URL nor a header contains.
     public func adding(_ text: String) -> CacheKeyRule {
         var rule = self
         rule.additions.append(text)

@@ -1,15 +1,15 @@
 public import Errand
 
 extension CacheMode.Kind {
-    /// Whether nothing may be sent, cache or no cache.
+    /// Whether nothing may be sent, with or without a cache.
     var mustNotSend: Bool {
         switch self {
-        case .cacheOnly, .onlyEvenStale, .take, .put: true
+        case .cacheOnly, .cacheOnlyIncludingStale, .remove, .store: true
         case .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .bypass: false
         }
     }
 
-    /// The request as it goes to the server, with the directives that Fetch gives it for caches in between.
+    /// The request for the server, with the directives for intermediate caches that the Fetch standard sets.
     func applied(to exchange: Exchange) -> Exchange {
         guard exchange.stage == .hop, exchange.http.method == .get || exchange.http.method == .head else {
             return exchange
@@ -31,19 +31,20 @@ extension CacheMode.Kind {
 }
 
 extension CacheMode: FilterProvidingTag {
-    /// For modes that must not send: a guard before the transport.
+    /// A guard before the transport, for the modes that must not send.
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
-/// Stands between all caches and the transport, and throws what a cache should have handled.
+/// Runs between all caches and the transport, and throws for calls that a cache should have handled.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
+    var explanation: String { "cache guard, sends nothing" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheModeTag.self]
         guard mode.kind.mustNotSend else { return try await next(exchange) }
         let miss = CacheMiss(.notInstalled)
-        mode.report?.missed(miss)
+        mode.report?.recordMiss(miss)
         throw miss
     }
 }

@@ -1,54 +1,56 @@
 public import Errand
 
-/// What one call wants of the cache, beside its request's policy.
+/// How one call uses the cache, in addition to the policy of its request.
 ///
 /// ```swift
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``onlyEvenStale`` never send: without a cache filter on the way of the request they throw
-/// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``. All other modes may send, and do so without a cache.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send: if the request passes no cache filter they throw ``CacheMiss``
+/// with the reason ``CacheMiss/Reason/notInstalled``. All other modes may send, and do so without a cache.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
-        case standard, reload, reloadFromOrigin, preferCache, cacheOnly, onlyEvenStale, staleIfError
-        case staleWhileRevalidate, bypass, take
-        case put(HTTPResponse)
+        case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
+        case staleWhileRevalidate, bypass, remove
+        case store(HTTPResponse)
     }
 
     let kind: Kind
-    /// What became of it, for the functions of an agent that speak to the cache.
+    /// Receives the result, for the methods of an agent that address the cache.
     var report: CacheReport?
 
-    /// A valid response from the cache, otherwise the server's. The default.
+    /// A valid response from the cache, otherwise the server's response. The default.
     public static let standard = CacheMode(kind: .standard)
 
-    /// The server's response, which is kept; Fetch calls it `no-cache`. What an HTTP cache has stored is validated, not
-    /// fetched again, and `Cache-Control: max-age=0` has caches in between validate too, unless the request has a
-    /// `Cache-Control` of its own. A fresh `immutable` response needs no validation (RFC 8246, section 2).
+    /// The server's response, which is stored; `no-cache` in the Fetch standard. A stored HTTP response is validated rather
+    /// than fetched again, and `Cache-Control: max-age=0` makes intermediate caches validate too, unless the request has
+    /// a `Cache-Control` of its own. A fresh `immutable` response needs no validation (RFC 8246, section 2).
     public static let reload = CacheMode(kind: .reload)
 
-    /// The server's response, fetched anew whatever is stored, and kept; Fetch calls it `reload`. Sends `Pragma: no-cache`
-    /// and `Cache-Control: no-cache`, unless the request has them, and no validators. For what a user suspects is broken.
+    /// The server's response, fetched in full and stored; `reload` in the Fetch standard. Sends `Pragma: no-cache` and
+    /// `Cache-Control: no-cache`, unless the request has them, and no validators. For a user who suspects that the stored
+    /// response is broken.
     public static let reloadFromOrigin = CacheMode(kind: .reloadFromOrigin)
 
-    /// Whatever is stored, however old, otherwise the server's response; Fetch calls it `force-cache`.
+    /// The stored response, however old, otherwise the server's response; `force-cache` in the Fetch standard.
     public static let preferCache = CacheMode(kind: .preferCache)
 
-    /// A valid response from the cache, or ``CacheMiss``; nothing is sent. Fetch calls it `only-if-cached`.
+    /// A valid response from the cache, otherwise ``CacheMiss``; nothing is sent. `only-if-cached` in the Fetch standard.
     public static let cacheOnly = CacheMode(kind: .cacheOnly)
 
-    /// Whatever is stored, however old, or ``CacheMiss``; nothing is sent. Version, partition and app version count.
-    public static let onlyEvenStale = CacheMode(kind: .onlyEvenStale)
+    /// The stored response, however old, otherwise ``CacheMiss``; nothing is sent. Version, partition and app version still
+    /// have to match.
+    public static let cacheOnlyIncludingStale = CacheMode(kind: .cacheOnlyIncludingStale)
 
-    /// As `standard`, but if the server cannot be reached or fails, whatever is stored, however old. The call's deadline is
-    /// stronger: a call that it ends throws `deadlineExceeded`.
+    /// As `standard`, but the stored response, however old, if the server cannot be reached or fails. The deadline of the
+    /// call takes precedence: when it passes, the call throws `deadlineExceeded`.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
-    /// Whatever is stored, however old, and a fresh response fetched in the background for the next time. Without a stored
-    /// one, the server's.
+    /// The stored response, however old, while a fresh one is fetched in the background for later calls. If nothing is
+    /// stored, the server's response.
     public static let staleWhileRevalidate = CacheMode(kind: .staleWhileRevalidate)
 
-    /// Neither reads nor writes.
+    /// Neither reads from the cache nor writes to it.
     public static let bypass = CacheMode(kind: .bypass)
 }
 
@@ -59,10 +61,10 @@ public enum CacheModeTag: TagKey {
 }
 
 extension CallOptions {
-    /// Options with a mode and nothing else.
+    /// Options with a cache mode and nothing else.
     public static func cache(_ mode: CacheMode) -> CallOptions { CallOptions().cache(mode) }
 
-    /// The same options with a mode.
+    /// The same options with a cache mode.
     public func cache(_ mode: CacheMode) -> CallOptions {
         var options = self
         options.tags[CacheModeTag.self] = mode

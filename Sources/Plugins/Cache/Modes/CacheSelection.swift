@@ -2,7 +2,7 @@ import Errand
 
 import ErrandEssentials
 
-/// Entries to remove.
+/// A selection of entries to remove.
 ///
 /// ```swift
 /// try await cache.remove(.prefix("https://api.example.com/users/"))
@@ -11,32 +11,32 @@ public struct CacheSelection: Sendable, Hashable {
     enum Kind: Hashable { case all, expired, prefix(String), tag(String), partition(String) }
     let kind: Kind
 
-    /// Everything.
+    /// All entries.
     public static let all = CacheSelection(kind: .all)
-    /// What is past its lifetime.
+    /// Entries past their lifetime.
     public static let expired = CacheSelection(kind: .expired)
-    /// What was asked for at a URL that starts so, as it stands on the wire.
+    /// Entries of URLs with this prefix, compared as sent, without fragments.
     public static func prefix(_ url: String) -> CacheSelection { CacheSelection(kind: .prefix(url)) }
-    /// What carries one of `cacheTags`.
+    /// Entries with this tag; see ``CacheableRequest/cacheTags``.
     public static func tag(_ name: String) -> CacheSelection { CacheSelection(kind: .tag(name)) }
-    /// What belongs to somebody.
+    /// Entries of this partition, usually those of one user.
     public static func partition(_ name: String) -> CacheSelection { CacheSelection(kind: .partition(name)) }
 }
 
 extension ResponseCache {
-    /// Removes entries from the filter's store, those too that are about to be written or whose responses are on their way.
-    /// Returns when they are gone: no response from before is served from then on. Throws what the store throws; entries
-    /// that it could not remove may then still be served.
+    /// Removes entries from the filter's store, including those that are queued to be written and those whose responses
+    /// are in flight. Once it returns, no earlier response is served. Throws what the store throws; entries that the store
+    /// could not remove may still be served then.
     ///
-    /// A request's own store is removed from by ``remove(_:in:)``.
+    /// For a request's own store use ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
 
-    /// Removes entries from a store.
+    /// Removes entries from a store, such as a request's own; see ``remove(_:)``.
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date
         writer.remove(in: store) { _, head in matches(head, now) }
-        try await writer.inLine { try await store.removeAll { matches($0, now) } }
+        try await writer.runInOrder { try await store.removeAll { matches($0, now) } }
     }
 
     private func predicate(
@@ -48,7 +48,7 @@ extension ResponseCache {
         case .prefix(let prefix): return { head, _ in head.url.hasPrefix(prefix) }
         case .tag(let tag): return { head, _ in head.tags.contains(tag) }
         case .partition(let partition):
-            let hash = try await keeper.hasher(of: store).hash(partition)
+            let hash = try await hashers.hasher(of: store).hash(partition)
             return { head, _ in head.partition == hash }
         }
     }

@@ -1,10 +1,10 @@
 import Errand
-import ErrandSupport
+import ErrandHTTPSyntax
 
-/// What `Cache-Control` says (RFC 9111, section 5.2), read as a cautious private cache has to.
+/// The directives of `Cache-Control` (RFC 9111, section 5.2), interpreted conservatively for a private cache.
 ///
-/// Names in any case; what stands in quotes is a value and no directive; a name with white space before its `=` is none.
-/// Of two values the shorter counts; a number that is none counts as 0 where that means less reuse.
+/// Names are case-insensitive; quoted text is a value, never a directive; a name followed by white space is unknown. Of
+/// two values the shorter lifetime applies; a malformed number counts as 0 where that means less reuse.
 struct CacheDirectives: Sendable, Hashable {
     var noStore = false
     var noCache = false
@@ -20,17 +20,17 @@ struct CacheDirectives: Sendable, Hashable {
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// The fields of `no-cache="a, b"`, in lower case.
+    /// The field names of `no-cache="a, b"`, in lower case.
     var unstoredFields: [String] = []
 
-    /// Of a response.
+    /// The directives of a response.
     init(_ headers: HTTPHeaders) {
         for field in headers where field.name == "Cache-Control" {
-            for item in Self.split(field.value) { take(item.name, item.value) }
+            for item in Self.split(field.value) { apply(item.name, item.value) }
         }
     }
 
-    /// Of a request; `Pragma: no-cache` counts where there is no `Cache-Control` (section 5.4).
+    /// The directives of a request; `Pragma: no-cache` applies where `Cache-Control` is absent (section 5.4).
     init(request headers: HTTPHeaders) {
         self.init(headers)
         if headers.contains("Pragma"), !headers.contains("Cache-Control") {
@@ -38,14 +38,14 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    private mutating func take(_ name: String, _ value: String?) {
+    private mutating func apply(_ name: String, _ value: String?) {
         func number(orElse fallback: Int64?) -> Int64? { value.flatMap(Self.seconds) ?? fallback }
         func shorter(_ old: Int64?, _ new: Int64?) -> Int64? { new.map { min(old ?? .max, $0) } ?? old }
         switch name {
         case "no-store": noStore = true
         case "no-cache":
             if let value {
-                unstoredFields += value.split(separator: ",").map { Self.trim($0[...]).lowercased() }
+                unstoredFields += FieldList.items(value).map { $0.lowercased() }
             } else {
                 noCache = true
             }
@@ -64,54 +64,19 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Digits only (RFC 9111, section 1.2.2); what is longer than 68 years is 68 years.
+    /// A number of seconds without a sign (RFC 9111, section 1.2.2), at most 68 years.
     static func seconds(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else {
-            return nil
-        }
-        return min(Int64(text) ?? .max, 1 << 31)
+        if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
+        // A number beyond 64 bits is valid, and capped as the section requires.
+        return text.isEmpty || !text.utf8.allSatisfy(ASCII.isDigit) ? nil : 1 << 31
     }
 
-    /// At the commas outside quotes: names in lower case, values without their quotes.
+    /// The directives between the commas: names in lower case, values without their quotes.
     private static func split(_ text: String) -> [(name: String, value: String?)] {
-        HTTPList.items(text).map { item in
+        FieldList.items(text).map { item in
             guard let equals = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (item.lowercased(), nil) }
             let value = item[item.utf8.index(after: equals)...]
-            let isInQuotes = value.utf8.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
-            return (item[..<equals].lowercased(), String(isInQuotes ? value.dropFirst().dropLast() : value))
+            return (item[..<equals].lowercased(), QuotedString.content(value) ?? String(value))
         }
-    }
-
-    static func trim(_ text: some StringProtocol) -> String { HTTPList.trimmed(text) }
-}
-
-/// Lists in header values (RFC 9110, section 5.6.1).
-enum HTTPList {
-    /// The items between the commas outside quotes, without white space around them; empty ones too.
-    static func items(_ text: String) -> [String] {
-        var items: [String] = []
-        var (isQuoted, isEscaped) = (false, false)
-        var start = text.startIndex
-        for index in text.utf8.indices {
-            switch text.utf8[index] {
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\"): isEscaped = isQuoted
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: ",") where !isQuoted:
-                items.append(trimmed(text[start..<index]))
-                start = text.utf8.index(after: index)
-            default: break
-            }
-        }
-        return items + [trimmed(text[start...])]
-    }
-
-    /// Without spaces and tabs at both ends.
-    static func trimmed(_ text: some StringProtocol) -> String {
-        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        let bytes = String(text).utf8
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return String(bytes[first...last]) ?? ""
     }
 }

@@ -1,9 +1,9 @@
-/// Whether and by whose rules answers are kept: the app's (`.timed`), the server's (`.http`), or both.
+/// Whether and by which rules responses are stored: the app's (`.timed`), the server's (`.http`), or both.
 ///
 /// ```swift
-/// .timed(.seconds(180), version: 3, partition: userID)     // the app's word, whatever the server says
+/// .timed(.seconds(180), version: 3, partition: userID)     // the app's lifetime, whatever the server sends
 /// .http                                                    // RFC 9111
-/// .timed(.seconds(30)).and(.http)                          // the app's first, then a validation with the server's
+/// .timed(.seconds(30)).and(.http)                          // the app's lifetime, then HTTP validation
 /// .off                                                     // the default
 /// ```
 public struct CachePolicy: Sendable, Hashable {
@@ -22,42 +22,42 @@ public struct CachePolicy: Sendable, Hashable {
     var http: HTTP?
     var waitsForWrite = false
 
-    /// Nothing is kept and nothing is read. The default.
+    /// Nothing is stored and nothing is read. The default.
     public static let off = CachePolicy()
 
-    /// Accepted answers are valid for a time after they came, however the server would have it. The whole call is kept
-    /// as one: the answer after redirects, checks and decoding.
+    /// Accepted responses are valid for a time, whatever the server sends. The call is stored as a whole: the response
+    /// after redirects, checks and decoding.
     ///
     /// - Parameters:
-    ///   - lifetime: an answer is valid up to and including this age. Zero and less keep and read nothing.
-    ///   - version: of what the app makes of the answer; another one is a miss.
-    ///   - partition: whom the answer belongs to; another one, also none, is a miss, and its answer takes the place of the
-    ///     old one. Stored and compared as a keyed hash only.
+    ///   - lifetime: a response is valid up to and including this age. Zero or less stores and reads nothing.
+    ///   - version: the version of the app's data format; an entry with another version is a miss. 0 by default.
+    ///   - partition: the user to whom the response belongs, or another owner; an entry of another partition, or of none,
+    ///     is a miss and is replaced. Stored and compared as a keyed hash only.
     public static func timed(_ lifetime: Duration, version: Int = 0, partition: String? = nil) -> CachePolicy {
         var policy = CachePolicy()
         if lifetime > .zero { policy.timed = Timed(lifetime: lifetime, version: version, partition: partition) }
         return policy
     }
 
-    /// A private cache by RFC 9111: the server says what is kept and for how long.
+    /// A private cache (RFC 9111): the server determines what is stored and for how long.
     public static let http = http(partition: nil)
 
-    /// A private cache by RFC 9111.
+    /// A private cache (RFC 9111) with a partition, or with stale responses on errors.
     ///
     /// - Parameters:
-    ///   - partition: whom answers belong to; part of the key, as a keyed hash. Without one the value of
-    ///     `Authorization` separates them.
-    ///   - staleIfError: how long after its lifetime an answer may be used when the server cannot be reached or answers
-    ///     500, 502, 503 or 504; not unless the server allows it, by default (nil). The server's `must-revalidate` and
-    ///     `no-cache` are stronger.
+    ///   - partition: the user to whom responses belong, or another owner; part of the key, as a keyed hash. Without one
+    ///     the value of `Authorization` separates them.
+    ///   - staleIfError: for how long past its lifetime a response may be served if the server cannot be reached or
+    ///     responds with 500, 502, 503 or 504; nil, the default, if only the server may allow it. The server's
+    ///     `must-revalidate` and `no-cache` take precedence.
     public static func http(partition: String? = nil, staleIfError: Duration? = nil) -> CachePolicy {
         var policy = CachePolicy()
         policy.http = HTTP(partition: partition, staleIfError: staleIfError)
         return policy
     }
 
-    /// Both: a valid timed entry is the answer; without one the request goes on, where the HTTP cache answers or
-    /// validates. The answer is kept twice.
+    /// Combines two policies: a valid timed entry is the response; otherwise the request continues to the HTTP cache, which
+    /// serves or validates its own entry. The response is stored twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -66,8 +66,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// The same with the answer held back until it is written; by default writing goes on in the background, and
-    /// `await cache.flush()` waits for it.
+    /// The same policy with responses that are returned only after they have been written. By default responses are written
+    /// in the background, and `await cache.flush()` waits for that.
     public func waitingForWrite() -> CachePolicy {
         var policy = self
         policy.waitsForWrite = true
@@ -75,42 +75,53 @@ public struct CachePolicy: Sendable, Hashable {
     }
 
     var isOff: Bool { timed == nil && http == nil }
+
+    /// The rules that apply, without the partition.
+    var summary: String {
+        switch (timed, http) {
+        case (nil, nil): "off"
+        case (let timed?, nil): "timed for \(timed.lifetime)"
+        case (nil, _?): "HTTP"
+        case (let timed?, _?): "timed for \(timed.lifetime), then HTTP"
+        }
+    }
 }
 
-/// Why a stored response does not count.
+/// Thrown when no stored response can be served, with the reason.
 public struct CacheMiss: Error, Sendable, CustomStringConvertible {
-    /// The reason, to switch over.
+    /// A reason; reasons may be added.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
-        /// A word for logs.
+        /// The name of the reason, for logs.
         public let description: String
         init(_ description: String) { self.description = description }
 
-        /// The policy keeps nothing, or the request cannot be kept: its body goes to a file or comes from a stream.
+        /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body is a
+        /// stream.
         public static let off = Reason("off")
-        /// There is no cache filter on the way of the request.
+        /// The request passes no cache filter.
         public static let notInstalled = Reason("notInstalled")
         /// Nothing is stored.
         public static let notStored = Reason("notStored")
-        /// Older than its lifetime, or from the future.
+        /// The entry is older than its lifetime, or from the future.
         public static let expired = Reason("expired")
-        /// Stored under another version of the policy.
+        /// The entry has another version of the policy.
         public static let versionMismatch = Reason("versionMismatch")
-        /// Stored for another partition, or for none.
+        /// The entry has another partition, or none.
         public static let partitionMismatch = Reason("partitionMismatch")
-        /// Stored by another version of the app.
+        /// The entry was stored by another version of the app.
         public static let appVersionMismatch = Reason("appVersionMismatch")
-        /// There, but it could not be read.
+        /// The entry could not be read.
         public static let unreadable = Reason("unreadable")
     }
 
-    /// Why.
+    /// The reason.
     public let reason: Reason
 
     init(_ reason: Reason) { self.reason = reason }
 
-    /// One line.
+    /// The reason in one line.
     public var description: String {
         reason == .notInstalled
-            ? "no cache filter is on the way of the request" : "no valid response in the cache: \(reason)"
+            ? "the request passes no cache filter" : "no valid response in the cache: \(reason)"
     }
 }

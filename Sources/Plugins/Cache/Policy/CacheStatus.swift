@@ -1,42 +1,44 @@
-/// What the cache did with a request and why, in the words of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
+import ErrandHTTPSyntax
+
+/// How the cache handled a request, in the terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///
-/// It is the reason in `response.source` of an answer from the cache, and the details of the cache's notes for logs.
+/// It is the reason in `response.source` of a response from the cache, and the detail of the cache's notes for logs.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Why a request went on to the server (RFC 9211, section 2.2).
+    /// Why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
         /// The token of the RFC.
         public let description: String
         private init(_ name: String) { description = name }
 
-        /// The request was not for the cache.
+        /// The cache was configured not to handle the request.
         public static let bypass = Forward("bypass")
-        /// The method is none that is answered from a cache.
+        /// The method cannot be served from a cache.
         public static let method = Forward("method")
         /// Nothing was stored for the URL.
         public static let uriMiss = Forward("uri-miss")
-        /// What was stored for the URL answers requests with other headers.
+        /// The stored responses for the URL match requests with other header fields.
         public static let varyMiss = Forward("vary-miss")
-        /// Something was stored that does not count, such as another version's.
+        /// The stored entry is not valid, such as one with another version.
         public static let miss = Forward("miss")
-        /// The request's own directives or the mode of the call asked for it.
+        /// The request's directives or the mode of the call required it.
         public static let request = Forward("request")
-        /// What was stored is stale.
+        /// The stored response is stale.
         public static let stale = Forward("stale")
     }
 
-    /// Whether the stored answer was given without asking the server.
+    /// Whether the stored response was served without contacting the server.
     public var isHit: Bool
-    /// Why the server was asked; nil for a hit.
+    /// Why the request was forwarded; nil for a hit.
     public var forward: Forward?
-    /// The status with which the server answered a forwarded request that led to a stored answer.
+    /// The status of the server's response to the forwarded request.
     public var forwardStatus: Int?
-    /// Seconds that the answer stays fresh; negative if it is stale.
+    /// The seconds for which the response stays fresh; negative if it is stale.
     public var timeToLive: Int64?
-    /// Whether the server's answer was kept.
+    /// Whether the server's response was stored.
     public var isStored: Bool
-    /// Whether the request waited for another one that asked the server for both (RFC 9211, section 2.6).
+    /// Whether the request shared a forwarded request with others (RFC 9211, section 2.6).
     public var isCollapsed = false
-    /// More, in a few words.
+    /// Further detail, in a few words.
     public var detail: String?
 
     init(
@@ -55,8 +57,8 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         CacheStatus(isHit: true, timeToLive: ttl, detail: detail)
     }
 
-    static func forward(_ why: Forward, detail: String? = nil) -> CacheStatus {
-        CacheStatus(forward: why, detail: detail)
+    static func forward(_ reason: Forward, detail: String? = nil) -> CacheStatus {
+        CacheStatus(forward: reason, detail: detail)
     }
 
     /// The parameters of a `Cache-Status` header.
@@ -66,7 +68,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         if let timeToLive { text += "; ttl=\(timeToLive)" }
         if isStored { text += "; stored" }
         if isCollapsed { text += "; collapsed" }
-        if let detail { text += "; detail=\"\(detail)\"" }
+        if let detail { text += "; detail=\(QuotedString.quoted(detail))" }
         return text
     }
 }

@@ -1,11 +1,11 @@
 import Errand
-import ErrandSupport
+import ErrandHTTPSyntax
 
 import ErrandEssentials
 
-/// RFC 9111 for a private cache, as functions of what is known: nothing here reads, writes or waits.
+/// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Why an answer must not be kept, nil if it may be (section 3).
+    /// Why a response must not be stored; nil if it may be (section 3).
     static func refusal(of response: HTTPResponse, to request: HTTPRequest) -> String? {
         let directives = CacheDirectives(response.headers)
         guard request.method == .get else { return "method" }
@@ -22,12 +22,12 @@ enum HTTPCacheRules {
         let isStorable =
             HTTPFreshness.isExplicit(response.headers, directives) || directives.isPublic || directives.isPrivate
             || HTTPFreshness.heuristicStatuses.contains(response.status)
-        return isStorable ? nil : "no word about freshness"
+        return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// Whether the answer to a POST may answer a GET for the URL (RFC 9110, section 9.3.3): it says so with an explicit
-    /// lifetime and its `Content-Location`.
-    static func answersGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
+    /// Whether the response to a POST may be stored for a GET of the URL (RFC 9110, section 9.3.3): it has an explicit
+    /// lifetime and a `Content-Location` with that URL.
+    static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
             let location = response.headers.values(of: "Content-Location").first,
@@ -35,41 +35,43 @@ enum HTTPCacheRules {
         else { return false }
         var asGet = request
         asGet.method = .get
-        return KeyText.url(target) == KeyText.url(request.url) && refusal(of: response, to: asGet) == nil
+        return CacheKeyBuilder.url(target) == CacheKeyBuilder.url(request.url)
+            && refusal(of: response, to: asGet) == nil
     }
 
-    /// What to do with a stored response.
-    enum Plan: Sendable, Hashable {
+    /// How to use a stored response.
+    enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
-        /// Serve it, and validate it in the background (RFC 5861, section 3).
+        /// Serve the response, and validate it in the background (RFC 5861, section 3).
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
     }
 
-    /// What a call says beside its headers.
-    struct Wish: Sendable, Hashable {
-        /// Ask the server whatever is stored.
-        var revalidates = false
-        /// Serve whatever is stored, however old.
-        var takesStale = false
-        /// How many seconds after its lifetime a response may be served if the server cannot be reached.
+    /// What the mode of a call and the policy ask for, beside the headers of the request.
+    struct CallPreferences: Sendable, Hashable {
+        /// Validate the stored response even if it is fresh.
+        var requiresValidation = false
+        /// Serve the stored response even if it is stale.
+        var acceptsStale = false
+        /// For how many seconds past its lifetime a response may be served if the server cannot be reached.
         var staleIfError: Int64?
     }
 
-    static func plan(
-        _ fresh: HTTPFreshness, received: Date, request: CacheDirectives, wish: Wish = Wish(), now: Date
-    ) -> Plan {
+    static func decide(
+        _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
+        preferences: CallPreferences = CallPreferences(), now: Date
+    ) -> Decision {
         guard let age = fresh.age(received: received, now: now) else {
-            if wish.takesStale { return .serve(.hit(ttl: nil, detail: "the clock was set back")) }
+            if preferences.acceptsStale { return .serve(.hit(ttl: nil, detail: "the clock was set back")) }
             return .validate(.forward(.stale, detail: "the clock was set back"))
         }
         let ttl = fresh.lifetime - age
-        if wish.takesStale { return .serve(.hit(ttl: ttl)) }
+        if preferences.acceptsStale { return .serve(.hit(ttl: ttl)) }
         let isImmutable = fresh.isImmutable && ttl > 0 && !fresh.noCache
         if request.noCache { return .validate(.forward(.request, detail: "no-cache")) }
-        if wish.revalidates && !isImmutable { return .validate(.forward(.request)) }
+        if preferences.requiresValidation && !isImmutable { return .validate(.forward(.request)) }
         if fresh.noCache { return .validate(.forward(.stale, detail: "no-cache")) }
-        // RFC 8246: who reloads says max-age=0, and need not ask for what cannot change.
+        // A reload sends max-age=0; an immutable response does not need validation then (RFC 8246, section 2).
         if let maxAge = request.maxAge, age > maxAge || maxAge == 0, !isImmutable {
             return .validate(.forward(.request, detail: "max-age"))
         }
@@ -85,31 +87,32 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// The status of serving a stale response because the server failed; nil if that is not allowed (section 4.2.4,
-    /// RFC 5861, section 4).
+    /// The cache status for serving a stale response because the server failed; nil if that is not allowed (section
+    /// 4.2.4, RFC 5861, section 4).
     static func staleOnError(
-        _ fresh: HTTPFreshness, received: Date, request: CacheDirectives, wish: Wish = Wish(), now: Date
+        _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
+        preferences: CallPreferences = CallPreferences(), now: Date
     ) -> CacheStatus? {
         guard let age = fresh.age(received: received, now: now), !request.noCache else { return nil }
         let ttl = fresh.lifetime - age
         if fresh.mustRevalidate && ttl <= 0 || fresh.noCache { return nil }
-        let windows = [fresh.staleIfError, request.staleIfError, wish.staleIfError].compactMap(\.self)
+        let windows = [fresh.staleIfError, request.staleIfError, preferences.staleIfError].compactMap(\.self)
         guard let window = windows.max(), -ttl <= window else { return nil }
         return CacheStatus(forward: .stale, timeToLive: ttl, detail: "stale-if-error")
     }
 
-    /// The answers that count as the failure of a server (RFC 5861, section 4).
+    /// Whether a status counts as a failure of the server (RFC 5861, section 4).
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// The URLs whose stored responses an answer to an unsafe request makes invalid (section 4.4): its own and, on the
-    /// same origin, those that `Location` and `Content-Location` name.
+    /// The URLs whose stored responses the response to an unsafe request invalidates (section 4.4): its own and, on the
+    /// same origin, those in `Location` and `Content-Location`.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [request.url]
         for name: HTTPHeaderName in [.location, "Content-Location"] {
             for value in response.headers.values(of: name) {
                 guard let url = URL(string: value, relativeTo: request.url)?.absoluteURL,
-                    KeyText.origin(url) == KeyText.origin(request.url), !urls.contains(url)
+                    URLSyntax.origin(of: url) == URLSyntax.origin(of: request.url), !urls.contains(url)
                 else { continue }
                 urls.append(url)
             }

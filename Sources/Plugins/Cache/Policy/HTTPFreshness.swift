@@ -1,18 +1,17 @@
 import Errand
 import ErrandHTTPSyntax
-import ErrandSupport
 
 import ErrandEssentials
 
-/// What of a response decides whether it is fresh, worked out once when it is stored (RFC 9111, section 4.2). Seconds.
+/// The freshness of a response, calculated once when the response is stored (RFC 9111, section 4.2). In seconds.
 struct HTTPFreshness: Sendable, Hashable {
     var lifetime: Int64 = 0
-    /// How old it was when it came.
+    /// The age of the response when it was received.
     var initialAge: Int64 = 0
     var isHeuristic = false
-    /// Has to be validated before each use.
+    /// Whether the response has to be validated before each use.
     var noCache = false
-    /// Must never be served stale.
+    /// Whether the response must not be served stale.
     var mustRevalidate = false
     var isImmutable = false
     var staleWhileRevalidate: Int64?
@@ -22,14 +21,14 @@ struct HTTPFreshness: Sendable, Hashable {
 
     /// - Parameters:
     ///   - sent: when the request was sent.
-    ///   - received: when the head of its answer came.
+    ///   - received: when the head of its response was received.
     init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
         let directives = CacheDirectives(headers)
         let date = headers.values(of: "Date").first.flatMap { HTTPDate.parse($0, now: received) }
         let apparent = date.map { received.timeIntervalSince($0) } ?? 0
         let delay = max(0, received.timeIntervalSince(sent))
-        let told = Self.age(headers)
-        initialAge = Int64(min(max(apparent, told + delay, 0), Double(1 << 33)))
+        let ageField = Self.age(headers)
+        initialAge = Int64(min(max(apparent, ageField + delay, 0), Double(1 << 33)))
         (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date ?? received)
         noCache = directives.noCache
         mustRevalidate = directives.mustRevalidate
@@ -38,14 +37,14 @@ struct HTTPFreshness: Sendable, Hashable {
         staleIfError = directives.staleIfError
     }
 
-    /// Section 4.2.1, without `s-maxage`, which is for shared caches.
+    /// The lifetime (section 4.2.1), without `s-maxage`, which applies to shared caches only.
     private static func lifetime(
         _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
     ) -> (Int64, Bool) {
         if let maxAge = directives.maxAge { return (maxAge, false) }
         let expires = headers.values(of: "Expires")
         if !expires.isEmpty {
-            // A date that is none, such as 0, is one in the past (section 5.3).
+            // An invalid date, such as 0, is a date in the past (section 5.3).
             let dates = expires.map { HTTPDate.parse($0, now: date) ?? .distantPast }
             return (seconds((dates.min() ?? .distantPast).timeIntervalSince(date)), false)
         }
@@ -57,24 +56,24 @@ struct HTTPFreshness: Sendable, Hashable {
 
     private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), Double(1 << 31))) }
 
-    /// The first value of `Age`; one that is no number counts for nothing (section 5.1).
+    /// The first value of `Age`; 0 for an invalid one (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
-        guard let first = headers.values(of: "Age").first.flatMap({ HTTPList.items($0).first }) else { return 0 }
-        return CacheDirectives.seconds(first).map(Double.init) ?? 0
+        guard let first = headers.values(of: "Age").first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
+        return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
     }
 
-    /// Whether a response of these headers says itself how long it is fresh.
+    /// Whether a response with these headers states its lifetime.
     static func isExplicit(_ headers: HTTPHeaders, _ directives: CacheDirectives) -> Bool {
         directives.maxAge != nil || headers.contains("Expires")
     }
 
-    /// How old it is now (section 4.2.3). Nil if the clock was set back by more than a minute since: then nobody knows.
+    /// The current age (section 4.2.3). Nil, which is unknown, if the clock was set back by more than a minute since.
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
         return initialAge + Int64(min(max(resident, 0), Double(1 << 33)))
     }
 
-    /// The statuses that may be kept without a word about freshness (RFC 9110, section 15.1).
+    /// The statuses that are heuristically cacheable (RFC 9110, section 15.1).
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

@@ -1,27 +1,28 @@
 import ErrandEssentials
 
-/// The app's own rules, as one function of what is known.
+/// The rules of the app's own policy, as pure functions.
 enum TimedRules {
-    /// What is stored of an answer beside the answer.
-    struct Facts: Sendable, Hashable {
+    /// What is stored beside a timed response, and has to match.
+    struct Attributes: Sendable, Hashable {
         var version: Int
-        /// A keyed hash.
+        /// A keyed hash of the partition.
         var partition: String?
         var appVersion: String?
     }
 
-    /// Why a stored answer does not count, nil if it does; the first reason in this order: age, version, partition, app
-    /// version. An age that equals the lifetime counts.
+    /// Why a stored response is not valid, nil if it is; the first reason in this order: age, version, partition, app
+    /// version. A response whose age equals the lifetime is valid.
     ///
-    /// - Parameter wanted: what would be stored now.
+    /// - Parameter expected: the attributes that would be stored now.
     static func refusal(
-        of stored: Facts, received: Date, wanted: Facts, lifetime: Duration, takesExpired: Bool = false, now: Date
+        of stored: Attributes, received: Date, expected: Attributes, lifetime: Duration, takesExpired: Bool = false,
+        now: Date
     ) -> CacheMiss.Reason? {
         let age = now.timeIntervalSince(received)
         if !takesExpired, age < 0 || age > lifetime.interval { return .expired }
-        if stored.version != wanted.version { return .versionMismatch }
-        if stored.partition != wanted.partition { return .partitionMismatch }
-        if stored.appVersion != wanted.appVersion { return .appVersionMismatch }
+        if stored.version != expected.version { return .versionMismatch }
+        if stored.partition != expected.partition { return .partitionMismatch }
+        if stored.appVersion != expected.appVersion { return .appVersionMismatch }
         return nil
     }
 }

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Writes numbers in little endian, texts behind their length.
+/// Encodes numbers in little-endian order, and texts with a length prefix.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -24,7 +24,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads the same and distrusts every length.
+/// Decodes what ``ByteWriter`` encodes, and validates every length.
 struct ByteReader {
     struct Fault: Error {}
 
@@ -52,7 +52,7 @@ struct ByteReader {
         return value
     }
 
-    /// A number of things of at least four bytes each.
+    /// The number of elements that follow, of at least four bytes each.
     mutating func count() throws(Fault) -> Int {
         let count = Int(try uint32())
         guard count <= (bytes.count - offset) / 4 else { throw Fault() }

@@ -2,49 +2,49 @@ public import Errand
 
 public import ErrandEssentials
 
-/// What is stored under a key: a head that says what it is, and the bytes of a body.
+/// An entry: a head that describes the response, and the bytes of its body.
 public struct CacheEntry: Sendable {
-    /// Small: some hundred bytes.
+    /// The metadata; a few hundred bytes.
     public var head: CacheEntryHead
-    /// In memory, or a stream that is read once.
+    /// The body: in memory, or a stream that can be read once.
     public var body: HTTPBody
 
-    /// Puts the two together.
+    /// Makes an entry of a head and a body.
     public init(head: CacheEntryHead, body: HTTPBody) {
         self.head = head
         self.body = body
     }
 }
 
-/// What is known of an entry without its body. A store saves ``encoded()`` and gets it back with ``init(encoded:)``.
+/// The metadata of an entry. A store saves ``encoded()`` and restores it with ``init(encoded:)``.
 ///
-/// It holds no secret: partitions are keyed hashes, and headers such as `Set-Cookie` are left out.
+/// It contains no secrets: partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left out.
 public struct CacheEntryHead: Sendable, Hashable {
     enum Kind: UInt8 { case timed = 1, http = 2, index = 3 }
 
     var kind: Kind
-    /// The URL that was asked for, without a fragment.
+    /// The URL of the request, without a fragment.
     public internal(set) var url: String
-    /// The URL that answered.
-    var answeredBy: URL
+    /// The URL of the response, after redirects.
+    var responseURL: URL
     var status: Int
     var headers: HTTPHeaders
     var version: String?
-    /// When the answer came, by the calendar.
+    /// When the response was received.
     public internal(set) var received: Date
-    /// When it ceases to be fresh.
+    /// When the response becomes stale.
     public internal(set) var expires: Date
     /// The request's tags.
     public internal(set) var tags: [String]
-    /// A keyed hash of whom it belongs to.
+    /// A keyed hash of the partition.
     public internal(set) var partition: String?
-    var timed = TimedRules.Facts(version: 0)
+    var timed = TimedRules.Attributes(version: 0)
     var fresh = HTTPFreshness()
-    /// Of an index: the header names by which the variants of a URL are told apart, the last used first.
+    /// For an index: the lists of header names that distinguish the variants of a URL, the last used first.
     var variants: [[String]] = []
-    /// Of an index: the number that what it leads to has as its generation.
+    /// For an index or a record: the generation of the entries that it leads to.
     var serial: UInt64 = 0
-    /// The serial number of the index or the record that led to it when it was stored; 0 without one.
+    /// The serial number of the index or record that led to the entry when it was stored; 0 without one.
     var generation: UInt64 = 0
 
     init(
@@ -53,7 +53,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     ) {
         self.kind = kind
         self.url = url
-        answeredBy = response.url
+        responseURL = response.url
         status = response.status
         self.headers = headers
         version = response.version
@@ -64,24 +64,24 @@ public struct CacheEntryHead: Sendable, Hashable {
         timed.partition = partition
     }
 
-    /// A head to test a store with: of a timed entry of a GET.
+    /// Makes the head of a timed entry of a GET, to test a store with.
     public init(
         url: URL, headers: HTTPHeaders = [:], received: Date, expires: Date, tags: [String] = [],
         partition: String? = nil
     ) {
         self.init(
-            .timed, url: KeyText.url(url), response: HTTPResponse(url: url, status: 200),
+            .timed, url: CacheKeyBuilder.url(url), response: HTTPResponse(url: url, status: 200),
             headers: HTTPCacheHeaders.storable(headers), received: received, expires: expires, tags: tags,
             partition: partition)
     }
 
-    /// The bytes to save, in a format that says its version.
+    /// The bytes to save, in a versioned format.
     public func encoded() -> Data {
         var writer = ByteWriter()
         writer.add(Self.format)
         writer.add(kind.rawValue)
         writer.add(url)
-        writer.add(answeredBy.absoluteString == url ? "" : answeredBy.absoluteString)
+        writer.add(responseURL.absoluteString == url ? "" : responseURL.absoluteString)
         writer.add(UInt32(clamping: status))
         writer.add(version)
         writer.add(UInt32(clamping: headers.count))
@@ -104,7 +104,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Reads what ``encoded()`` wrote; nil for anything else, also for what a later version wrote.
+    /// Decodes what ``encoded()`` returned; nil for anything else, including the format of another version.
     public init?(encoded data: Data) {
         guard let head = try? CacheEntryHead(reading: data) else { return nil }
         self = head
@@ -118,8 +118,8 @@ public struct CacheEntryHead: Sendable, Hashable {
         self.kind = kind
         url = try reader.string()
         let answered = try reader.string()
-        guard let answeredBy = URL(string: answered.isEmpty ? url : answered) else { throw ByteReader.Fault() }
-        self.answeredBy = answeredBy
+        guard let responseURL = URL(string: answered.isEmpty ? url : answered) else { throw ByteReader.Fault() }
+        self.responseURL = responseURL
         status = Int(try reader.uint32())
         version = try reader.optionalString()
         var fields: [HTTPHeaders.Field] = []
@@ -145,9 +145,9 @@ public struct CacheEntryHead: Sendable, Hashable {
 
     private static let format: UInt8 = 2
 
-    /// About how much memory the head takes.
+    /// The approximate memory that the head uses.
     var byteCount: Int64 {
-        // Each text of more than 15 bytes has a block of its own; a URL has an object beside its text.
+        // Each text of more than 15 bytes has an allocation of its own; a URL has an object in addition to its text.
         let block = 32
         var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
         for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
@@ -156,9 +156,9 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// The answer that was stored.
+    /// The stored response.
     func response(_ body: HTTPBody, source: ResponseSource) -> HTTPResponse {
-        HTTPResponse(url: answeredBy, status: status, headers: headers, body: body, version: version, source: source)
+        HTTPResponse(url: responseURL, status: status, headers: headers, body: body, version: version, source: source)
     }
 }
 

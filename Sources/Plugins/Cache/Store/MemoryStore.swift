@@ -3,7 +3,7 @@ import Synchronization
 
 public import ErrandEssentials
 
-/// Keeps entries in memory until the process ends; what was used least recently goes first.
+/// Stores entries in memory, and evicts the least recently used ones.
 ///
 /// ```swift
 /// filters: [.cache(.memory(limit: .megabytes(20)))]
@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// A dictionary into an array of nodes that are linked from the least to the most recently used; -1 is no node.
+    /// A dictionary into an array of nodes that are linked from the least to the most recently used; -1 is none.
     fileprivate struct State {
         var places: [CacheKey: Int] = [:]
         var nodes: [Node] = []
@@ -30,15 +30,15 @@ public final class MemoryStore: CacheStore {
     private let state = Mutex(State())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
-    /// 20 MB by default.
+    /// Makes a store; of 20 MB by default.
     public init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
 
-    /// Bytes held: bodies, heads, keys, and about what the memory for them takes besides.
+    /// The bytes in use: bodies, heads, keys, and their approximate overhead.
     public var byteCount: Int64 { state.withLock { $0.bytes } }
-    /// Entries held.
+    /// The number of entries.
     public var entryCount: Int { state.withLock { $0.nodes.count } }
 
-    /// The entry of a key.
+    /// Returns the entry of a key, nil if there is none.
     public func entry(for key: CacheKey) async -> CacheEntry? {
         state.withLock { state -> CacheEntry? in
             guard let place = state.places[key] else { return nil }
@@ -47,13 +47,13 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Keeps an entry that takes a quarter of the limit at the most.
+    /// Stores an entry; throws ``CacheStoreError`` if it is larger than a quarter of the limit.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let overhead = Self.overhead(key, entry.head)
         let room = limit.bytesOfOne - overhead
-        guard room >= 0 else { throw CacheStoreError("the entry is longer than a quarter of the memory store") }
+        guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
-        // A slice would keep all of the buffer that it is a part of.
+        // A slice would retain its whole buffer.
         let body = HTTPBody(data.withUnsafeBytes { Data($0) })
         let cost = overhead + Int64(data.count)
         state.withLock { state in
@@ -65,14 +65,14 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Replaces the head; the body is not touched.
+    /// Replaces the head; the body is not copied.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         let wanted = old.encoded()
         return try state.withLock { state in
             guard let place = state.places[key], state.nodes[place].entry.head.encoded() == wanted else { return false }
             let cost = Self.overhead(key, head) + (state.nodes[place].entry.body.length ?? 0)
             guard cost <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is longer than a quarter of the memory store")
+                throw CacheStoreError("the entry is larger than a quarter of the memory store")
             }
             state.nodes[place].entry.head = head
             state.bytes += cost - state.nodes[place].cost
@@ -83,7 +83,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// What an entry takes beside its body: the key with its places in the dictionary and the list, and the head.
+    /// The memory of an entry without its body: the key with its dictionary and list nodes, and the head.
     private static func overhead(_ key: CacheKey, _ head: CacheEntryHead) -> Int64 {
         Int64(key.text.utf8.count + 128) + head.byteCount
     }
@@ -95,9 +95,9 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Removes what matches.
+    /// Removes the entries whose head matches.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async {
-        // The condition is the caller's, and may come back to this store: it runs outside of the lock, on a copy.
+        // The condition may call this store: it runs on a copy, without the lock.
         let held = state.withLock { $0.nodes.map { (key: $0.key, head: $0.entry.head) } }
         let found = held.filter { matches($0.head) }
         state.withLock { state in
@@ -107,7 +107,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Random, and gone with the store.
+    /// Random bytes, which are discarded with the store.
     public func secret() async -> Data { key }
 }
 
@@ -125,7 +125,7 @@ extension MemoryStore.State {
         link(place)
     }
 
-    /// Fills the gap with the last node.
+    /// Moves the last node into the gap.
     fileprivate mutating func remove(_ place: Int) {
         unlink(place)
         bytes -= nodes[place].cost

@@ -3,27 +3,27 @@ import Synchronization
 
 public import ErrandEssentials
 
-/// A quick store before a large one: read in this order, written to both; what is found below is copied up.
+/// A fast store in front of a large one: reads try them in this order and copy entries up, writes go to both.
 ///
 /// ```swift
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
-    /// Looked into first.
+    /// The fast store, which is read first.
     public let first: First
-    /// Holds everything.
+    /// The large store, which has all entries.
     public let second: Second
     private let copies = Mutex<[CacheKey: TieredCopy]>([:])
 
-    /// Puts the one before the other.
+    /// Combines two stores.
     public init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
     }
 
-    /// From the first store that has it. A body that is a stream stays below.
+    /// Returns the entry of the first store that has it. An entry whose body is a stream is not copied up.
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
-        // While a copy on its way up may be of what was removed since, only the store below is right.
+        // While an outdated copy may still be written to the first store, only the second is valid.
         if copies.withLock({ $0[key]?.isOutdated == true }) { return try await second.entry(for: key) }
         if let entry = try? await first.entry(for: key) { return entry }
         begin(key)
@@ -41,7 +41,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
 
     private func begin(_ key: CacheKey) { copies.withLock { $0[key, default: TieredCopy()].count += 1 } }
 
-    /// Takes a copy back if what it was made of changed meanwhile.
+    /// Removes a copy if its entry changed meanwhile.
     private func end(_ key: CacheKey) async {
         if copies.withLock({ $0[key]?.isOutdated == true }) { try? await first.remove(key) }
         copies.withLock { copies in
@@ -50,17 +50,17 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Into both. The upper one loses its old entry first, so that it never holds what is older than below.
+    /// Stores the entry in both. The first store loses its old entry first, so that it is never older than the second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         outdate { $0 == key }
         try await first.remove(key)
         try await second.store(entry, for: key)
         outdate { $0 == key }
-        // What is too long for the first is in the second.
+        // An entry that is too large for the first store is only in the second.
         if entry.body.data != nil { try? await first.store(entry, for: key) } else { try await first.remove(key) }
     }
 
-    /// In both; the upper one gets a new head only if it has the entry.
+    /// Replaces the head in both; in the first store only if it has the entry.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         outdate { $0 == key }
         guard try await second.update(head, replacing: old, for: key) else {
@@ -72,7 +72,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         return true
     }
 
-    /// From both.
+    /// Removes the entry from both.
     public func remove(_ key: CacheKey) async throws {
         outdate { $0 == key }
         try await second.remove(key)
@@ -80,7 +80,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await first.remove(key)
     }
 
-    /// From both.
+    /// Removes the matching entries from both.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         outdate { _ in true }
         try await second.removeAll(where: matches)
@@ -92,11 +92,11 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         copies.withLock { copies in for key in copies.keys where matches(key) { copies[key]?.isOutdated = true } }
     }
 
-    /// The second's, which lives longer.
+    /// The secret of the second store, which outlives the first.
     public func secret() async throws -> Data { try await second.secret() }
 }
 
-/// Copies of one key on their way up.
+/// The copies of one key to the first store that are in progress.
 private struct TieredCopy: Sendable {
     var count = 0
     /// Whether the entry was replaced or removed since the first began.
@@ -104,7 +104,7 @@ private struct TieredCopy: Sendable {
 }
 
 extension CacheStore {
-    /// A quick store before a large one.
+    /// A fast store in front of a large one.
     public static func tiers<First: CacheStore, Second: CacheStore>(
         _ first: First, _ second: Second
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }

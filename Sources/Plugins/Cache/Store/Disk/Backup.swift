@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// A cache can be made again, so it has no place in a backup.
+/// Excludes a cache from backups, since it can be restored from the server.
 func excludeFromBackup(_ path: String) {
     var url = URL(fileURLWithPath: path, isDirectory: true)
     var values = URLResourceValues()

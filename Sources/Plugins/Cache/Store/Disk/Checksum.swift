@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-/// XXH64: 64 bits that any damage changes but for a chance of one in 10^19; several gigabytes in a second. It keeps
-/// nobody from forging an entry: the files are their owner's alone.
+/// XXH64, which detects damage except with a probability of 1 in 10^19, at several gigabytes per second. It does not
+/// detect forgery: only the owner has access to the files.
 enum Checksum {
     static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { data.withUnsafeBytes { of($0, seed: seed) } }
 

@@ -3,9 +3,9 @@ import Synchronization
 
 import ErrandEssentials
 
-/// The chunks of a body, checked.
+/// Decodes and checks the chunks of a body.
 enum DiskChunks {
-    /// A whole body that is in memory; nil if anything is wrong with it.
+    /// The body of a file in memory; nil if it is damaged.
     static func whole(_ bytes: Data, _ format: DiskFormat, open: ((Data) throws -> Data)?) -> Data? {
         var body = Data()
         var rest = bytes
@@ -20,7 +20,7 @@ enum DiskChunks {
         return Int64(body.count) == format.bodyLength ? body : nil
     }
 
-    /// The first chunk's bytes, if its checksum holds.
+    /// The bytes of the first chunk; nil if its checksum does not match.
     static func payload(_ bytes: Data, _ number: UInt64, _ format: DiskFormat) -> Data? {
         guard bytes.count >= 12 else { return nil }
         let length = Int(DiskFormat.number(bytes.prefix(4)))
@@ -31,7 +31,7 @@ enum DiskChunks {
     }
 }
 
-/// A long body, read and checked chunk by chunk from a file that stays open, whatever becomes of its name.
+/// A long body, read and checked chunk by chunk from a file that stays open even if it is replaced.
 final class DiskBodySource: HTTPBodySource {
     private struct State: ~Copyable {
         let file: DiskFile

@@ -9,25 +9,25 @@ import Musl
 import Darwin
 #endif
 
-/// An open file and the system calls that a store on disk is made of. Every call may block.
+/// An open file and the system calls of the disk store. Every call may block.
 struct DiskFile: ~Copyable {
-    /// What the system said, without a path.
+    /// An error of the system, without a path.
     struct Failure: Error {
         let code: Int32
-        /// No entry can go to make room within the limit.
+        /// No further entry can be evicted to keep the limit.
         static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
-        /// Whether the disk, or what the user may have of it, is used up.
+        /// Whether the disk is full or the user's quota is exceeded.
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
-        var error: CacheStoreError { CacheStoreError("the cache's directory: \(String(cString: strerror(code)))") }
+        var error: CacheStoreError { CacheStoreError("the cache directory: \(String(cString: strerror(code)))") }
     }
 
-    /// What of a file's attributes matters here.
+    /// The relevant attributes of a file.
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// When it was last used, in nanoseconds since 1970.
+        /// When the file was last used, in nanoseconds since 1970.
         var used: Int64
         var isRegular: Bool
 
@@ -51,19 +51,19 @@ struct DiskFile: ~Copyable {
         if descriptor < 0 { throw Failure(code: errno) }
     }
 
-    /// To be changed where it is.
+    /// Opens a file to be changed in place.
     init(updating path: String) throws(Failure) {
         descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0 { throw Failure(code: errno) }
     }
 
-    /// For its owner only.
+    /// Creates a file with access for its owner only.
     init(creating path: String) throws(Failure) {
         descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw Failure(code: errno) }
     }
 
-    /// For its owner only; what is there stays.
+    /// Opens a file, or creates it with access for its owner only.
     init(opening path: String) throws(Failure) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor < 0 { throw Failure(code: errno) }
@@ -76,14 +76,14 @@ struct DiskFile: ~Copyable {
         return fstat(descriptor, &info) == 0 ? Status(info) : nil
     }
 
-    /// Marks it as used at that moment.
+    /// Marks the file as used at a time, in nanoseconds since 1970.
     func touch(_ used: Int64) {
         let time = timespec(tv_sec: Int(used / 1_000_000_000), tv_nsec: Int(used % 1_000_000_000))
         let times = [time, time]
         futimens(descriptor, times)
     }
 
-    /// Exactly so many bytes from an offset; nil if there are fewer.
+    /// Reads exactly this number of bytes; nil if the file has fewer.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         guard count > 0 else { return Data() }
         guard let buffer = malloc(count) else { throw Failure(code: ENOMEM) }
@@ -100,7 +100,7 @@ struct DiskFile: ~Copyable {
         return nil
     }
 
-    /// The places for heads of an entry's file.
+    /// Reads the slots for heads of an entry's file.
     func read(slotsOf format: DiskFormat) throws(Failure) -> Data? {
         try read(format.slots * format.slotLength, at: Int64(DiskFormat.prefixLength))
     }
@@ -114,14 +114,14 @@ struct DiskFile: ~Copyable {
         do { try result.get() } catch { throw Failure(code: error.code) }
     }
 
-    /// Whether the name still leads to this file.
+    /// Whether the path still refers to this file.
     func isNamed(_ path: String) -> Bool {
         var (own, named) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0 && own.st_ino == named.st_ino
             && own.st_dev == named.st_dev
     }
 
-    /// Waits until no other process and no other store of this one holds the lock of this file.
+    /// Locks the file; waits while another process, or another store of this one, holds the lock.
     func lock() throws(Failure) {
         while flock(descriptor, LOCK_EX) != 0 { if errno != EINTR { throw Failure(code: errno) } }
     }
@@ -135,10 +135,10 @@ struct DiskFile: ~Copyable {
     @discardableResult
     static func remove(_ path: String) -> Bool { unlink(path) == 0 }
 
-    /// Gives a file a second name, unless that is taken.
+    /// Links a file under a second name; false if the name exists.
     static func link(_ from: String, to path: String) -> Bool { systemLink(from, path) == 0 }
 
-    /// A directory for its owner only; a plain file in its place is removed.
+    /// Creates a directory with access for its owner only; a regular file at its path is removed.
     static func makeDirectory(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) == 0 { return }
         if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
@@ -152,7 +152,7 @@ struct DiskFile: ~Copyable {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw Failure(code: errno) }
     }
 
-    /// Calls the body with the name of each file, or of the first so many, in no order.
+    /// Calls the body with the name of each file, or of the first `limit` files, in no particular order.
     static func list(_ path: String, atMost limit: Int = .max, body: (String) -> Void) throws(Failure) {
         guard let directory = opendir(path) else { throw Failure(code: errno) }
         defer { closedir(directory) }

@@ -2,24 +2,24 @@ import Errand
 
 import ErrandEssentials
 
-/// The bytes of an entry's file, whose name is the digest of its key. Numbers are little endian.
+/// The format of an entry's file, whose name is the digest of its key. Numbers are little-endian.
 ///
 /// ```
 ///   0  "ERRANDC2"; the last character is the version of the format
-///   8  length of each place for a head, 4 bytes
-///  12  how many places there are: 1, or 2 so that a new head can be written beside the old one, 4 bytes
-///  16  length of the body as it was given, 8 bytes
+///   8  length of each slot for a head, 4 bytes
+///  12  number of slots: 1, or 2 so that a new head can be written beside the old one, 4 bytes
+///  16  length of the body before sealing, 8 bytes
 ///  24  length of the file, 8 bytes
-///  32  a number by chance that seeds the checksums, 8 bytes
+///  32  random seed of the checksums, 8 bytes
 ///  40  the digest of the key, 32 bytes
 ///  72  checksum of all of the above, 8 bytes
-///  80  the places: length of the head, 4 bytes; its number, 8 bytes; checksum of these and the head, 8 bytes; the head
+///  80  the slots: length of the head, 4 bytes; its number, 8 bytes; checksum of these and the head, 8 bytes; the head
 ///      then the chunks: length, 4 bytes; bytes; checksum, 8 bytes
 /// ```
 ///
-/// Of two heads the one with the higher number counts. A writer that is killed in the middle of a new head leaves a wrong
-/// checksum, and so the old head. A byte that changed, a missing end, a file under another name: each fails a check before
-/// a byte of it is served.
+/// Of two heads the one with the higher number is valid. A writer that is killed while it writes a new head leaves a wrong
+/// checksum, so that the old head stays valid. A changed byte, a missing end and a file under another name each fail a
+/// check before a byte is served.
 struct DiskFormat: Sendable, Hashable {
     static let prefixLength = 80
     static let chunkLength = 256 << 10
@@ -33,10 +33,10 @@ struct DiskFormat: Sendable, Hashable {
     var seed: UInt64
     var digest: [UInt8]
 
-    /// Where the chunks begin.
+    /// The offset of the first chunk.
     var bodyStart: Int { Self.prefixLength + slots * slotLength }
 
-    /// The first bytes.
+    /// The first bytes of the file.
     var prefix: Data {
         var writer = ByteWriter()
         Self.magic.forEach { writer.add($0) }
@@ -50,7 +50,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// What a file of this length starts with; nil for what is damaged, foreign or of another version.
+    /// Reads the prefix of a file; nil if it is damaged, foreign or of another version.
     init?(prefix: Data, digest: [UInt8], fileLength: Int64) {
         guard prefix.count == Self.prefixLength, prefix.starts(with: Self.magic) else { return nil }
         var reader = ByteReader(prefix.dropFirst(8))
@@ -72,7 +72,7 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// - Parameter hasRoom: whether a new head has a place, and room to be somewhat longer.
+    /// - Parameter hasRoom: whether there is a slot for a new head, which may be somewhat longer.
     init(headLength: Int, hasRoom: Bool, seed: UInt64, digest: [UInt8]) {
         slots = hasRoom ? 2 : 1
         slotLength = Self.slotOverhead + (hasRoom ? headLength + headLength / 4 + 256 : headLength)
@@ -81,7 +81,7 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// A head as it stands in its place.
+    /// A head with the length, number and checksum of its slot.
     func slot(_ head: Data, number: UInt64) -> Data {
         var writer = ByteWriter()
         writer.add(UInt32(clamping: head.count))
@@ -90,7 +90,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// The head that counts, its place and its number; nil if none is whole.
+    /// The valid head, its slot and its number; nil if there is none.
     func head(in slots: Data) -> (head: Data, place: Int, number: UInt64)? {
         var best: (head: Data, place: Int, number: UInt64)?
         for place in 0..<self.slots {
@@ -108,7 +108,7 @@ struct DiskFormat: Sendable, Hashable {
         return best
     }
 
-    /// A chunk as it is written.
+    /// A chunk with its length and checksum.
     static func chunk(_ payload: Data, number: UInt64, seed: UInt64) -> Data {
         var writer = ByteWriter()
         writer.add(UInt32(clamping: payload.count))

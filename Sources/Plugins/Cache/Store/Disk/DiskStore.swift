@@ -3,24 +3,25 @@ import Synchronization
 
 public import ErrandEssentials
 
-/// Keeps entries in a directory, one file each; what was used least recently goes first. Processes may share it.
+/// Stores entries in a directory, one file each, and evicts the least recently used ones. Processes may share it.
 ///
 /// ```swift
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The directory is made at the first use, for its owner only, and kept out of backups on Apple's platforms; a plain file
-/// in its place is removed. Making a store touches nothing and costs nothing, however much is in the directory. An entry
-/// appears whole or not at all; one that is damaged, or written by another version, is a miss and is removed. While an
-/// entry is written it takes room beside the limit, at most a quarter of it. Open a directory with one limit only.
+/// The directory is created at the first use, with access for its owner only, and excluded from backups on Apple's
+/// platforms; a regular file at its path is removed. Initializing a store does not access the disk, however large the
+/// directory is. An entry appears completely or not at all; an entry that is damaged, or written by another version, is a
+/// miss and is removed. While an entry is written it uses space in addition to the limit, at most a quarter of it. Use one
+/// limit for all stores of a directory.
 public final class DiskStore: CacheStore {
-    /// Changes bytes before they are written and back after they are read, for users who encrypt: authenticated, and
-    /// with another nonce each time. What `open` throws makes the entry a miss.
+    /// Encrypts bytes before they are written, and decrypts them after they are read. Use authenticated encryption with a
+    /// new nonce each time. An entry for which `open` throws is a miss.
     public struct Seal: Sendable {
         let seal: @Sendable (Data) throws -> Data
         let open: @Sendable (Data) throws -> Data
 
-        /// Called with a head or with at most 256 KiB of a body.
+        /// Both closures receive a head, or at most 256 KiB of a body.
         public init(
             seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
         ) {
@@ -29,36 +30,38 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Where the entries are.
+    /// The directory of the entries.
     public let directory: URL
     let limit: CacheLimit
     let seal: Seal?
-    let ledger: DiskLedger
-    /// Bodies up to this are checked and read at once; longer ones are a stream, checked piece by piece.
-    /// Up to this length of the body a new head has the entry written anew.
+    let files: DiskDirectory
+    /// Up to this length of the body, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
+    /// Files up to this length are read and checked at once; the bodies of longer ones are streamed, chunk by chunk.
     static let wholeLength: Int64 = 1 << 20
 
+    /// Makes a store for a directory.
+    ///
     /// - Parameters:
-    ///   - directory: a file URL; several stores and processes may have the same, with the same limit.
+    ///   - directory: a file URL; several stores and processes may use the same directory, with the same limit.
     ///   - limit: 50 MB by default.
-    ///   - seal: encrypts, if given.
+    ///   - seal: encrypts the entries; nil, the default, stores them in the clear.
     public init(at directory: URL, limit: CacheLimit = .megabytes(50), seal: Seal? = nil) {
         self.directory = directory
         self.limit = limit
         self.seal = seal
-        ledger = DiskLedger(root: directory.path, limit: limit)
+        files = DiskDirectory(root: directory.path, limit: limit)
     }
 
-    /// The entry of a key, checked. A body of more than 1 MiB comes as a stream that is checked piece by piece: damage
-    /// there ends it with an error before the damaged piece, and removes the entry.
+    /// Returns the entry of a key, checked. A body of more than 1 MiB is a stream that is checked chunk by chunk: damage
+    /// ends it with an error before the damaged chunk, and removes the entry.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
-        let path = ledger.path(of: digest)
+        let path = files.path(of: digest)
         do {
             let file = try DiskFile(reading: path)
             guard let status = file.status, let entry = try read(file, status, digest, path) else {
-                ledger.remove(digest)
+                files.remove(digest)
                 return nil
             }
             return entry
@@ -72,7 +75,7 @@ public final class DiskStore: CacheStore {
         _ file: consuming DiskFile, _ status: DiskFile.Status, _ digest: [UInt8], _ path: String
     ) throws(DiskFile.Failure) -> CacheEntry? {
         guard status.isRegular, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
-        // One read for a small file: prefix, head and body.
+        // A small file is read at once: prefix, head and body.
         let isSmall = status.size <= Self.wholeLength
         guard let bytes = try file.read(isSmall ? Int(status.size) : DiskFormat.prefixLength, at: 0) else { return nil }
         let prefix = bytes.prefix(DiskFormat.prefixLength)
@@ -82,33 +85,33 @@ public final class DiskStore: CacheStore {
         guard let slots, let current = format.head(in: slots), let opened = try? opened(current.head),
             let head = CacheEntryHead(encoded: opened)
         else { return nil }
-        file.touch(ledger.nextUse())
+        file.touch(files.nextUse())
         if isSmall {
             guard let body = DiskChunks.whole(bytes[bodyStart...], format, open: seal?.open) else { return nil }
             return CacheEntry(head: head, body: HTTPBody(body))
         }
-        let source = DiskBodySource(file, format, offset: Int64(bodyStart), open: seal?.open) { [ledger] in
-            ledger.remove(digest)
+        let source = DiskBodySource(file, format, offset: Int64(bodyStart), open: seal?.open) { [files] in
+            files.remove(digest)
         }
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Keeps an entry that takes a quarter of the limit at the most: writes it beside, then puts it in its place. If the
-    /// disk is full, the least recently used entries make room.
+    /// Stores an entry of at most a quarter of the limit: writes a new file, then moves it to its place. If the disk is
+    /// full, the least recently used entries are evicted. Throws ``CacheStoreError``, and what the body throws.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
         do {
-            let temporary = try ledger.makingRoom(for: 0) { () throws(DiskFile.Failure) in
-                try ledger.makeTemporary()
+            let temporary = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
+                try files.makeTemporary()
             }
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                let isScout = try ledger.makingRoom(for: 0) { () throws(DiskFile.Failure) in
-                    try ledger.put(temporary, digest)
+                let needsCandidates = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
+                    try files.install(temporary, digest)
                 }
-                if isScout {
-                    Task(priority: .utility) { [ledger] in await Self.scout(ledger) }
+                if needsCandidates {
+                    Task(priority: .utility) { [files] in await Self.refreshCandidates(files) }
                 }
             } catch {
                 DiskFile.remove(temporary)
@@ -119,12 +122,12 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// On a thread of its own choice, since it reads a whole directory.
-    @concurrent private static func scout(_ ledger: DiskLedger) async { ledger.scout() }
+    /// Runs concurrently, since it reads the whole directory.
+    @concurrent private static func refreshCandidates(_ files: DiskDirectory) async { files.refreshCandidates() }
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
-        // A short entry is written anew as quickly as its head.
+        // Rewriting a short entry is as fast as rewriting its head.
         let hasRoom = body.length.map { $0 > Self.rewrittenLength } ?? true
         var format = DiskFormat(
             headLength: head.count, hasRoom: hasRoom, seed: .random(in: 0 ... .max), digest: digest)
@@ -133,9 +136,9 @@ public final class DiskStore: CacheStore {
         func add(_ plain: Data) throws {
             let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: format.seed)
             guard offset + Int64(chunk.count) <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is longer than a quarter of the store")
+                throw CacheStoreError("the entry is larger than a quarter of the store")
             }
-            try ledger.makingRoom(for: Int64(chunk.count)) { () throws(DiskFile.Failure) in
+            try files.retryingWhenFull(for: Int64(chunk.count)) { () throws(DiskFile.Failure) in
                 try file.write(chunk, at: offset)
             }
             offset += Int64(chunk.count)
@@ -154,24 +157,26 @@ public final class DiskStore: CacheStore {
         }
         if !rest.isEmpty { try add(rest) }
         guard offset <= limit.bytesOfOne else {
-            throw CacheStoreError("the entry is longer than a quarter of the store")
+            throw CacheStoreError("the entry is larger than a quarter of the store")
         }
         (format.bodyLength, format.fileLength) = (length, offset)
         var start = format.prefix + format.slot(head, number: 1)
         start.append(Data(count: format.bodyStart - start.count))
-        try ledger.makingRoom(for: Int64(start.count)) { () throws(DiskFile.Failure) in try file.write(start, at: 0) }
-        file.touch(ledger.nextUse())
+        try files.retryingWhenFull(for: Int64(start.count)) { () throws(DiskFile.Failure) in
+            try file.write(start, at: 0)
+        }
+        file.touch(files.nextUse())
     }
 
-    /// Writes a new head beside the old one; the body is not touched.
+    /// Writes a new head beside the old one; the body is not copied.
     @concurrent public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) async throws -> Bool {
         let digest = key.digestBytes
         let sealed = try seal.map { try $0.seal(head.encoded()) } ?? head.encoded()
         do {
-            let file = try DiskFile(updating: ledger.path(of: digest))
-            // Of two processes one after the other.
+            let file = try DiskFile(updating: files.path(of: digest))
+            // Serializes the updates of several processes.
             try file.lock()
             guard let status = file.status, let (format, current) = try heads(of: file, status, digest),
                 try opened(current.head) == old.encoded()
@@ -179,7 +184,7 @@ public final class DiskStore: CacheStore {
             if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
                 let offset = DiskFormat.prefixLength + (1 - current.place) * format.slotLength
                 try file.write(format.slot(sealed, number: current.number + 1), at: Int64(offset))
-                file.touch(ledger.nextUse())
+                file.touch(files.nextUse())
                 return true
             }
         } catch let failure as DiskFile.Failure {
@@ -191,16 +196,16 @@ public final class DiskStore: CacheStore {
         return true
     }
 
-    /// Removes the entry of a key.
-    @concurrent public func remove(_ key: CacheKey) async throws { ledger.remove(key.digestBytes) }
+    /// Removes the entry of a key, if it exists.
+    @concurrent public func remove(_ key: CacheKey) async throws { files.remove(key.digestBytes) }
 
-    /// Reads the head of every entry, and removes what matches and what is damaged.
+    /// Reads the head of every entry, and removes matching and damaged entries.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
-        for digest in try ledger.digests() {
+        for digest in try files.digests() {
             try Task.checkCancellation()
-            guard let file = try? DiskFile(reading: ledger.path(of: digest)), let status = file.status else { continue }
+            guard let file = try? DiskFile(reading: files.path(of: digest)), let status = file.status else { continue }
             let head = try? head(of: file, status, digest)
-            if head.map(matches) ?? true { ledger.remove(digest) }
+            if head.map(matches) ?? true { files.remove(digest) }
         }
     }
 
@@ -223,14 +228,14 @@ public final class DiskStore: CacheStore {
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }
 
-    /// 32 bytes by chance in a file of the directory, the same for every process.
+    /// 32 random bytes from a file in the directory, the same for every process.
     @concurrent public func secret() async throws -> Data {
-        do { return try ledger.secret() } catch { throw error.error }
+        do { return try files.secret() } catch { throw error.error }
     }
 
-    /// Bytes and entries held, as this directory's processes count them.
+    /// The bytes and entries of the directory, as its processes count them.
     @concurrent public func usage() async throws -> CacheLimit {
-        do { return try ledger.usage() } catch { throw error.error }
+        do { return try files.usage() } catch { throw error.error }
     }
 }
 

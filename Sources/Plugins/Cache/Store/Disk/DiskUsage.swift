@@ -1,13 +1,14 @@
 import ErrandEssentials
 
-/// Bytes and files in all, as they stand in the account: bytes, files, whether a change is under way, a checksum.
+/// The total bytes and files of a store, as the usage file records them: bytes, files, whether a change is in progress,
+/// and a checksum.
 struct DiskUsage: Sendable {
     var bytes: Int64 = 0
     var files: Int64 = 0
 
     init() {}
 
-    /// Nil if it is damaged, or if whoever changed it last did not finish.
+    /// Nil if the record is damaged, or if the last change did not finish.
     init?(reading file: borrowing DiskFile?) {
         guard let data = try? file?.read(32, at: 0) else { return nil }
         var reader = ByteReader(data)

@@ -2,50 +2,50 @@ import Errand
 
 import ErrandEssentials
 
-extension CacheStage {
-    /// The app's own policy, once a call.
+extension CacheHandler {
+    /// Applies the app's own policy, once for each call.
     func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
-        guard let hasher = await hasher() else { return try await without(.unreadable) }
+        guard let hasher = await hasher() else { return try await bypass(.unreadable) }
         let url = exchange.tags[ResourceURL.self] ?? exchange.http.url
         guard
-            let key = KeyText.timed(
+            let key = CacheKeyBuilder.timed(
                 exchange.http, url: url, rule: request?.cacheKey ?? .standard, hasPartition: timed.partition != nil,
                 hasher)
-        else { return try await without(.off) }
-        // All that is stored beside the answer is settled before anything is sent.
-        let call = TimedCall(
-            key: key, url: KeyText.url(url), lifetime: timed.lifetime,
-            facts: TimedRules.Facts(
+        else { return try await bypass(.off) }
+        // The attributes are determined before the request is sent, since they may change meanwhile.
+        let lookup = TimedLookup(
+            key: key, url: CacheKeyBuilder.url(url), lifetime: timed.lifetime,
+            attributes: TimedRules.Attributes(
                 version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: cache.appVersion),
             mark: cache.writer.mark())
-        if case .put(let response) = mode {
-            exchange.tags[CacheModeTag.self].report?.done()
-            return await keep(response, call)
+        if case .store(let response) = mode {
+            exchange.tags[CacheModeTag.self].report?.complete()
+            return await keep(response, lookup)
         }
         var reason = CacheMiss.Reason.notStored
         switch mode {
         case .reload, .reloadFromOrigin: break
         default:
-            switch await usable(call) {
+            switch await usable(lookup) {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
             }
-            if asksCacheOnly { throw miss(reason) }
+            if isCacheOnly { throw miss(reason) }
         }
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         do {
             let response = try await next(exchange)
             if case .staleIfError = mode, HTTPCacheRules.isServerFailure(response.status),
-                let stale = await stale(call, "the server failed")
+                let stale = await stale(lookup, "the server failed")
             {
                 response.body.cancel()
                 return stale
             }
-            return await keep(response, call)
+            return await keep(response, lookup)
         } catch {
             if case .staleIfError = mode, Self.isUnreachable(error),
-                let stale = await stale(call, "the server could not be reached")
+                let stale = await stale(lookup, "the server could not be reached")
             {
                 return stale
             }
@@ -53,91 +53,92 @@ extension CacheStage {
         }
     }
 
-    struct TimedCall: Sendable {
+    struct TimedLookup: Sendable {
         let key: CacheKey
         let url: String
         let lifetime: Duration
-        let facts: TimedRules.Facts
+        let attributes: TimedRules.Attributes
         let mark: CacheWriter.Mark
     }
 
-    private func without(_ reason: CacheMiss.Reason) async throws -> HTTPResponse {
-        if asksCacheOnly { throw miss(reason) }
-        if case .put = mode { throw miss(reason) }
+    private func bypass(_ reason: CacheMiss.Reason) async throws -> HTTPResponse {
+        if isCacheOnly { throw miss(reason) }
+        if case .store = mode { throw miss(reason) }
         note(.forward(.bypass, detail: reason.description))
         return try await next(exchange)
     }
 
-    /// The stored answer, if the mode takes it.
-    private func usable(_ call: TimedCall) async -> Result<HTTPResponse, CacheMiss> {
+    /// The stored response, if it is valid or the mode accepts it.
+    private func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
         let takesExpired: Bool
         switch mode {
-        case .onlyEvenStale, .preferCache, .staleWhileRevalidate, .take: takesExpired = true
+        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: takesExpired = true
         default: takesExpired = false
         }
-        switch await read(call.key) {
+        switch await read(lookup.key) {
         case .nothing: return .failure(CacheMiss(.notStored))
         case .unreadable: return .failure(CacheMiss(.unreadable))
         case .entry(let entry):
             let head = entry.head
             if let reason = TimedRules.refusal(
-                of: head.timed, received: head.received, wanted: call.facts, lifetime: call.lifetime,
+                of: head.timed, received: head.received, expected: lookup.attributes, lifetime: lookup.lifetime,
                 takesExpired: takesExpired, now: now)
             {
                 return .failure(CacheMiss(reason))
             }
             guard let body = try? await body(entry) else {
-                await remove(call.key)
+                await remove(lookup.key)
                 return .failure(CacheMiss(.unreadable))
             }
-            if case .take = mode { await take(call.key) }
-            if case .staleWhileRevalidate = mode { refresh(call) }
-            return .success(answer(head, body, call, nil))
+            if case .remove = mode { await removeForCaller(lookup.key) }
+            if case .staleWhileRevalidate = mode { refresh(lookup) }
+            return .success(respond(head, body, lookup, nil))
         }
     }
 
-    private func answer(
-        _ head: CacheEntryHead, _ body: HTTPBody, _ call: TimedCall, _ detail: String?
+    private func respond(
+        _ head: CacheEntryHead, _ body: HTTPBody, _ lookup: TimedLookup, _ detail: String?
     ) -> HTTPResponse {
         let age = now.timeIntervalSince(head.received)
-        let left = Int64((call.lifetime.interval - age).rounded(.down))
+        let left = Int64((lookup.lifetime.interval - age).rounded(.down))
         var status = CacheStatus.hit(ttl: left, detail: detail ?? "timed")
         if detail != nil { (status.isHit, status.forward) = (false, .stale) }
         note(status)
         return head.response(body, source: .cache(age: .interval(age), reason: status.description))
     }
 
-    private func stale(_ call: TimedCall, _ why: String) async -> HTTPResponse? {
-        guard case .entry(let entry) = await read(call.key),
+    private func stale(_ lookup: TimedLookup, _ reason: String) async -> HTTPResponse? {
+        guard case .entry(let entry) = await read(lookup.key),
             TimedRules.refusal(
-                of: entry.head.timed, received: entry.head.received, wanted: call.facts, lifetime: call.lifetime,
+                of: entry.head.timed, received: entry.head.received, expected: lookup.attributes,
+                lifetime: lookup.lifetime,
                 takesExpired: true, now: now) == nil,
             let body = try? await body(entry)
         else { return nil }
-        return answer(entry.head, body, call, why)
+        return respond(entry.head, body, lookup, reason)
     }
 
-    /// Fetches the answer for the next time; only one that is accepted is kept.
-    private func refresh(_ call: TimedCall) {
-        let place = CacheWriter.Place(store, call.key)
-        guard cache.beginRevalidation(place) else { return }
+    /// Fetches a response in the background; it is stored if it is accepted.
+    private func refresh(_ lookup: TimedLookup) {
+        let location = CacheWriter.Location(store, lookup.key)
+        guard cache.beginRevalidation(location) else { return }
         exchange.detach("refresh \(exchange.activity.label)") { exchange in
-            defer { cache.endRevalidation(place) }
+            defer { cache.endRevalidation(location) }
             var exchange = exchange
             exchange.delivery = .data
             exchange.tags[CacheModeTag.self] = .reload
-            let stage = CacheStage(
+            let handler = CacheHandler(
                 cache: cache, exchange: exchange, next: next, policy: policy, mode: .reload, request: request,
                 store: store)
             let response = try await next(exchange)
             try await exchange.judge(response)
-            if let entry = stage.entry(response, call) { stage.write(entry, call.key, call.mark) }
+            if let entry = handler.entry(response, lookup) { handler.write(entry, lookup.key, lookup.mark) }
         }
     }
 
-    /// Has the answer kept if it is accepted.
-    private func keep(_ response: HTTPResponse, _ call: TimedCall) async -> HTTPResponse {
-        guard let entry = entry(response, call) else { return response }
+    /// Stores the response when it is accepted.
+    private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
+        guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
             var response = response
             let tee = TeeBody(response.body)
@@ -146,29 +147,29 @@ extension CacheStage {
             } otherwise: {
                 tee.refuse()
             }
-            writeStream(tee, entry.head, call.key, call.mark)
+            writeStream(tee, entry.head, lookup.key, lookup.mark)
             response.body = HTTPBody(length: response.body.length, source: tee)
             return response
         }
         exchange.whenAccepted {
-            write(entry, call.key, call.mark)
+            write(entry, lookup.key, lookup.mark)
             if policy.waitsForWrite { await cache.flush() }
         }
         return response
     }
 
-    private func entry(_ response: HTTPResponse, _ call: TimedCall) -> CacheEntry? {
+    private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // An HTTP cache below answered: it is as old as it says.
+            // The response is from an HTTP cache further along the way, and as old as it says.
             received -= age.interval
-            if age > call.lifetime { return nil }
+            if age > lookup.lifetime { return nil }
         }
         var head = CacheEntryHead(
-            .timed, url: call.url, response: response, headers: HTTPCacheHeaders.storable(response.headers),
-            received: received, expires: received + call.lifetime.interval, tags: request?.cacheTags ?? [],
-            partition: call.facts.partition)
-        head.timed = call.facts
+            .timed, url: lookup.url, response: response, headers: HTTPCacheHeaders.storable(response.headers),
+            received: received, expires: received + lookup.lifetime.interval, tags: request?.cacheTags ?? [],
+            partition: lookup.attributes.partition)
+        head.timed = lookup.attributes
         return CacheEntry(head: head, body: response.body)
     }
 }

@@ -4,19 +4,12 @@ import ErrandSupport
 
 import ErrandEssentials
 
-/// Makes the canonical texts of keys. A line is a word and a value; line breaks and `%` within values are escaped, so no
-/// value can pass for another line.
-enum KeyText {
-    /// Makes keyed hashes of what must not be stored in the clear.
-    struct Hasher: Sendable {
-        let secret: [UInt8]
-
-        func hash(_ text: String) -> String { Hexadecimal.text(HMAC<SHA256Digest>.code(for: text.utf8, key: secret)) }
-    }
-
-    /// The key of a timed entry; nil if the body is not in memory, and so cannot be compared.
+/// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%` within
+/// values are escaped, so that no value can imitate another line.
+enum CacheKeyBuilder {
+    /// The key of a timed entry; nil if the body is not in memory and cannot be compared.
     static func timed(
-        _ request: HTTPRequest, url keyURL: URL, rule: CacheKeyRule, hasPartition: Bool, _ hasher: Hasher
+        _ request: HTTPRequest, url keyURL: URL, rule: CacheKeyRule, hasPartition: Bool, _ hasher: KeyedHasher
     ) -> CacheKey? {
         var text = "timed"
         if let name = rule.name {
@@ -38,7 +31,7 @@ enum KeyText {
         if !rule.ignoresBody, !request.body.isNone {
             guard let data = request.body.data else { return nil }
             let type = request.headers[.contentType] ?? request.body.contentType ?? ""
-            let isForm = type.lowercased().hasPrefix("application/x-www-form-urlencoded")
+            let isForm = MediaType.essence(of: type) == "application/x-www-form-urlencoded"
             let body = isForm && !rule.dropped.isEmpty ? dropping(rule.dropped, form: data) : data
             add("type", type, to: &text)
             add("body", Hexadecimal.text(SHA256Digest.digest(of: body)), to: &text)
@@ -47,8 +40,8 @@ enum KeyText {
         return CacheKey(text)
     }
 
-    /// The key of what an HTTP cache keeps for a URL.
-    static func http(_ url: URL, authorization: String?, partition: String?, _ hasher: Hasher) -> CacheKey {
+    /// The key of the HTTP entry of a URL.
+    static func http(_ url: URL, authorization: String?, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         var text = "http"
         add("GET", Self.url(url), to: &text)
         if let partition {
@@ -59,8 +52,8 @@ enum KeyText {
         return CacheKey(text)
     }
 
-    /// The key of the response that a URL has for requests with these values of the headers that `Vary` names.
-    static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: Hasher) -> CacheKey {
+    /// The key of the variant of a URL for requests with these values of the header fields that `Vary` names.
+    static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
             guard let value = VaryRule.value(of: name, in: headers) else {
@@ -73,16 +66,10 @@ enum KeyText {
         return CacheKey(text)
     }
 
-    /// Without a fragment, which no server sees.
+    /// The text of a URL without its fragment, which is never sent.
     static func url(_ url: URL) -> String {
         let text = url.absoluteString
         return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
-    }
-
-    /// One form for every way of writing it.
-    static func origin(_ url: URL) -> String {
-        let scheme = url.scheme?.lowercased() ?? ""
-        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     private static func add(_ word: String, _ value: String, to text: inout String) {
@@ -103,28 +90,12 @@ enum KeyText {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    private static func decoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(Substring(rest.prefix(2))), radix: 16),
-                rest.count > 1
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// `a[]=1` and `a[b]=1` belong to `a`.
+    /// The query without the items of these names; `a[]=1` and `a[b]=1` are items of `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
-            let encoded = String(item.prefix { $0 != "=" }.replacing("+", with: " "))
-            let name = decoded(encoded)
+        // Empty items are kept: apart from dropped items, the key contains the query as it is sent.
+        QueryItem.split(query, keepingEmpty: true).filter { item in
+            let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
-        }.joined(separator: "&")
+        }.map(\.description).joined(separator: "&")
     }
 }

@@ -2,8 +2,8 @@ import Errand
 
 import ErrandEssentials
 
-/// One exchange at the cache: what it was asked with, and what both policies do with a store.
-struct CacheStage: Sendable {
+/// Handles one exchange in the cache: its mode, and the access to the store that both policies need.
+struct CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
@@ -12,35 +12,35 @@ struct CacheStage: Sendable {
     let request: (any CacheableRequest)?
     let store: any CacheStore
 
-    /// What this request learns for others that wait for it.
-    var leader: Flights.Leader?
+    /// Collects the result of a validation for the requests that share it.
+    var leader: SharedValidations.Leader?
 
     var now: Date { exchange.time.date }
 
-    /// Whether nothing may be sent.
-    var asksCacheOnly: Bool {
+    /// Whether the mode only reads or removes, and never sends a request.
+    var isCacheOnly: Bool {
         switch mode {
-        case .cacheOnly, .onlyEvenStale, .take: true
+        case .cacheOnly, .cacheOnlyIncludingStale, .remove: true
         default: false
         }
     }
 
-    /// A miss to throw.
+    /// Records a miss in the report of the call, and returns it to be thrown.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
-        exchange.tags[CacheModeTag.self].report?.missed(miss)
+        exchange.tags[CacheModeTag.self].report?.recordMiss(miss)
         return miss
     }
 
-    /// Makes keyed hashes; nil, and a note, if the store has no secret.
-    func hasher() async -> KeyText.Hasher? {
-        do { return try await cache.keeper.hasher(of: store) } catch {
-            note("the store gave no secret", error)
+    /// The hasher of the store; nil, with a note, if the store fails to return its secret.
+    func hasher() async -> KeyedHasher? {
+        do { return try await cache.hashers.hasher(of: store) } catch {
+            note("the store returned no secret", error)
             return nil
         }
     }
 
-    /// What is stored; a store that fails has nothing.
+    /// Reads an entry; a failure of the store is noted and counts as unreadable.
     func read(_ key: CacheKey) async -> Stored {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
@@ -56,7 +56,7 @@ struct CacheStage: Sendable {
         case unreadable
     }
 
-    /// Removes an entry that holds no longer, also if its response is on its way. Returns why a store could not.
+    /// Removes an entry that is no longer valid, including one in flight. Returns the error of a store that failed.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
@@ -66,12 +66,12 @@ struct CacheStage: Sendable {
         return nil
     }
 
-    /// Takes the entry out of the cache for a caller that asked for it.
-    func take(_ key: CacheKey) async {
-        exchange.tags[CacheModeTag.self].report?.done(await remove(key))
+    /// Removes the entry for `removeCached`, and reports the result.
+    func removeForCaller(_ key: CacheKey) async {
+        exchange.tags[CacheModeTag.self].report?.complete(await remove(key))
     }
 
-    /// The body as the exchange wants it. Throws if it turns out damaged.
+    /// The body in the delivery of the exchange. Throws if it is damaged.
     func body(_ entry: CacheEntry) async throws -> HTTPBody {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return HTTPBody(try await entry.body.collect(upTo: .max))

@@ -1,0 +1,242 @@
+import Errand
+
+import ErrandEssentials
+
+extension CacheHandler {
+    /// A stored response that matches a request on the wire.
+    struct StoredResponse: Sendable {
+        let key: CacheKey
+        let entry: CacheEntry
+    }
+
+    /// The keys and directives of a request on the wire.
+    struct HTTPLookup: Sendable {
+        let key: CacheKey
+        let hasher: KeyedHasher
+        /// A keyed hash of the user whose responses these are; nil if they belong to all users.
+        let owner: String?
+        let url: URL
+        let directives: CacheDirectives
+        let preferences: HTTPCacheRules.CallPreferences
+        let mark: CacheWriter.Mark
+    }
+
+    /// Applies RFC 9111 to a request on the wire.
+    func http(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
+        let isForCache = exchange.http.method == .get || exchange.http.method == .head
+        guard let policy, isForCache else {
+            // A timed policy would have thrown before.
+            if mode.mustNotSend { throw miss(.off) }
+            return exchange.http.method.isSafe ? try await next(exchange) : try await sendUnsafe(policy)
+        }
+        let directives = CacheDirectives(request: exchange.http.headers)
+        guard !directives.noStore, let hasher = await hasher() else {
+            if mode.mustNotSend { throw miss(.off) }
+            note(.forward(.bypass, detail: directives.noStore ? "no-store" : nil))
+            return try await next(mode.applied(to: exchange))
+        }
+        let lookup = makeLookup(policy, directives, hasher)
+        if case .store(let response) = mode {
+            // The response is stored for the request itself, not for the target of a redirect.
+            if exchange.hop > 1 { throw miss(.off) }
+            exchange.tags[CacheModeTag.self].report?.complete()
+            return await keep(response, lookup, sent: now)
+        }
+        let (found, reason) = await lookUp(lookup)
+        guard let found else {
+            if isCacheOnly { throw miss(.notStored) }
+            if directives.onlyIfCached { return gatewayTimeout }
+            note(.forward(reason))
+            return try await fetch(lookup, .forward(reason), nil)
+        }
+        return try await respond(found, lookup)
+    }
+
+    func makeLookup(
+        _ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ hasher: KeyedHasher
+    ) -> HTTPLookup {
+        let headers = exchange.http.headers
+        var directives = directives
+        var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
+        switch mode {
+        case .reload: preferences.requiresValidation = true
+        case .reloadFromOrigin: directives.noCache = true
+        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: preferences.acceptsStale = true
+        case .staleIfError: preferences.staleIfError = .max
+        default: break
+        }
+        // The resource URL concerns the first hop only, not the target of a redirect.
+        let url = (exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil) ?? exchange.http.url
+        return HTTPLookup(
+            key: CacheKeyBuilder.http(url, authorization: headers[.authorization], partition: policy.partition, hasher),
+            hasher: hasher,
+            owner: policy.partition.map { "partition " + hasher.hash($0) }
+                ?? headers[.authorization].map { "authorization " + hasher.hash($0) },
+            url: url, directives: directives, preferences: preferences, mark: cache.writer.mark())
+    }
+
+    /// Serves the stored response, or validates it.
+    private func respond(_ found: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
+        let head = found.entry.head
+        let condition = HTTPConditions.evaluate(
+            exchange.http, status: head.status, headers: head.headers, length: found.entry.body.length ?? 0,
+            received: head.received)
+        var decision = HTTPCacheRules.decide(
+            head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
+        if condition == .forward { decision = .validate(.forward(.request)) }
+        switch decision {
+        case .serve(let status), .serveAndRevalidate(let status):
+            guard let response = await serve(found.entry, condition, status) else { break }
+            if case .remove = mode { await removeForCaller(found.key) }
+            var refreshes = false
+            if case .serveAndRevalidate = decision { refreshes = true }
+            if case .staleWhileRevalidate = mode { refreshes = true }
+            if refreshes { revalidate(found, lookup) }
+            return response
+        case .validate(let status):
+            if isCacheOnly { throw miss(.expired) }
+            if lookup.directives.onlyIfCached { return gatewayTimeout }
+            if status.forward == .stale, isShareable { return try await share(found, lookup, status) }
+            note(status)
+            return try await fetch(lookup, status, found)
+        }
+        // The body is damaged.
+        await remove(found.key)
+        if isCacheOnly { throw miss(.unreadable) }
+        return try await fetch(lookup, .forward(.miss, detail: "unreadable"), nil)
+    }
+
+    /// The response to `only-if-cached` without a valid entry (RFC 9111, section 5.2.1.7).
+    private var gatewayTimeout: HTTPResponse {
+        note(.forward(.request, detail: "only-if-cached"))
+        return HTTPResponse(
+            url: exchange.http.url, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
+    }
+
+    /// The stored response as the response to the request; nil if the body cannot be read.
+    func serve(
+        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
+    ) async -> HTTPResponse? {
+        let head = entry.head
+        guard let whole = exchange.http.method == .head ? .empty : try? await body(entry) else { return nil }
+        let age = head.fresh.age(received: head.received, now: now) ?? 0
+        let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
+        var response = head.response(whole, source: source)
+        response.headers.set("Age", "\(age)")
+        response.headers.merge(also)
+        switch condition {
+        case .whole, .forward: break
+        case .notModified:
+            whole.cancel()
+            (response.status, response.body) = (304, .empty)
+            response.headers.remove(.contentLength)
+        case .part(let range):
+            response.status = 206
+            response.body = whole.slice(range)
+            response.headers.set(
+                "Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
+            response.headers.set(.contentLength, "\(range.count)")
+        }
+        note(status)
+        return response
+    }
+
+    /// Sends the request, with the stored response's validators if the request has no conditions of its own.
+    func fetch(_ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?) async throws -> HTTPResponse {
+        let own = exchange.http.headers
+        let hasOwnConditions = HTTPConditions.names.contains { own.contains($0) } || own.contains("Range")
+        var validating = exchange
+        var validates = false
+        var isFullReload = false
+        if case .reloadFromOrigin = mode { isFullReload = true }
+        if let found, !hasOwnConditions, !isFullReload, exchange.http.method == .get,
+            let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
+        {
+            validating.http = request
+            validates = true
+        }
+        let sent = now
+        do {
+            let response = try await next(mode.applied(to: validating))
+            if let found, HTTPCacheRules.isServerFailure(response.status),
+                let stale = await staleOnError(found, lookup, status: response.status)
+            {
+                response.body.cancel()
+                return stale
+            }
+            return try await resolve(
+                response, lookup, status, found, sent: sent, validates: validates, hasOwnConditions: hasOwnConditions)
+        } catch {
+            if let found, Self.isUnreachable(error), let stale = await staleOnError(found, lookup, status: nil) {
+                return stale
+            }
+            throw error
+        }
+    }
+
+    private func staleOnError(_ found: StoredResponse, _ lookup: HTTPLookup, status: Int?) async -> HTTPResponse? {
+        let head = found.entry.head
+        guard
+            var reason = HTTPCacheRules.staleOnError(
+                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
+                now: now)
+        else { return nil }
+        reason.forwardStatus = status
+        let condition = HTTPConditions.evaluate(
+            exchange.http, status: head.status, headers: head.headers, length: found.entry.body.length ?? 0,
+            received: head.received)
+        return condition == .forward ? nil : await serve(found.entry, condition, reason)
+    }
+
+    /// Updates the cache with the server's response, and returns the response for the caller.
+    private func resolve(
+        _ response: HTTPResponse, _ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?, sent: Date,
+        validates: Bool, hasOwnConditions: Bool
+    ) async throws -> HTTPResponse {
+        if exchange.http.method == .head {
+            if response.status == 200 { await applyHead(response, found, lookup, sent: sent) }
+            return response
+        }
+        if response.status == 304, let found {
+            let confirms = HTTPCacheHeaders.confirms(response.headers, found.entry.head.headers)
+            if hasOwnConditions {
+                if confirms { await freshen(found, response, lookup, sent: sent) }
+                return response
+            }
+            if validates {
+                response.body.cancel()
+                guard confirms else {
+                    // The 304 is about a response that is not stored: send the request without conditions.
+                    let again = now
+                    return await keep(try await next(mode.applied(to: exchange)), lookup, sent: again)
+                }
+                let entry = await freshen(found, response, lookup, sent: sent)
+                var status = status
+                (status.forwardStatus, status.isStored) = (304, true)
+                let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
+                if let response = await serve(entry, .whole, status, also: cookies) { return response }
+                await remove(found.key)
+                let again = now
+                return await keep(try await next(mode.applied(to: exchange)), lookup, sent: again)
+            }
+        }
+        return await keep(response, lookup, sent: sent, old: found?.key)
+    }
+
+    /// Validates the stored response in the background, once at a time for each key.
+    private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
+        let location = CacheWriter.Location(store, found.key)
+        guard cache.beginRevalidation(location) else { return }
+        exchange.detach("revalidate \(exchange.activity.label)") { exchange in
+            defer { cache.endRevalidation(location) }
+            var exchange = exchange
+            exchange.delivery = .data
+            let handler = CacheHandler(
+                cache: cache, exchange: exchange, next: next, policy: policy, mode: .standard, request: request,
+                store: store)
+            // Read the entry again: the caller may be reading its body as a stream.
+            guard case .entry(let entry) = await handler.read(found.key) else { return }
+            _ = try await handler.fetch(lookup, .forward(.stale), StoredResponse(key: found.key, entry: entry))
+        }
+    }
+}

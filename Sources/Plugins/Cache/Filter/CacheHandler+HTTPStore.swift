@@ -1,0 +1,191 @@
+import Errand
+
+import ErrandEssentials
+
+/// How the responses for one URL are stored.
+///
+/// The key of the URL leads to the response itself or, if `Vary` distinguishes several, to an index of the header names
+/// that do; each variant has a key of its own. Responses that belong to one user have keys of their own, and are valid
+/// only while the record of the URL has the serial number that they were stored with: an unsafe request that removes the
+/// record invalidates all of them, however many there are. The serial number of an index does the same for its variants.
+/// Validity never depends on a date.
+extension CacheHandler {
+    /// The stored response that matches the request; of several, the one whose header names were stored last.
+    func lookUp(_ lookup: HTTPLookup) async -> (StoredResponse?, CacheStatus.Forward) {
+        var serial: UInt64 = 0
+        if lookup.owner != nil {
+            guard case .entry(let record) = await read(Self.recordKey(of: lookup.url)) else { return (nil, .uriMiss) }
+            serial = record.head.serial
+        }
+        guard case .entry(let entry) = await read(lookup.key), entry.head.generation == serial else {
+            return (nil, .uriMiss)
+        }
+        if entry.head.kind == .http { return (StoredResponse(key: lookup.key, entry: entry), .stale) }
+        guard entry.head.kind == .index else { return (nil, .uriMiss) }
+        for names in entry.head.variants {
+            let key = CacheKeyBuilder.variant(
+                of: lookup.key, names: names, headers: exchange.http.headers, lookup.hasher)
+            // A variant of another generation was invalidated with an earlier index.
+            guard case .entry(let variant) = await read(key), variant.head.kind == .http,
+                variant.head.generation == entry.head.serial
+            else { continue }
+            return (StoredResponse(key: key, entry: variant), .stale)
+        }
+        return (nil, .varyMiss)
+    }
+
+    /// Stores a server's response if the rules allow it; `old` is the key of the entry that it replaces.
+    func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
+        if let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+            // The validation returned another response: the stored one is no longer valid.
+            if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
+            return response
+        }
+        let received = now
+        let fresh = HTTPFreshness(status: response.status, headers: response.headers, sent: sent, received: received)
+        let head = head(response, HTTPCacheHeaders.storable(response.headers), fresh, received, lookup)
+        let vary = VaryRule(response.headers)
+        let (key, storedHead) = await storageKey(head, vary, lookup)
+        if response.body.data == nil {
+            var response = response
+            let tee = TeeBody(response.body, isAccepted: true)
+            writeStream(tee, storedHead, key, lookup.mark)
+            response.body = HTTPBody(length: response.body.length, source: tee)
+            return response
+        }
+        let entry = CacheEntry(head: storedHead, body: response.body)
+        write(entry, key, lookup.mark)
+        leader?.record(.replaced(entry, key, vary: vary.names))
+        if policy.waitsForWrite { await cache.flush() }
+        return response
+    }
+
+    private func head(
+        _ response: HTTPResponse, _ headers: HTTPHeaders, _ fresh: HTTPFreshness, _ received: Date, _ lookup: HTTPLookup
+    ) -> CacheEntryHead {
+        var head = CacheEntryHead(
+            .http, url: CacheKeyBuilder.url(lookup.url), response: response, headers: headers, received: received,
+            expires: received + Double(fresh.lifetime - fresh.initialAge), tags: request?.cacheTags ?? [],
+            partition: policy.http?.partition.map(lookup.hasher.hash))
+        head.fresh = fresh
+        return head
+    }
+
+    /// The key for a response, after writing the indexes that lead to it, and the head with its generation.
+    private func storageKey(
+        _ head: CacheEntryHead, _ vary: VaryRule, _ lookup: HTTPLookup
+    ) async -> (CacheKey, CacheEntryHead) {
+        if lookup.owner == nil && vary.names.isEmpty { return (lookup.key, head) }
+        let record = Self.recordKey(of: lookup.url)
+        // Concurrent responses must not each begin a generation.
+        return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
+            var head = head
+            if lookup.owner != nil { head.generation = await serial(record, head, lookup) }
+            if vary.names.isEmpty { return (lookup.key, head) }
+            let key = CacheKeyBuilder.variant(
+                of: lookup.key, names: vary.names, headers: exchange.http.headers, lookup.hasher)
+            head.generation = await index(vary.names, head, lookup)
+            return (key, head)
+        }
+    }
+
+    /// The serial number of the record of a URL, which is created if it does not exist.
+    private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+        if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
+        var record = head
+        (record.kind, record.variants, record.headers) = (.index, [], [:])
+        (record.partition, record.tags, record.expires) = (nil, [], .distantFuture)
+        (record.serial, record.generation) = (.random(in: 1 ... .max), 0)
+        write(CacheEntry(head: record, body: .empty), key, lookup.mark)
+        return record.serial
+    }
+
+    /// Moves header names to the front of the index of a URL, and returns the serial number of the index.
+    private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+        var index = head
+        (index.kind, index.variants, index.headers) = (.index, [names], [:])
+        index.serial = .random(in: 1 ... .max)
+        if case .entry(let old) = await read(lookup.key), old.head.kind == .index,
+            old.head.generation == index.generation
+        {
+            index.serial = old.head.serial
+            index.variants += old.head.variants.filter { $0 != names }.prefix(7)
+            index.expires = max(index.expires, old.head.expires)
+            if index.variants == old.head.variants && index.expires == old.head.expires { return index.serial }
+        }
+        write(CacheEntry(head: index, body: .empty), lookup.key, lookup.mark)
+        return index.serial
+    }
+
+    /// The key of the record of a URL.
+    private static func recordKey(of url: URL) -> CacheKey { CacheKey("record\nGET \(CacheKeyBuilder.url(url))") }
+
+    /// The key of the responses that belong to all users.
+    private static func unownedKey(_ url: URL) -> CacheKey {
+        CacheKeyBuilder.http(url, authorization: nil, partition: nil, KeyedHasher(secret: []))
+    }
+
+    /// Updates the stored response with the fields of a 304 response, and writes its head (RFC 9111, section 4.3.4).
+    @discardableResult
+    func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
+        -> CacheEntry
+    {
+        let old = found.entry
+        let received = now
+        let merged = HTTPCacheHeaders.merged(old.head.headers, with: response.headers)
+        var full = old.head.response(old.body, source: .network)
+        full.headers = merged
+        let fresh = HTTPFreshness(status: full.status, headers: merged, sent: sent, received: received)
+        var head = head(full, HTTPCacheHeaders.storable(merged), fresh, received, lookup)
+        head.version = old.head.version
+        head.generation = old.head.generation
+        if CacheDirectives(response.headers).noStore {
+            await remove(found.key)
+        } else {
+            update(head, of: old, found.key, lookup.mark)
+            leader?.record(.validated(head, old: old.head))
+        }
+        return CacheEntry(head: head, body: old.body)
+    }
+
+    /// Updates or invalidates the stored response to GET, and those in flight, by a response to HEAD (RFC 9111, section
+    /// 4.3.5).
+    func applyHead(_ response: HTTPResponse, _ found: StoredResponse?, _ lookup: HTTPLookup, sent: Date) async {
+        let (key, described) = (lookup.key, response.headers)
+        cache.writer.remove(in: store) { other, head in
+            other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
+        }
+        guard let found else { return }
+        if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
+            await freshen(found, response, lookup, sent: sent)
+        } else {
+            await remove(found.key)
+        }
+    }
+
+    /// Sends an unsafe request, and invalidates the responses that it may have changed (RFC 9111, section 4.4).
+    func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
+        let sent = now
+        let response = try await next(exchange)
+        for url in HTTPCacheRules.invalidated(by: response, to: exchange.http) { await invalidate(url) }
+        guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let hasher = await hasher()
+        else {
+            return response
+        }
+        var asGet = exchange
+        asGet.http.method = .get
+        let handler = CacheHandler(
+            cache: cache, exchange: asGet, next: next, policy: self.policy, mode: mode, request: request, store: store)
+        return await handler.keep(
+            response, handler.makeLookup(policy, CacheDirectives(request: asGet.http.headers), hasher), sent: sent)
+    }
+
+    /// Invalidates all responses for a URL, of every user, including those in flight.
+    private func invalidate(_ url: URL) async {
+        let text = CacheKeyBuilder.url(url)
+        cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == text }
+        await remove(Self.unownedKey(url))
+        await remove(Self.recordKey(of: url))
+    }
+}

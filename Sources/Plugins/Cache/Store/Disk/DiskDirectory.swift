@@ -1,0 +1,204 @@
+import ErrandSupport
+import Synchronization
+
+import ErrandEssentials
+
+/// The files of a disk store: their names, their total size, and the lock that processes share. It does not interpret
+/// the contents of an entry's file.
+///
+/// ```
+/// usage        total bytes and number of files; its lock is the store's
+/// secret       the key of the keyed hashes
+/// entries/     one file for each entry
+/// partial/     files that are being written
+/// ```
+final class DiskDirectory: Sendable {
+    struct State: ~Copyable {
+        var usage: DiskFile?
+        /// Sorted by last use; the last one is evicted next.
+        var candidates: [EvictionCandidate] = []
+    }
+
+    let root: String
+    let limit: CacheLimit
+    let state = Mutex(State())
+    let isScanning = Atomic(false)
+    private let lastUse = Atomic<Int64>(0)
+    private let isPrepared = Atomic(false)
+
+    init(root: String, limit: CacheLimit) {
+        self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
+        self.limit = limit
+    }
+
+    func path(of digest: [UInt8]) -> String { path(named: Hexadecimal.text(digest)) }
+
+    func path(named name: String) -> String { "\(root)/entries/\(name)" }
+
+    /// Nanoseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+
+    /// How far recorded uses may run ahead of the clock to stay distinct: one second, in nanoseconds.
+    static let clockSlack: Int64 = 1_000_000_000
+
+    /// The current time, later than every time returned before, so that no two uses are equal. After the clock was set
+    /// back it restarts from the clock.
+    func nextUse() -> Int64 {
+        let now = Self.now
+        var last = lastUse.load(ordering: .relaxed)
+        while true {
+            let next = last > now + Self.clockSlack ? now : max(now, last + 1)
+            let (done, current) = lastUse.compareExchange(expected: last, desired: next, ordering: .relaxed)
+            if done { return next }
+            last = current
+        }
+    }
+
+    /// Creates an empty file to write to, and returns its path.
+    func makeTemporary() throws(DiskFile.Failure) -> String {
+        if !isPrepared.exchange(true, ordering: .acquiringAndReleasing) { try prepare() }
+        let path = "\(root)/partial/\(UInt64.random(in: 0 ... .max))"
+        do { _ = try DiskFile(creating: path) } catch {
+            guard error.isMissing else { throw error }
+            try prepare()
+            _ = try DiskFile(creating: path)
+        }
+        return path
+    }
+
+    /// Creates the directories, and removes partial files of writers that were killed.
+    private func prepare() throws(DiskFile.Failure) {
+        try DiskFile.makeDirectory(root)
+        try DiskFile.makeDirectory(root + "/entries")
+        try DiskFile.makeDirectory(root + "/partial")
+        excludeFromBackup(root)
+        try removeAbandonedFiles()
+    }
+
+    /// Removes partial files that have not been written to for an hour: their writers are gone.
+    func removeAbandonedFiles() throws(DiskFile.Failure) {
+        let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
+        try DiskFile.list(root + "/partial") { name in
+            let path = "\(root)/partial/\(name)"
+            if let status = DiskFile.Status(path: path), status.used < old || status.used > new {
+                DiskFile.remove(path)
+            }
+        }
+    }
+
+    /// Moves a written file to its place as an entry, after evicting others if necessary. Returns whether the caller
+    /// should run ``refreshCandidates()``.
+    func install(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> Bool {
+        guard let size = DiskFile.Status(path: temporary)?.size else { throw .missing }
+        let name = Hexadecimal.text(digest)
+        let target = path(named: name)
+        return try withLockedUsage { state, usage throws(DiskFile.Failure) in
+            let old = DiskFile.Status(path: target)
+            let (bytes, files): (Int64, Int64) = (size - (old?.size ?? 0), old == nil ? 1 : 0)
+            try makeRoom(bytes: bytes, files: files, keeping: name, &usage, &state.candidates)
+            try DiskFile.rename(temporary, to: target)
+            usage.bytes += bytes
+            usage.files += files
+            let isNearLimit =
+                usage.bytes > limit.bytes - limit.bytes / 16
+                || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
+            // A small directory is scanned quickly when it is needed.
+            return isNearLimit && usage.files > Int64(Self.sampleSize) && state.candidates.count < 16
+        }
+    }
+
+    /// Removes the file of an entry, if it exists.
+    func remove(_ digest: [UInt8]) {
+        let name = Hexadecimal.text(digest)
+        guard DiskFile.Status(path: path(named: name)) != nil else { return }
+        try? withLockedUsage { _, usage throws(DiskFile.Failure) in
+            guard let status = DiskFile.Status(path: path(named: name)), DiskFile.remove(path(named: name)) else {
+                return
+            }
+            usage.bytes -= status.size
+            usage.files -= 1
+        }
+    }
+
+    /// The digests of all entries.
+    func digests() throws(DiskFile.Failure) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        do {
+            try DiskFile.list(root + "/entries") { name in
+                if let digest = Self.digest(name) { result.append(digest) }
+            }
+        } catch { if !error.isMissing { throw error } }
+        return result
+    }
+
+    static func digest(_ name: String) -> [UInt8]? {
+        name.utf8.count == 64 ? Hexadecimal.bytes(name) : nil
+    }
+
+    func usage() throws(DiskFile.Failure) -> CacheLimit {
+        try withLockedUsage { _, usage throws(DiskFile.Failure) in
+            CacheLimit(bytes: usage.bytes, entries: Int(usage.files))
+        }
+    }
+
+    func secret() throws(DiskFile.Failure) -> Data {
+        let path = root + "/secret"
+        if let data = try? DiskFile(reading: path).read(32, at: 0) { return data }
+        try prepare()
+        let temporary = try makeTemporary()
+        defer { DiskFile.remove(temporary) }
+        try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
+        // The first process to link its file wins; a file that is too short is replaced.
+        if !DiskFile.link(temporary, to: path), DiskFile.Status(path: path)?.size != 32 {
+            try DiskFile.rename(temporary, to: path)
+        }
+        guard let data = try DiskFile(reading: path).read(32, at: 0) else { throw .damaged }
+        return data
+    }
+
+    // MARK: Usage
+
+    /// Holds the store's lock during a change of files and of the usage. The usage is marked as being changed meanwhile,
+    /// so that after a crash the next process counts the files again.
+    func withLockedUsage<Value: Sendable>(
+        _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
+    ) throws(DiskFile.Failure) -> Value {
+        let result: Result<Value, DiskFile.Failure> = state.withLock { state in
+            Result { () throws(DiskFile.Failure) in
+                try openUsage(&state)
+                var usage: DiskUsage
+                if let known = DiskUsage(reading: state.usage) {
+                    usage = known
+                } else {
+                    usage = DiskUsage()
+                    recount(&usage, &state.candidates)
+                }
+                try usage.write(to: state.usage, isOpen: true)
+                defer {
+                    try? usage.write(to: state.usage, isOpen: false)
+                    state.usage?.unlock()
+                }
+                return try body(&state, &usage)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Opens and locks the usage file that the directory has now; another process may have replaced the directory.
+    private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
+        let path = root + "/usage"
+        for attempt in 0... {
+            if state.usage == nil {
+                do { state.usage = try DiskFile(opening: path) } catch {
+                    guard error.isMissing, attempt == 0 else { throw error }
+                    try prepare()
+                    continue
+                }
+            }
+            try state.usage?.lock()
+            if state.usage?.isNamed(path) == true { return }
+            state.usage = nil
+            if attempt > 3 { throw .damaged }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Errand
+import ErrandCache
+import ErrandTesting
+import Testing
+
+@Suite("Explaining a cache") struct ExplanationTests {
+    private struct Step: Filter {
+        let traits: FilterTraits
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+    }
+
+    private func explanation(_ filters: [any Filter], _ options: CallOptions = CallOptions()) -> RequestExplanation {
+        NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)), filters: filters)
+            .explain(Get("a", .off), options: options)
+    }
+
+    @Test(
+        "the cache says in both stages where it stores, and which policy applies by default",
+        arguments: [
+            (CachePolicy.off, "default policy off"), (.http(partition: "secret"), "default policy HTTP"),
+            (.timed(.seconds(30), partition: "secret"), "default policy timed for 30.0 seconds"),
+            (.timed(.seconds(30)).and(.http), "default policy timed for 30.0 seconds, then HTTP"),
+        ])
+    func says(policy: CachePolicy, summary: String) {
+        let explanation = explanation([.cache(.memory(), policy: policy)])
+        let steps = explanation.steps.filter { $0.text.hasPrefix("cache in MemoryStore, ") }
+        #expect(steps.map(\.stage) == [.call, .hop])
+        #expect(steps.allSatisfy { $0.text.hasSuffix(summary) })
+        #expect(!explanation.description.contains("secret"))
+    }
+
+    @Test(
+        "what changes, signs or retries a request belongs before the cache",
+        arguments: [.changesRequest, .signs, .authenticates, .retries] as [FilterTraits])
+    func orders(traits: FilterTraits) {
+        #expect(explanation([Step(traits: traits), .cache(.memory())]).problems.isEmpty)
+        #expect(explanation([.cache(.memory()), Step(traits: traits)]).problems.count == 1)
+    }
+
+    @Test("what is not in the key may be added before and after the cache")
+    func outsideTheKey() {
+        let step = Step(traits: [.changesRequest, .outsideCacheKey])
+        #expect(explanation([step, .cache(.memory())]).problems.isEmpty)
+        #expect(explanation([.cache(.memory()), step]).problems.isEmpty)
+    }
+
+    @Test("a mode that never sends shows the guard before the transport")
+    func modes() {
+        let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)
+        #expect(texts.dropLast().last == "cache guard, sends nothing")
+    }
+}
