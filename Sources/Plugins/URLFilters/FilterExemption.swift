@@ -1,6 +1,6 @@
 public import Errand
 
-/// Which of the common filters a request or a call goes without.
+/// The common filters that do not apply to a request or a call.
 ///
 /// ```swift
 /// struct GetStatus: FilterExemptRequest {}                                       // all of them
@@ -8,15 +8,15 @@ public import Errand
 /// try await agent.send(GetFeed(), options: CallOptions(tags: Tags().with(FilterExemption.self, ["sign"])))
 /// ```
 ///
-/// It counts for URL, header and body filters, by their `name`; nobody is exempt from the environment, which says where
-/// the service is. What a request and its call are exempt from is added up.
+/// It applies to URL, header and body filters, by their `name`. The environment filter always applies, since it determines
+/// the server. The exemptions of a request and of its call are combined.
 public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     private var coversAll = false
     private var names: [String] = []
 
-    /// Filters by name.
+    /// The filters of these names.
     public init(arrayLiteral elements: String...) { names = elements }
-    /// Filters by name.
+    /// The filters of these names.
     public init(_ names: some Sequence<String>) { self.names = Array(names) }
 
     /// No exemption; the default.
@@ -28,10 +28,10 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
         return exemption
     }()
 
-    /// Whether it covers a filter of this name.
+    /// Whether a filter of this name does not apply.
     public func contains(_ name: String) -> Bool { coversAll || !names.isEmpty && names.contains(name) }
 
-    /// What either covers.
+    /// Both exemptions combined.
     public func union(_ other: FilterExemption) -> FilterExemption {
         var result = self
         result.coversAll = coversAll || other.coversAll
@@ -41,23 +41,23 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 extension FilterExemption: TagKey {
-    /// None.
+    /// ``none``
     public static var defaultValue: FilterExemption { .none }
 }
 
-/// A request that goes without common filters: without all of them unless it says which.
+/// A request that common filters do not apply to: all of them, unless it names some.
 public protocol FilterExemptRequest: Request {
-    /// `.all` by default.
+    /// The filters that do not apply; `.all` by default.
     var filterExemption: FilterExemption { get }
 }
 
 extension FilterExemptRequest {
-    /// All of them.
+    /// ``FilterExemption/all``
     public var filterExemption: FilterExemption { .all }
 }
 
 extension Exchange {
-    /// What its request and its call say together.
+    /// The combined exemption of the request and of the call.
     var filterExemption: FilterExemption {
         let call = tags[FilterExemption.self]
         guard let request = request as? any FilterExemptRequest else { return call }

@@ -1,9 +1,9 @@
-/// What happens to a common parameter or header whose name the request has already.
+/// How a filter adds a parameter or header whose name the request has already.
 public enum MergeRule: Sendable, Hashable {
-    /// Both stand there, the request's own first. The default for queries.
+    /// Adds the common one after the request's own. The default for queries.
     case append
-    /// The common one takes the place of all of the request's. The default for bodies.
+    /// Replaces the request's own with the common one. The default for bodies.
     case replace
-    /// The request's own stay, the common one is left out. The default for headers.
+    /// Keeps the request's own, and leaves out the common one. The default for headers.
     case keep
 }

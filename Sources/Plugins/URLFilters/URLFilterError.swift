@@ -1,10 +1,10 @@
-/// Thrown when a URL, header or body filter cannot do its work or did what it may not: which one, and what it was.
+/// Thrown when a URL, header or body filter fails, or returns what it must not return.
 ///
-/// Errors that a filter's own code throws are not wrapped. No description holds a URL, a parameter or a key.
+/// Errors of custom filters and closures are not wrapped. No description contains a URL, a parameter or a key.
 public struct URLFilterError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure; codes may be added.
+    /// A kind of failure; codes may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// Stable, for metrics.
+        /// A stable name, for metrics.
         public let description: String
         init(_ description: String) { self.description = description }
 
@@ -14,11 +14,11 @@ public struct URLFilterError: Error, Sendable, CustomStringConvertible {
         public static let schemeChanged = Code("schemeChanged")
         /// A filter returned a URL with a user or a password.
         public static let credentials = Code("credentials")
-        /// A filter made a URL that cannot be requested, or was given a path or a base that cannot stand in one.
+        /// A filter made a URL that cannot be requested, or received a path or a base that cannot be part of one.
         public static let invalidURL = Code("invalidURL")
         /// A filter's parameters cannot be encoded.
         public static let parameters = Code("parameters")
-        /// The body cannot be read or changed where a filter has to.
+        /// A filter cannot read or change the body.
         public static let body = Code("body")
         /// An environment, its CDN or its key is missing.
         public static let environment = Code("environment")
@@ -28,7 +28,7 @@ public struct URLFilterError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// The name of the filter.
     public let filter: String
-    /// What is wrong, in a sentence.
+    /// The reason, in a sentence.
     public let message: String
 
     init(_ code: Code, filter: String, _ message: String) {

@@ -1,8 +1,8 @@
-// The way in: put `.urls(…)`, `.headers(…)`, `.body(…)` and `.environment(…)` into an agent's filters.
+// Start here: put `.urls(…)`, `.headers(…)`, `.body(…)` and `.environment(…)` into an agent's filters.
 //
-// URL/           what happens to URLs     URLFilter, URLText, URLFilterChain, QueryFilter, PathFilter …
-// Parameters/    its siblings             HeaderFilter, BodyFilter
-// Signing/       signatures over both     Signer, SigningInput, SigningAlgorithm, SecretKey
-// Environments/  the service's settings   ServiceEnvironments, ServiceSettings
+// URL/           filters for URLs         URLFilter, URLText, URLFilterChain, QueryFilter, PathFilter …
+// Parameters/    headers and bodies       HeaderFilter, BodyFilter
+// Signing/       signatures               Signer, SigningInput, SigningAlgorithm, SecretKey
+// Environments/  a service's settings     ServiceEnvironments, ServiceSettings
 //
-// FilterExemption.swift says how a request goes without them.
+// FilterExemption.swift: how a request opts out of them.

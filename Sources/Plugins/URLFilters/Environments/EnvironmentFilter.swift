@@ -2,20 +2,22 @@ public import Errand
 
 import ErrandEssentials
 
-/// Sends requests to the environment that is selected; made by `.environment`.
+/// Sends requests to the selected environment; made by `.environment`.
 ///
-/// A relative path is appended to `base/version`, one with a leading slash starts at the origin, as everywhere; absolute
-/// URLs and bases of a request's own stay; those of the environment's own origins get the agent's secrets, as relative
-/// paths do. It stands first, before what signs or caches. Cached answers of different
-/// environments are apart.
+/// A relative path is appended to `base/version`, a path with a leading slash starts at the origin. Absolute URLs, and the
+/// bases that requests choose themselves, are not changed; if their origin is one of the environment, the request receives
+/// the agent's credentials like those with relative paths. Put it first, before filters that sign or cache. Each
+/// environment has cache entries of its own.
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
-    /// The URL that paths are appended to.
+    /// Returns the base URL for an environment.
     public typealias Rule = @Sendable (ServiceSettings) throws -> String
 
     private let environments: ServiceEnvironments
     private let rule: Rule
 
+    /// Makes the filter.
+    ///
     /// - Parameter rule: `base/version`, or `base` without a version, by default.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
@@ -28,7 +30,13 @@ public struct EnvironmentFilter: Filter {
         return version.hasPrefix("/") ? base + version : base + "/" + version
     }
 
-    /// Puts the environment's base in the place of the place-holder and goes on.
+    /// ``FilterTraits/changesRequest``
+    public var traits: FilterTraits { .changesRequest }
+    /// `environment release`, with the one that is selected.
+    public var explanation: String { "\(Self.name) \(environments.selected)" }
+
+    /// Replaces the placeholder with the environment's base, and calls `next`. Throws ``URLFilterError`` for a base that
+    /// is missing or not valid, and what `next` throws.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = environments.settings
@@ -44,12 +52,12 @@ public struct EnvironmentFilter: Filter {
         return try await next.sending(exchange)
     }
 
-    /// Whether an absolute URL, such as a "next" link of the service's, has the origin of the environment or of its CDN.
+    /// Whether an absolute URL, such as a "next" link of the service, has the origin of the environment or of its CDN.
     private func isService(_ url: URL, _ settings: ServiceSettings) throws -> Bool {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Nil for a URL that does not begin with a place-holder.
+    /// The URL with the environment's base; nil for a URL without a placeholder.
     private func rebased(_ url: URL, _ settings: ServiceSettings) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -65,13 +73,13 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// What stands for the base until the filter knows which it is.
+/// Stands for the base until the filter replaces it.
 enum Placeholder: CaseIterable {
     case base, cdn
 
     static let all = allCases
 
-    /// With a slash at its end.
+    /// The origin, with a trailing slash.
     var origin: String {
         switch self {
         case .base: "https://environment.invalid/"
@@ -79,12 +87,12 @@ enum Placeholder: CaseIterable {
         }
     }
 
-    /// What relative paths are appended to; told apart by it from paths that start at the origin.
+    /// The base for relative paths, which distinguishes them from paths that start at the origin.
     var directory: String { origin + "~base~/" }
 }
 
 extension URLText {
-    /// Appends the rest of a URL to a base, or to the base's origin.
+    /// Appends the rest of a URL to a base, or to the origin of the base.
     fileprivate mutating func rebase(on base: String, rest: Substring, isRelative: Bool) throws {
         try checkBase(base)
         let layout = URLLayout(base)
@@ -95,7 +103,7 @@ extension URLText {
 }
 
 extension Filter where Self == EnvironmentFilter {
-    /// Sends requests to the environment that is selected. The agent's `baseURL` is then ``ServiceEnvironments/baseURL``.
+    /// Sends requests to the selected environment. Set the agent's `baseURL` to ``ServiceEnvironments/baseURL``.
     public static func environment(
         _ environments: ServiceEnvironments, rule: @escaping EnvironmentFilter.Rule = EnvironmentFilter.versioned
     ) -> EnvironmentFilter { EnvironmentFilter(environments, rule: rule) }

@@ -2,7 +2,7 @@ import ErrandSupport
 import ErrandHTTPSyntax
 import Synchronization
 
-/// The environments of one service, side by side, and which of them is selected; switched while the app runs.
+/// The environments of one service, one of which is selected; the selection can change while the app runs.
 ///
 /// ```swift
 /// let shop = try ServiceEnvironments(
@@ -14,22 +14,22 @@ import Synchronization
 /// try shop.select(.release)
 /// ```
 ///
-/// Safe to use from anywhere. A call keeps the environment with which it began: its URL, its keys and its signature
-/// never come from two.
+/// Safe to use from any task. A call keeps the environment with which it started, for its URL, its keys and its
+/// signature.
 public final class ServiceEnvironments: Sendable {
-    /// The name of an environment: one of the three, or one of your own as a literal.
+    /// The name of an environment: a constant, or a name of your own as a literal.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The text of the name.
         public let rawValue: String
-        /// A name of one's own.
+        /// Makes a name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// A name of one's own.
+        /// Makes a name of a literal.
         public init(stringLiteral value: String) { rawValue = value }
-        /// Where things are built.
+        /// `develop`: for development.
         public static let develop: Name = "develop"
-        /// What is about to be released.
+        /// `releaseCandidate`: for tests of a release.
         public static let releaseCandidate: Name = "releaseCandidate"
-        /// What users use.
+        /// `release`: for users.
         public static let release: Name = "release"
         /// The text of the name.
         public var description: String { rawValue }
@@ -38,8 +38,8 @@ public final class ServiceEnvironments: Sendable {
     private let environments: [Name: ServiceSettings]
     private let selection: Mutex<Name>
 
-    /// Throws ``URLFilterError/Code/environment`` if the selected one is not among them, and `invalidURL` for a base, CDN
-    /// or version that cannot be requested.
+    /// Makes a set of environments, one of them selected. Throws ``URLFilterError/Code/environment`` if the selected one is
+    /// not among them, and `invalidURL` for a base, a CDN or a version that cannot be part of a URL.
     public init(_ environments: [Name: ServiceSettings], selected: Name) throws {
         guard environments[selected] != nil else { throw Self.unknown(selected) }
         for (name, settings) in environments { try settings.validate(name) }
@@ -47,28 +47,28 @@ public final class ServiceEnvironments: Sendable {
         selection = Mutex(selected)
     }
 
-    /// Which one is selected.
+    /// The name of the selected environment.
     public var selected: Name { selection.withLock { $0 } }
 
-    /// Selects another one, from the next call on. Throws ``URLFilterError/Code/environment`` for one that is not there.
+    /// Selects an environment for later calls. Throws ``URLFilterError/Code/environment`` for an unknown name.
     public func select(_ name: Name) throws {
         guard environments[name] != nil else { throw Self.unknown(name) }
         selection.withLock { $0 = name }
     }
 
-    /// All of them, by name.
+    /// The names of all environments, sorted.
     public var names: [Name] { environments.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The settings of one; nil for one that is not there.
+    /// The settings of an environment; nil for an unknown name.
     public subscript(name: Name) -> ServiceSettings? { environments[name] }
 
-    /// Those of the one that is selected now.
+    /// The settings of the selected environment.
     public var settings: ServiceSettings { environments[selected] ?? ServiceSettings(baseURL: "") }
 
-    /// The agent's `baseURL`: a place-holder that the `.environment` filter replaces. Its host is one that never exists
-    /// (RFC 2606), so that without the filter nothing is sent anywhere.
+    /// The agent's `baseURL`: a placeholder that the `.environment` filter replaces. Its host cannot exist (RFC 2606), so
+    /// that without the filter no request reaches a server.
     public var baseURL: String { Placeholder.base.directory }
-    /// The agent's `cdnURL`, another place-holder.
+    /// The agent's `cdnURL`, another placeholder.
     public var cdnURL: String { Placeholder.cdn.directory }
 
     private static func unknown(_ name: Name) -> URLFilterError {

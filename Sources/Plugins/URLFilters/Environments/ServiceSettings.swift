@@ -1,29 +1,29 @@
 public import Errand
 
-/// What one environment of a service needs to be known: where it is, which version, and its keys.
+/// The settings of one environment of a service: its base URLs, its API version and its keys.
 public struct ServiceSettings: Sendable, Hashable {
-    /// Absolute, http or https.
+    /// The base URL: absolute, http or https.
     public var baseURL: String
-    /// The base for requests that choose `.cdn`; without one they fail.
+    /// The base URL for requests with `base: .cdn`; nil, the default, makes them fail.
     public var cdnURL: String?
-    /// Goes between the base and a request's path: `base/version/path`; nil for `base/path`.
+    /// The API version between the base and a request's path: `base/version/path`; nil, the default, for `base/path`.
     public var version: String?
-    /// By names of one's own; no description shows them.
+    /// The keys by name; no description shows them.
     public var keys: [String: SecretKey]
 
-    /// Settings for one environment.
+    /// Makes the settings of one environment.
     public init(baseURL: String, cdnURL: String? = nil, version: String? = nil, keys: [String: SecretKey] = [:]) {
         (self.baseURL, self.cdnURL, self.version, self.keys) = (baseURL, cdnURL, version, keys)
     }
 }
 
 extension ServiceSettings: TagKey {
-    /// None: no `.environment` filter has seen the request.
+    /// Nil: the request has not passed an `.environment` filter.
     public static var defaultValue: ServiceSettings? { nil }
 }
 
 extension Exchange {
-    /// The settings of the environment that this call goes to: those that were selected when the `.environment` filter
-    /// saw it, whatever is selected meanwhile. Nil before that filter.
+    /// The settings of the environment of this call: the one that was selected when the call passed the `.environment`
+    /// filter. Nil before that filter.
     public var service: ServiceSettings? { tags[ServiceSettings.self] }
 }

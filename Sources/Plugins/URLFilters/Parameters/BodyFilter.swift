@@ -2,7 +2,7 @@ public import Errand
 
 import ErrandEssentials
 
-/// Adds parameters to every form and every JSON object that is sent, or a signature; made by `.body`.
+/// Adds parameters, or a signature, to forms and JSON objects; made by `.body`.
 ///
 /// ```swift
 /// .body(["app": "shop", "version": 3])
@@ -10,48 +10,62 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret"))
 /// ```
 ///
-/// Since parameters may be secret, a request to another origin than the agent's own goes without them unless
-/// `toAnyOrigin` is true; see `Exchange.isTrusted`. What is there stays as it is, byte by byte. A POST, PUT or PATCH without a body gets a form, if not told otherwise.
-/// Other bodies are left alone: files, streams, multipart, JSON that is no object, what is compressed. A form or JSON
-/// object that is malformed or not in memory throws ``URLFilterError/Code/body``.
+/// Since parameters may be secret, requests to other origins than the agent's own do not receive them, unless
+/// `toAnyOrigin` is true; see `Exchange.isTrusted`. The existing content is not changed, byte by byte. A POST, PUT or PATCH
+/// without a body receives a form by default. Other bodies are not changed: files, streams, multipart, JSON that is not
+/// an object, and compressed bodies. A form or a JSON object that is malformed or not in memory throws
+/// ``URLFilterError/Code/body``.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// What a POST, PUT or PATCH without a body gets.
+    /// The body that a POST, PUT or PATCH without one receives.
     public enum EmptyBody: Sendable, Hashable {
         /// A form; the default.
         case form
         /// A JSON object.
         case json
-        /// Nothing: it stays without.
+        /// None.
         case nothing
     }
 
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let empty: EmptyBody
     private let encoding: ParameterEncoding
     private let toAnyOrigin: Bool
+    /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other parameters.
+    public let traits: FilterTraits
+    /// `body filter "sign"`, with its name.
+    public var explanation: String { "body filter \"\(name)\"" }
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
-    /// Parameters computed once for each request; by default they take the place of the request's own of a name.
+    /// Adds parameters that are computed once for each request; by default they replace the request's own of the same
+    /// name.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
         _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) {
-        (self.rule, self.empty, self.encoding, self.name) = (rule, empty, encoding, name)
-        (self.toAnyOrigin, self.parameters) = (toAnyOrigin, parameters)
+        self.init(rule, empty, encoding, toAnyOrigin, name, .changesRequest, parameters)
     }
 
-    /// A signature and its time as parameters.
+    private init(
+        _ rule: MergeRule, _ empty: EmptyBody, _ encoding: ParameterEncoding, _ toAnyOrigin: Bool, _ name: String,
+        _ traits: FilterTraits, _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+    ) {
+        (self.rule, self.empty, self.encoding, self.name) = (rule, empty, encoding, name)
+        (self.toAnyOrigin, self.traits, self.parameters) = (toAnyOrigin, traits, parameters)
+    }
+
+    /// Adds a signature and its time as parameters.
     public init(signedBy signer: Signer, empty: EmptyBody = .form, name: String = "sign") {
-        self.init(merge: .replace, empty: empty, encoding: ParameterEncoding(sortsNames: false), name: name) {
+        self.init(.replace, empty, ParameterEncoding(sortsNames: false), false, name, .signs) {
             let added = try await signer.sign(URLText($0.http.url), $0, filter: name)
             return Parameters(added.map { .init($0.name, .string($0.value)) })
         }
     }
 
-    /// Adds the parameters, where the request goes to an origin of the agent's own, and goes on.
+    /// Adds the parameters, if the request may receive them, and calls `next`. Throws ``URLFilterError`` for a body or
+    /// parameters that it cannot encode, and what the closure and `next` throw.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
             let http = try await changed(exchange)
@@ -63,7 +77,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// The request with the parameters in its body; nil if it stays as it is.
+    /// The request with the parameters in its body; nil if nothing is added.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {
@@ -81,14 +95,14 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return http
     }
 
-    /// Its name.
+    /// The name.
     public var description: String { name }
     /// Nothing, since parameters may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == BodyFilter {
-    /// Adds fixed parameters; they take the place of the request's own of a name by default.
+    /// Adds fixed parameters; by default they replace the request's own of the same name.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
@@ -98,7 +112,7 @@ extension Filter where Self == BodyFilter {
         }
     }
 
-    /// Adds parameters computed for each request; they take the place of the request's own of a name by default.
+    /// Adds parameters computed for each request; by default they replace the request's own of the same name.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -107,7 +121,7 @@ extension Filter where Self == BodyFilter {
         BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name, parameters)
     }
 
-    /// Adds a signature.
+    /// Adds a signature and its time as parameters.
     public static func body(
         signedBy signer: Signer, empty: BodyFilter.EmptyBody = .form, name: String = "sign"
     ) -> BodyFilter { BodyFilter(signedBy: signer, empty: empty, name: name) }

@@ -1,16 +1,15 @@
 import Errand
 import ErrandHTTPSyntax
-import ErrandSupport
 
 import ErrandEssentials
 
-/// A request's body that holds parameters: a form or a JSON object.
+/// The body of a request that contains parameters: a form or a JSON object.
 enum BodyParameters {
     case form(String)
     case json(JSONObjectText)
 
-    /// Nil for a body of another kind, for none, and for JSON that is no object. Throws for one of these kinds that is
-    /// not in memory or not valid, since it cannot be signed or added to.
+    /// Nil without a body, for a body of another kind, and for JSON that is not an object. Throws for a form or JSON that
+    /// is not in memory or not valid, since it can be neither signed nor changed.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
@@ -33,7 +32,7 @@ enum BodyParameters {
         }
     }
 
-    /// A body that an earlier filter left to be encoded later; nothing is opened that could be read only once.
+    /// The bytes of a body that is encoded when it is opened. A body that can be read only once is not opened.
     private static func encoded(_ body: RequestBody) throws -> Data? {
         guard body.isReplayable, body.length == nil else { return nil }
         let opened = try body.open()
@@ -41,16 +40,16 @@ enum BodyParameters {
         return opened.data
     }
 
-    /// Decoded, in order; JSON values that are no strings as their text.
+    /// The decoded parameters in order; JSON values that are not strings as their JSON text.
     func parameters(filter: String) throws -> [SigningInput.Parameter] {
         switch self {
         case .form(let text):
-            QueryText.items(of: text[...]).map { (QueryText.decode($0.name), $0.value.map(QueryText.decode)) }
+            QueryItem.split(text, keepingEmpty: true).map { ($0.name, $0.value) }
         case .json(let object): object.members.map { ($0.name, object.text(of: $0)) }
         }
     }
 
-    /// The body with parameters added.
+    /// The body with added parameters.
     func merging(_ new: Parameters, _ rule: MergeRule, _ encoding: ParameterEncoding, filter: String) throws -> Data {
         switch self {
         case .form(let text):

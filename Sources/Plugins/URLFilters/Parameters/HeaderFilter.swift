@@ -1,28 +1,37 @@
 public import Errand
 
-/// Adds headers to every request: fixed ones, computed ones, or a signature; made by `.headers`.
+/// Adds header fields to every request: fixed ones, computed ones, or a signature; made by `.headers`.
 ///
-/// Sensitive ones, a signature among them, go to the agent's own origins only; see `Exchange.isTrusted`.
+/// Sensitive fields, such as a signature, are sent to the agent's own origins only; see `Exchange.isTrusted`.
 ///
 /// ```swift
 /// .headers(["X-App": "shop"])
 /// .headers(merge: .replace) { exchange in exchange.http.url.path == "/login" ? [:] : ["X-Session": session.id] }
 /// ```
 public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let headers: @Sendable (Exchange) async throws -> HTTPHeaders
+    /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other headers.
+    public let traits: FilterTraits
+    /// `header filter "headers"`, with its name.
+    public var explanation: String { "header filter \"\(name)\"" }
 
-    /// Headers computed once for each request; by default the request's own of a name stay.
+    /// Adds header fields that are computed once for each request; by default the request's own of the same name stay.
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
-    ) { (self.rule, self.name, self.headers) = (rule, name, headers) }
+    ) { self.init(rule, name, .changesRequest, headers) }
 
-    /// A signature and its time as headers, lost on a redirect to another origin.
+    private init(
+        _ rule: MergeRule, _ name: String, _ traits: FilterTraits,
+        _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
+    ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
+
+    /// Adds a signature and its time as header fields, which a redirect to another origin removes.
     public init(signedBy signer: Signer, name: String = "sign") {
-        self.init(merge: .replace, name: name) { exchange in
+        self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
             for (field, value) in try await signer.sign(URLText(exchange.http.url), exchange, filter: name) {
                 headers.add(HTTPHeaderName(field), value, sensitive: true)
@@ -31,7 +40,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the headers and goes on.
+    /// Adds the header fields, and calls `next`. Throws what the closure and `next` throw.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
         var new = try await headers(exchange)
@@ -48,7 +57,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(changed)
     }
 
-    /// Its name.
+    /// The name.
     public var description: String { name }
     /// Nothing, since headers may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -74,18 +83,18 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == HeaderFilter {
-    /// Adds fixed headers; the request's own of a name stay by default.
+    /// Adds fixed header fields; by default the request's own of the same name stay.
     public static func headers(_ headers: HTTPHeaders, merge rule: MergeRule = .keep, name: String = "headers")
         -> HeaderFilter
     { HeaderFilter(merge: rule, name: name) { _ in headers } }
 
-    /// Adds headers computed for each request; the request's own of a name stay by default.
+    /// Adds header fields computed for each request; by default the request's own of the same name stay.
     public static func headers(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
     ) -> HeaderFilter { HeaderFilter(merge: rule, name: name, headers) }
 
-    /// Adds a signature as headers.
+    /// Adds a signature and its time as header fields.
     public static func headers(signedBy signer: Signer, name: String = "sign") -> HeaderFilter {
         HeaderFilter(signedBy: signer, name: name)
     }

@@ -2,26 +2,26 @@ import Errand
 
 import ErrandEssentials
 
-/// The bytes of a JSON object and where its members stand, so that members can be added with the rest left as it is:
-/// order, spacing, and numbers that no `Double` holds.
+/// The bytes of a JSON object and the ranges of its members, so that members can be added without changing the rest:
+/// order, spacing, and numbers beyond the precision of `Double`.
 struct JSONObjectText {
     struct Fault: Error { let offset: Int }
 
     struct Member {
         let name: String
-        /// From the quote of the name to the end of the value.
+        /// From the opening quote of the name to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
     }
 
     private let bytes: [UInt8]
     private(set) var members: [Member] = []
-    /// Where the closing brace stands.
+    /// The offset of the closing brace.
     private var end = 0
 
     static func isObject(_ data: Data) -> Bool { data.first { !isSpace($0) } == UInt8(ascii: "{") }
 
-    /// Reads the top level only; what lies deeper is skipped by its brackets and strings, without recursion.
+    /// Reads the top level only; nested values are skipped by their brackets and strings, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
         var at = try skipSpace(0)
@@ -47,7 +47,7 @@ struct JSONObjectText {
         if let rest = bytes[at...].firstIndex(where: { !Self.isSpace($0) }) { throw Fault(offset: rest) }
     }
 
-    /// The value's text; a string decoded.
+    /// The JSON text of the value; the content of a string.
     func text(of member: Member) -> String {
         let slice = bytes[member.value]
         if slice.first == UInt8(ascii: "\""), let text = try? JSONDecoder().decode(String.self, from: Data(slice)) {
@@ -56,14 +56,14 @@ struct JSONObjectText {
         return String(decoding: slice, as: UTF8.self)
     }
 
-    /// The bytes with members added. Names are unique in JSON: `.append` adds only what is missing, as `.keep` does.
+    /// The bytes with added members. Names are unique in JSON: `.append` adds only what is missing, as `.keep` does.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var result = Data(bytes)
         var (added, replaced) = (Data(), [(range: Range<Int>, value: Data)]())
         var names = Set<String>()
-        // The last of a repeated name counts, as in a JSON body of the agent's.
+        // The last parameter of a repeated name applies, as in JSON bodies of requests.
         for item in new.items.reversed() where names.insert(item.name).inserted {
             let value = try encoder.encode(item.value)
             let olds = members.filter { $0.name == item.name }
@@ -87,7 +87,7 @@ struct JSONObjectText {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    /// The next offset that is no white space, which has to be within the bytes.
+    /// The offset of the next byte that is not white space; throws at the end of the bytes.
     private func skipSpace(_ start: Int) throws(Fault) -> Int {
         guard let at = bytes[min(start, bytes.count)...].firstIndex(where: { !Self.isSpace($0) }) else {
             throw Fault(offset: bytes.count)
@@ -100,7 +100,7 @@ struct JSONObjectText {
         at += 1
     }
 
-    /// Moves behind a string.
+    /// Moves past a string.
     private func skipString(_ at: inout Int) throws(Fault) {
         try expect("\"", &at)
         while at < bytes.count, bytes[at] != UInt8(ascii: "\"") { at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1 }
@@ -116,7 +116,7 @@ struct JSONObjectText {
         return text
     }
 
-    /// Moves behind a value: a string, a scalar, or everything up to the bracket that closes it.
+    /// Moves past a value: a string, a scalar, or everything up to the closing bracket.
     private func skipValue(_ at: inout Int) throws(Fault) {
         var open: [UInt8] = []
         repeat {
@@ -124,7 +124,7 @@ struct JSONObjectText {
             switch bytes[at] {
             case UInt8(ascii: "\""): try skipString(&at)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                // The closing bracket stands two behind the opening one in ASCII.
+                // In ASCII the closing bracket is the opening one plus 2.
                 open.append(bytes[at] + 2)
                 at += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):

@@ -4,16 +4,16 @@ public import ErrandEssentials
 public struct SecretKey: Sendable, Hashable, ExpressibleByStringLiteral {
     let bytes: [UInt8]
 
-    /// The text's UTF-8.
+    /// Makes a key of the UTF-8 bytes of a text.
     public init(_ text: String) { bytes = Array(text.utf8) }
-    /// Bytes.
+    /// Makes a key of bytes.
     public init(_ data: some Sequence<UInt8>) { bytes = Array(data) }
-    /// The text's UTF-8; keep keys out of code that others can read.
+    /// Makes a key of a literal; do not put production keys in source code.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// The text in the clear, for a header or a parameter; what is not UTF-8 is replaced.
+    /// The key as text in the clear, for a header or a parameter; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
-    /// The bytes in the clear.
+    /// The key as bytes in the clear.
     public var data: Data { Data(bytes) }
 }
 
@@ -22,6 +22,6 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String { "•••" }
     /// Masked.
     public var debugDescription: String { description }
-    /// Nothing.
+    /// No children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

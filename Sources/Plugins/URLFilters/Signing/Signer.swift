@@ -2,7 +2,7 @@ public import Errand
 
 import ErrandEssentials
 
-/// Signs requests: with a timestamp and HMAC-SHA-256 over the sorted parameters, unless told otherwise.
+/// Signs requests, by default with a timestamp and HMAC-SHA-256 over the sorted parameters.
 ///
 /// ```swift
 /// .urls(.sign(key: "secret"))                              // …&timestamp=1700000000&sign=5bdcc1…
@@ -11,21 +11,23 @@ import ErrandEssentials
 /// ```
 ///
 /// The parameters are those of the query and of a form or JSON object in memory; other bodies are covered only by a
-/// message that covers them, such as ``SigningInput/wholeRequest()``. Sign last: what is added later is not signed. No
-/// cache's key sees a signature in a URL.
+/// message that covers them, such as ``SigningInput/wholeRequest()``. Sign last: what later filters add is not signed. The
+/// key of a cache never contains a signature in a URL.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The name of the parameter or header that holds the signature.
+    /// The name of the parameter or header for the signature.
     public var signature: String
-    /// The name of the one that holds the time, in seconds since 1970; nil for none.
+    /// The name of the parameter or header for the time, in seconds since 1970; nil for none.
     public var timestamp: String?
-    /// How it is made.
+    /// How the signature is computed.
     public var algorithm: SigningAlgorithm
-    /// How it is written.
+    /// How the signature is encoded.
     public var encoding: SignatureEncoding
-    /// What is signed.
+    /// Returns the text that is signed.
     public var message: @Sendable (SigningInput) throws -> String
     private let key: SigningKey
 
+    /// Makes a signer.
+    ///
     /// - Parameters:
     ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
     ///   - message: the sorted parameters by default, the timestamp among them.
@@ -38,7 +40,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// What has to be added: the time if there is one, then the signature.
+    /// The parameters to add: the time, if any, then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         let key = try await key.secret(exchange, filter)
         let http = exchange.http
@@ -55,35 +57,34 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         return added + [(signature, encoding.text(of: code))]
     }
 
-    /// Whole seconds; a date beyond all measure counts as 0.
+    /// Whole seconds since 1970; 0 for a date out of range.
     private static func seconds(_ date: Date) -> String {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }
 
-    /// The algorithm and the name, no key.
+    /// The algorithm and the parameter name, without the key.
     public var description: String { "\(algorithm) in \(signature)" }
-    /// Nothing, since it holds a key.
+    /// No children, since it contains a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where a signer's key comes from, for each request anew.
+/// The source of a signer's key, which is read for each request.
 public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     let secret: @Sendable (_ exchange: Exchange, _ filter: String) async throws -> SecretKey
 
-    /// A fixed one.
+    /// A fixed key.
     public init(_ key: SecretKey) { secret = { _, _ in key } }
-    /// The text's UTF-8.
+    /// A fixed key of the UTF-8 bytes of a text.
     public init(_ text: String) { self.init(SecretKey(text)) }
-    /// The text's UTF-8; keep keys out of code that others can read.
+    /// A fixed key of a literal; do not put production keys in source code.
     public init(stringLiteral value: String) { self.init(SecretKey(value)) }
 
-    /// The key of this name in the settings of the environment that the request goes to. The `.environment` filter has to
-    /// stand before the signature; without it, or without such a key, requests throw
-    /// ``URLFilterError/Code/environment``.
+    /// The key of this name in the settings of the request's environment. Put the `.environment` filter before the
+    /// signature; without it, or without such a key, requests throw ``URLFilterError/Code/environment``.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {
-                throw URLFilterError(.environment, filter: filter, "no .environment filter stands before it")
+                throw URLFilterError(.environment, filter: filter, "no .environment filter runs before it")
             }
             guard let key = service.keys[name] else {
                 throw URLFilterError(.environment, filter: filter, "the environment has no key named \"\(name)\"")
@@ -92,7 +93,7 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
         }
     }
 
-    /// Computed for each request.
+    /// A key that is computed for each request.
     public static func computed(_ key: @escaping @Sendable (Exchange) async throws -> SecretKey) -> SigningKey {
         SigningKey { exchange, _ in try await key(exchange) }
     }
@@ -101,23 +102,23 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 
     /// Masked.
     public var description: String { "•••" }
-    /// Nothing.
+    /// No children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Puts a signature into the query, behind everything else; made by `.sign`.
+/// Appends a signature to the query; made by `.sign`.
 public struct SigningURLFilter: URLTextFilter {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// False: a signature makes no other answer.
+    /// False: a signature does not change the response.
     public var isInCacheKey: Bool { false }
     private let signer: Signer
 
-    /// Makes one of a signer.
+    /// Makes a filter of a signer.
     public init(_ signer: Signer, name: String = "sign") { (self.signer, self.name) = (signer, name) }
 
-    /// Adds the time and the signature, in the place of those that are there. A request to another origin than the agent's
-    /// own is not signed; see `Exchange.isTrusted`.
+    /// Adds the time and the signature, and replaces existing ones. A request to another origin than the agent's own is not
+    /// signed; see `Exchange.isTrusted`.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard exchange.isTrusted else { return }
         let added = try await signer.sign(url, exchange, filter: name)
@@ -128,7 +129,7 @@ public struct SigningURLFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == SigningURLFilter {
-    /// Signs with a signer of one's own.
+    /// Signs with a signer.
     public static func sign(_ signer: Signer, name: String = "sign") -> SigningURLFilter {
         SigningURLFilter(signer, name: name)
     }

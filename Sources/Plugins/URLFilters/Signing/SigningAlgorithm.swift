@@ -2,11 +2,11 @@ import ErrandSupport
 
 public import ErrandEssentials
 
-/// How a message and a key become the bytes of a signature.
+/// Computes the bytes of a signature from a message and a key.
 ///
-/// `.hmacSHA256` is the one to use. The others are for services that ask for them; any other is `.custom`.
+/// Use `.hmacSHA256`. The others are for services that require them; any further one is `.custom`.
 public struct SigningAlgorithm: Sendable, CustomStringConvertible {
-    /// Its name, for logs.
+    /// The name, for logs.
     public let description: String
     private let work: @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
 
@@ -14,7 +14,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         (description, self.work) = (name, work)
     }
 
-    /// One of your own: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
+    /// Another algorithm: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
     public static func custom(
         _ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
     ) -> SigningAlgorithm { SigningAlgorithm(name, work) }
@@ -27,11 +27,11 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     public static let hmacSHA1 = SigningAlgorithm("HMAC-SHA-1") { message, key in
         Data(HMAC<SHA1Digest>.code(for: message, key: key.bytes))
     }
-    /// SHA-256 of the message and the key behind it.
+    /// SHA-256 of the message followed by the key.
     public static let sha256 = suffixed("SHA-256", SHA256Digest.self)
-    /// SHA-1 of the message and the key behind it. Broken; only for a service that asks for it.
+    /// SHA-1 of the message followed by the key. Broken; only for services that require it.
     public static let sha1 = suffixed("SHA-1", SHA1Digest.self)
-    /// MD5 of the message and the key behind it. Broken; only for a service that asks for it.
+    /// MD5 of the message followed by the key. Broken; only for services that require it.
     public static let md5 = suffixed("MD5", MD5Digest.self)
 
     private static func suffixed<Digest: MessageDigest>(_ name: String, _ type: Digest.Type) -> SigningAlgorithm {
@@ -47,16 +47,16 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// How the bytes of a signature are written.
+/// How the bytes of a signature are encoded.
 public enum SignatureEncoding: Sendable, Hashable {
     /// Lower-case hexadecimal digits; the default.
     case hexadecimal
-    /// RFC 4648, section 4.
+    /// Base64 (RFC 4648, section 4).
     case base64
-    /// RFC 4648, section 5, without padding.
+    /// Base64url without padding (RFC 4648, section 5).
     case base64URL
 
-    /// The text of some bytes.
+    /// The encoded bytes.
     public func text(of bytes: Data) -> String {
         switch self {
         case .hexadecimal: Hexadecimal.text(Array(bytes))

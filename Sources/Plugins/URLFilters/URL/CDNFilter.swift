@@ -1,31 +1,33 @@
 public import Errand
 
-/// Sends requests that it chooses to another origin; made by `.cdn`.
+/// Sends selected requests to another origin; made by `.cdn`.
 ///
 /// ```swift
 /// .cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }
 /// ```
 ///
-/// The request's headers go there too: do not choose requests that carry credentials which the other origin must not
-/// see. A request can also choose for itself, with `base: .cdn` and the agent's `cdnURL`.
+/// The request's headers are sent to that origin too: do not select requests with credentials that it must not receive.
+/// A request can also choose the CDN itself, with `base: .cdn` and the agent's `cdnURL`.
 public struct CDNFilter: URLTextFilter {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// Whether a cache's key sees it.
+    /// Whether the key of a cache contains the other origin.
     public let isInCacheKey: Bool
     private let base: String
     private let chooses: @Sendable (Exchange) -> Bool
 
+    /// Makes the filter.
+    ///
     /// - Parameters:
-    ///   - base: an origin; a path in it goes before the request's own. With a query or a fragment requests throw
+    ///   - base: an origin; a path in it precedes the request's own. With a query or a fragment requests throw
     ///     ``URLFilterError/Code/invalidURL``.
-    ///   - inCacheKey: false by default: which server answers makes no other answer.
+    ///   - inCacheKey: false by default: both servers return the same response.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool
     ) { (self.base, isInCacheKey, self.name, self.chooses) = (base, inCacheKey, name, chooses) }
 
-    /// Changes the origin of those that are chosen.
+    /// Changes the origin of selected requests. Throws ``URLFilterError`` for a base that is not valid.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard chooses(exchange) else { return }
         try URLText.checkWithoutQuery(base, filter: name)
@@ -34,7 +36,7 @@ public struct CDNFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == CDNFilter {
-    /// Sends requests that a closure chooses to another origin; GET and HEAD, all of them, by default.
+    /// Sends the requests that a closure selects to another origin; all GET and HEAD requests by default.
     public static func cdn(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool = { $0.http.method == .get || $0.http.method == .head }

@@ -2,11 +2,11 @@ public import Errand
 
 public import ErrandEssentials
 
-/// A URL filter made of a closure; made by `.closure`.
+/// A URL filter with a closure that returns another URL; made by `.closure`.
 public struct ClosureURLFilter: URLFilter {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// Whether a cache's key sees it.
+    /// Whether the key of a cache contains the change.
     public let isInCacheKey: Bool
     private let body: @Sendable (URL, Exchange) async throws -> URL
 
@@ -15,15 +15,15 @@ public struct ClosureURLFilter: URLFilter {
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
 
-    /// Asks the closure.
+    /// Calls the closure.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL { try await body(url, exchange) }
 }
 
-/// A URL filter made of a closure that edits; made by `.edit`.
+/// A URL filter with a closure that edits the URL; made by `.edit`.
 public struct ClosureURLTextFilter: URLTextFilter {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// Whether a cache's key sees it.
+    /// Whether the key of a cache contains the change.
     public let isInCacheKey: Bool
     private let body: @Sendable (inout URLText, Exchange) async throws -> Void
 
@@ -33,7 +33,7 @@ public struct ClosureURLTextFilter: URLTextFilter {
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
 
-    /// Asks the closure.
+    /// Calls the closure.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws { try await body(&url, exchange) }
 }
 

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Puts a path before every path, or another in its place; made by `.prefix` and `.path`.
+/// Adds a prefix to every path, or replaces paths; made by `.prefix` and `.path`.
 public struct PathFilter: URLTextFilter {
     private enum Work: Sendable {
         case prefix(String)
@@ -8,9 +8,9 @@ public struct PathFilter: URLTextFilter {
         case computed(@Sendable (_ path: String, Exchange) async throws -> String)
     }
 
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// Whether a cache's key sees it.
+    /// Whether the key of a cache contains the change.
     public let isInCacheKey: Bool
     private let work: Result<Work, URLFilterError>
 
@@ -21,19 +21,19 @@ public struct PathFilter: URLTextFilter {
         }
     }
 
-    /// A path before every path. Must be percent-encoded; what cannot be a path is thrown when the filter runs.
+    /// Adds a percent-encoded prefix to every path. If it cannot be part of a path, the filter throws when it runs.
     public init(prefix: String, inCacheKey: Bool = true, name: String = "prefix") {
         self.init(name, inCacheKey) {
             .prefix(URLText.normalized(prefix: try URLText.checked(path: prefix, filter: name)))
         }
     }
 
-    /// One beginning of a path in the place of another, in whole segments; other paths stay.
+    /// Replaces the beginning of paths, in whole segments; other paths stay.
     public init(_ old: String, with new: String, inCacheKey: Bool = true, name: String = "path") {
         self.init(name, inCacheKey) { .replace(old, with: new) }
     }
 
-    /// A path computed of the one that is there, both percent-encoded.
+    /// Computes another path; both are percent-encoded.
     public init(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String
@@ -41,7 +41,7 @@ public struct PathFilter: URLTextFilter {
         self.init(name, inCacheKey) { .computed(path) }
     }
 
-    /// Changes the path.
+    /// Changes the path. Throws ``URLFilterError`` for a path that is not valid, and what the closure throws.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         switch try work.get() {
         case .prefix(let prefix): try url.prefixPath(checked: prefix)
@@ -52,12 +52,12 @@ public struct PathFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == PathFilter {
-    /// Puts a path before every path: `.prefix("/api/v2")`.
+    /// Adds a prefix to every path: `.prefix("/api/v2")`.
     public static func prefix(_ prefix: String, inCacheKey: Bool = true, name: String = "prefix") -> PathFilter {
         PathFilter(prefix: prefix, inCacheKey: inCacheKey, name: name)
     }
 
-    /// Puts one beginning of a path in the place of another: `.path("/old", with: "/new")`.
+    /// Replaces the beginning of paths: `.path("/old", with: "/new")`.
     public static func path(
         _ old: String, with new: String, inCacheKey: Bool = true, name: String = "path"
     ) -> PathFilter { PathFilter(old, with: new, inCacheKey: inCacheKey, name: name) }

@@ -1,30 +1,30 @@
 public import Errand
 
-/// Adds items to every query: fixed ones, or computed for each request.
+/// Adds items to every query: fixed ones, or items computed for each request; made by `.query`.
 ///
 /// ```swift
 /// .query(["v": "3", "platform": "linux"])
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// A token has to be kept out of the cache's key, and is thereby kept from other origins than the agent's own: a request
-/// to one, such as a "next" link of a server's, goes without items that are not in the key, unless `toAnyOrigin` says
-/// otherwise. Say `toAnyOrigin: false` for a secret that is in the key. See `Exchange.isTrusted`.
+/// Keep a token out of the cache's key. Items that are not in the key are not sent to other origins than the agent's own,
+/// such as that of a "next" link, unless `toAnyOrigin` is true. Pass `toAnyOrigin: false` for a secret that is in the key.
+/// See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)
         case computed(@Sendable (Exchange) async throws -> Parameters, ParameterEncoding)
     }
 
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
-    /// Whether a cache's key sees it.
+    /// Whether the key of a cache contains the items.
     public let isInCacheKey: Bool
     private let source: Source
     private let rule: MergeRule
     private let toAnyOrigin: Bool
 
-    /// Fixed items, encoded once. What cannot be encoded is thrown when the filter runs.
+    /// Adds fixed items, which are encoded once. If they cannot be encoded, the filter throws when it runs.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -35,7 +35,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Items computed once for each request.
+    /// Adds items that are computed once for each request.
     public init(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -46,7 +46,8 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds the items, where the request's origin may see them.
+    /// Adds the items, if the request's origin may receive them. Throws ``URLFilterError/Code/parameters``, and what the
+    /// closure throws.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard toAnyOrigin || exchange.isTrusted else { return }
         switch source {
@@ -58,7 +59,7 @@ public struct QueryFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == QueryFilter {
-    /// Adds fixed items to every query; appended, and seen by the cache's key, by default.
+    /// Adds fixed items to every query; appended, and part of the cache's key, by default.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -67,7 +68,7 @@ extension URLFilter where Self == QueryFilter {
             parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
-    /// Adds items computed for each request; appended, and seen by the cache's key, by default.
+    /// Adds items computed for each request; appended, and part of the cache's key, by default.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",

@@ -1,9 +1,9 @@
 public import Errand
 
-/// Takes from URLs what does not concern the server: fragments, tracking parameters; made by `.withoutFragment` and
+/// Removes what does not concern the server: fragments or tracking parameters; made by `.withoutFragment` and
 /// `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
-    /// What errors and exemptions call it.
+    /// The name in errors and exemptions.
     public let name: String
     private let parameters: Set<String>?
 
@@ -17,13 +17,13 @@ public struct StripFilter: URLTextFilter {
         StripFilter("tracking", commonTracking.union(more))
     }
 
-    /// What advertisers and mailers add to links to follow who comes from where.
+    /// Common parameters that advertisers and newsletters add to links to track visitors.
     public static let commonTracking: Set<String> = [
         "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "mc_cid", "mc_eid", "igshid", "twclid",
         "ttclid", "yclid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id", "srsltid",
     ]
 
-    /// Removes them.
+    /// Removes the fragment or the parameters.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard let parameters else { return url.removeFragment() }
         url.removeQuery { name in name.hasPrefix("utm_") || parameters.contains(name) }
@@ -31,12 +31,12 @@ public struct StripFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == StripFilter {
-    /// Removes fragments, which are never sent but may split a cache.
+    /// Removes fragments, which are never sent but would separate cache entries.
     public static var withoutFragment: StripFilter { .fragments }
 
-    /// Removes `utm_…`, `gclid`, `fbclid` and others like them; `and` names more.
+    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters; `and` names more.
     public static func withoutTracking(and more: String...) -> StripFilter { .tracking(more) }
 
-    /// Removes `utm_…`, `gclid`, `fbclid` and others like them.
+    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters.
     public static var withoutTracking: StripFilter { .tracking() }
 }

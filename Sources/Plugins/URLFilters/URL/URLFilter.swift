@@ -2,7 +2,7 @@ public import Errand
 
 public import ErrandEssentials
 
-/// Makes the URL of a request another one; a closure does it too, see `.closure`.
+/// Changes the URL of requests; for a closure instead of a type see `.closure`.
 ///
 /// ```swift
 /// struct Shard: URLFilter {
@@ -11,32 +11,32 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
 /// ```
 ///
-/// Runs once a call, in the order given, each on what the one before it returned, off the caller's actor. One that only
-/// adds to a URL or takes from it is better a ``URLTextFilter``: it cannot encode twice, and costs less.
+/// Runs once for each call, in the order of the list, on the URL that the previous filter returned, off the caller's actor.
+/// Implement ``URLTextFilter`` instead to add to a URL or to remove from it: it cannot encode twice, and is faster.
 public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What errors and exemptions call it; the type's name by default.
+    /// The name in errors and exemptions; the name of the type by default.
     var name: String { get }
-    /// Whether a cache's key sees what it does: true for what makes another answer, such as a version, false for what
+    /// Whether the key of a cache contains the change: true for what changes the response, such as a version, false for what
     /// does not, such as a token. True by default.
     var isInCacheKey: Bool { get }
-    /// The URL to go on with: absolute, http or https, never http for https, without credentials; anything else throws
-    /// ``URLFilterError``. `exchange` is as the whole list got it. After a filter that the cache's key does not see, one
-    /// that it does is asked twice, once for each URL.
+    /// Returns the new URL: absolute, http or https, not http in place of https, without credentials; others throw
+    /// ``URLFilterError``. `exchange` is the one that the whole list received. Once the URL of the cache's key differs, it
+    /// is called twice if ``isInCacheKey`` is true: once for each URL.
     func filter(_ url: URL, for exchange: Exchange) async throws -> URL
 }
 
 extension URLFilter {
-    /// The type's name.
+    /// The name of the type.
     public var name: String { "\(Self.self)" }
     /// True.
     public var isInCacheKey: Bool { true }
-    /// The name alone: what a filter holds may be secret.
+    /// The name only, since filters may contain secrets.
     public var description: String { name }
-    /// Nothing, for the same reason.
+    /// No children, for the same reason.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A URL filter that edits the text of the URL in place; the ready ones are all of this kind.
+/// A URL filter that edits the text of the URL in place; all filters of this module are of this kind.
 ///
 /// ```swift
 /// struct Tenant: URLTextFilter {
@@ -47,12 +47,12 @@ extension URLFilter {
 /// }
 /// ```
 public protocol URLTextFilter: URLFilter {
-    /// Runs once a call: where the cache's key is another URL, each edit is made to both.
+    /// Edits the URL. Runs once for each call; if the URL of the cache's key differs, each edit applies to both.
     func edit(_ url: inout URLText, for exchange: Exchange) async throws
 }
 
 extension URLTextFilter {
-    /// One edit of a URL.
+    /// Edits a single URL.
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL {
         var text = URLText(url)
         text.filter = name

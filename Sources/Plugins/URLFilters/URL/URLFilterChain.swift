@@ -2,7 +2,7 @@ public import Errand
 
 import ErrandEssentials
 
-/// Runs URL filters on the way of a request, once a call, in order; made by `.urls`.
+/// Runs URL filters once for each call, in order; made by `.urls`.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -10,33 +10,42 @@ import ErrandEssentials
 ///     filters: [.urls(.prefix("/api"), .query(["v": "3"]), .sign(key: .init(secret)))])
 /// ```
 ///
-/// Where it stands in the array says what it sees and who sees its work: behind a retry filter it runs for each try,
-/// before it once. It stands before caches, which read ``ResourceURL``. Redirects lead where the server says; they are
-/// not filtered.
+/// After a retry filter in the array it runs for each attempt, before it once. Put it before caches, which read
+/// ``ResourceURL``. The URLs of redirects are not filtered.
 public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable {
     fileprivate struct Step: Sendable {
         let name: String
         let isHidden: Bool
         let filter: any URLFilter
-        /// The same filter, looked up once rather than with a cast for every request.
+        /// The same filter, cast once rather than for every request.
         let editor: (any URLTextFilter)?
     }
 
     private let steps: [Step]
+    /// ``FilterTraits/signs`` if a filter of the list signs, ``FilterTraits/changesRequest`` if another one is in it, with
+    /// ``FilterTraits/outsideCacheKey`` if all of these are left out of the cache's key.
+    public let traits: FilterTraits
 
-    /// Makes one of a list.
+    /// Makes a chain of a list.
     public init(_ filters: [any URLFilter]) {
         steps = filters.map { filter in
             Step(
                 name: filter.name, isHidden: !filter.isInCacheKey, filter: filter, editor: filter as? any URLTextFilter)
         }
+        let others = filters.filter { !($0 is SigningURLFilter) }
+        var traits: FilterTraits = others.count < filters.count ? .signs : []
+        if !others.isEmpty {
+            traits.formUnion(
+                others.contains(where: \.isInCacheKey) ? .changesRequest : [.changesRequest, .outsideCacheKey])
+        }
+        self.traits = traits
     }
 
-    /// Filters the URL and goes on.
+    /// Filters the URL, and calls `next`. Throws what the filters and `next` throw.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
-        let knewKey = url.keyText != nil
+        let hadResourceURL = url.keyText != nil
         for step in steps where !exemption.contains(step.name) {
             (url.filter, url.isHidden) = (step.name, step.isHidden)
             if let editor = step.editor {
@@ -47,19 +56,21 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         }
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
-        if knewKey || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
+        if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
         exchange.http.url = try url.url()
         return try await next.sending(exchange)
     }
 
     /// The names of the filters: "URL filters: prefix, query, sign".
     public var description: String { "URL filters: " + steps.map(\.name).joined(separator: ", ") }
-    /// Nothing, since filters may hold secrets.
+    /// The same as ``description``.
+    public var explanation: String { description }
+    /// No children, since filters may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension URLFilterChain.Step {
-    /// Asks a filter that returns another URL, twice where the cache's key is another URL and sees it.
+    /// Calls a filter that returns another URL, twice if the URL of the cache's key differs and contains its change.
     fileprivate func apply(to url: URLText, _ exchange: Exchange) async throws -> URLText {
         let new = try await filter.filter(try url.url(), for: exchange)
         guard !isHidden, let key = try url.keyURL() else {
@@ -73,7 +84,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Goes on; a failure without a request gets this one, since the agent knows only what it built.
+    /// Calls the rest of the way. An error without a request receives this one, since the agent only knows the request
+    /// that it built.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http
@@ -83,9 +95,9 @@ extension Next {
 }
 
 extension Filter where Self == URLFilterChain {
-    /// Runs URL filters, in order.
+    /// Runs URL filters in order.
     public static func urls(_ filters: any URLFilter...) -> URLFilterChain { URLFilterChain(filters) }
 
-    /// Runs URL filters, in order.
+    /// Runs a list of URL filters in order.
     public static func urls(_ filters: [any URLFilter]) -> URLFilterChain { URLFilterChain(filters) }
 }

@@ -1,36 +1,35 @@
-import ErrandSupport
 import ErrandHTTPSyntax
 
 public import ErrandEssentials
 
 extension URLText {
-    /// The path, percent-encoded, `/` at least.
+    /// The path, percent-encoded; `/` if it is empty.
     public var path: String {
         let layout = URLLayout(text)
         let path = layout.pathStart.map { text[offsets: $0..<layout.queryStart] } ?? ""
         return path.isEmpty ? "/" : String(path)
     }
 
-    /// Puts another path in its place; query and fragment stay. Must be percent-encoded, as `"users/\(segment: name)"`
-    /// is. Throws ``URLFilterError/Code/invalidURL`` for what cannot stand in a path.
+    /// Replaces the path; query and fragment stay. The path has to be percent-encoded, as `"users/\(segment: name)"` is.
+    /// Throws ``URLFilterError/Code/invalidURL`` for what cannot be a path.
     public mutating func setPath(_ path: String) throws {
         let path = try checked(path)
         try changePath { _ in path }
     }
 
-    /// Puts a path before the one that is there, with one slash between them. Throws as ``setPath(_:)``.
+    /// Adds a prefix to the path, with one slash between them. Throws as ``setPath(_:)``.
     public mutating func prefixPath(_ prefix: String) throws {
         try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
     }
 
-    /// Puts a path that was checked before the one that is there.
+    /// Adds a prefix that has been validated.
     mutating func prefixPath(checked prefix: String) throws {
         if prefix.isEmpty { return }
         try changePath { path in prefix + path }
     }
 
-    /// Puts one beginning of the path in the place of another: whole segments, so that `/v1` is no part of `/v10`. A path
-    /// that begins otherwise stays. Throws as ``setPath(_:)``.
+    /// Replaces the beginning of the path in whole segments, so that `/v1` does not match `/v10`. Other paths stay. Throws
+    /// as ``setPath(_:)``.
     public mutating func replacePath(_ old: String, with new: String) throws {
         let old = Self.normalized(prefix: try checked(old))
         let new = Self.normalized(prefix: try checked(new))
@@ -47,8 +46,8 @@ extension URLText {
         change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
     }
 
-    /// Puts another scheme, host and port in the place of what is there: `https://cdn.example.com`. A path in it goes
-    /// before the one that is there, a query in it is ignored. Throws ``URLFilterError``: `schemeChanged`, `credentials` or `invalidURL`.
+    /// Replaces scheme, host and port: `https://cdn.example.com`. A path in the origin precedes the URL's path, a query in
+    /// it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentials` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -61,7 +60,7 @@ extension URLText {
         }
     }
 
-    /// Puts another URL in the place of this one. Throws ``URLFilterError`` unless it is absolute, http or https, not
+    /// Replaces the URL. Throws ``URLFilterError`` unless it is absolute, http or https, not
     /// http for https, and without credentials.
     public mutating func replace(with url: URL) throws {
         let new = url.absoluteString
@@ -72,7 +71,7 @@ extension URLText {
         change { $0 = new }
     }
 
-    /// The same with two other URLs in the place of this one and the key's.
+    /// Replaces the URL and the URL of the cache's key.
     func replacing(with new: URL, key: URL) throws -> URLText {
         var (result, keyed) = (self, self)
         result.keyText = nil
@@ -83,7 +82,7 @@ extension URLText {
         return result
     }
 
-    /// Throws what is wrong with a URL that is to take the place of this one.
+    /// Throws if the URL must not be replaced with this one.
     private func check(_ new: String) throws {
         guard URLSyntax.isAbsolute(new) else { throw error(.relativeURL, "it returned a URL without scheme and host") }
         if Self.scheme(of: text) == "https", Self.scheme(of: new) == "http" {
@@ -99,13 +98,13 @@ extension URLText {
         }
     }
 
-    /// Throws unless it is an http or https URL that can be requested; any of the two will do.
+    /// Throws unless the base is a valid http or https URL.
     func checkBase(_ base: String) throws {
         do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
         try Self.checkWithoutQuery(base, filter: filter)
     }
 
-    /// Throws for what could not be kept where paths are appended.
+    /// Throws for a base with a query or a fragment, which appended paths would lose.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
             throw URLFilterError(.invalidURL, filter: filter, "a base URL has a query or a fragment")
@@ -126,7 +125,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// A path with a slash at its start, once it is known that it can be one.
+    /// A valid path with a leading slash; throws for what cannot be a path.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -137,7 +136,7 @@ extension URLText {
         }
     }
 
-    /// Without slashes at its end, so that a path can follow.
+    /// The prefix without trailing slashes.
     static func normalized(prefix: String) -> String {
         String(prefix.reversed().drop { $0 == "/" }.reversed())
     }

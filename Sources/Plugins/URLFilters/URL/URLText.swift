@@ -1,4 +1,3 @@
-import ErrandSupport
 import ErrandHTTPSyntax
 
 public import ErrandEssentials
@@ -11,21 +10,20 @@ public import ErrandEssentials
 /// address.removeQuery { $0.hasPrefix("utm_") }
 /// ```
 ///
-/// Nothing is decoded and encoded again, so what was there stays as it was, byte by byte: escapes, order, repeated
-/// names, empty values. Each edit is also made to the URL that a cache's key is made of, if that is another one and the
-/// filter at work is one that the key sees.
+/// Nothing is decoded and encoded again, so that the existing text is not changed: escapes, order, repeated names, empty
+/// values. If the URL of the cache's key differs, and the key contains the filter's change, each edit applies to both.
 public struct URLText: Sendable {
-    /// As it goes over the wire. May hold secrets; `description` masks them.
+    /// The URL as it is sent. May contain secrets; `description` masks them.
     public internal(set) var text: String
-    /// What the cache's key is made of, where that is another.
+    /// The URL of the cache's key, if it differs.
     var keyText: String?
     private(set) var isChanged = false
-    /// The name of the filter at work, for errors.
+    /// The name of the running filter, for errors.
     var filter = ""
-    /// Whether the filter at work is one that the cache's key does not see.
+    /// Whether the cache's key does not contain the changes of the running filter.
     var isHidden = false
 
-    /// The text of an absolute URL.
+    /// Makes the text of an absolute URL.
     public init(_ url: URL) { text = url.absoluteString }
 
     init(_ url: URL, key: URL?) {
@@ -33,21 +31,21 @@ public struct URLText: Sendable {
         keyText = key?.absoluteString
     }
 
-    /// The URL as it is now. Throws ``URLFilterError/Code/invalidURL`` where the text is none.
+    /// The current URL. Throws ``URLFilterError/Code/invalidURL`` if the text is not a valid URL.
     public func url() throws -> URL { try url(of: text) }
 
-    /// The URL for the cache's key, where that is another.
+    /// The URL of the cache's key, if it differs.
     func keyURL() throws -> URL? { try keyText.map(url(of:)) }
 
     private func url(of text: String) throws -> URL {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw error(.invalidURL, "it made a URL that cannot be read")
         }
-        // Resolved as the agent does when it builds a request, so that nothing below sees another path.
+        // Dot segments are removed as when the agent builds a request, so that later steps use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Makes an edit to the text, and to the key's where the key sees it.
+    /// Applies an edit to the text, and to the URL of the cache's key if the key contains it.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -67,18 +65,18 @@ public struct URLText: Sendable {
 extension URLText: CustomStringConvertible, CustomReflectable {
     /// The URL with the values of its query masked, and without its fragment.
     public var description: String { URLSyntax.redacted(text) }
-    /// Nothing, since the text may hold secrets.
+    /// No children, since the text may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where the parts of a URL's text stand, as offsets in UTF-8.
+/// The offsets of the parts of a URL's text, in UTF-8 bytes.
 struct URLLayout {
-    /// Where the authority ends and the path begins; nil if there is no scheme.
+    /// Where the authority ends and the path starts; nil if there is no scheme.
     var pathStart: Int?
-    /// Where the question mark stands, or the query would.
+    /// The offset of the question mark; without a query, the end of the path.
     var queryStart: Int
     var hasQuery: Bool
-    /// Where the fragment's `#` stands, or the end.
+    /// The offset of the fragment's `#`; without a fragment, the end of the text.
     var end: Int
 
     init(_ text: String) {
@@ -99,12 +97,12 @@ struct URLLayout {
 }
 
 extension String {
-    /// The piece between two offsets in UTF-8.
+    /// The text between two UTF-8 offsets.
     subscript(offsets range: Range<Int>) -> Substring {
         self[utf8.index(startIndex, offsetBy: range.lowerBound)..<utf8.index(startIndex, offsetBy: range.upperBound)]
     }
 
-    /// Puts text in the place of the piece between two offsets in UTF-8.
+    /// Replaces the text between two UTF-8 offsets.
     mutating func replace(offsets range: Range<Int>, with text: some Collection<Character>) {
         let start = utf8.index(startIndex, offsetBy: range.lowerBound)
         replaceSubrange(start..<utf8.index(startIndex, offsetBy: range.upperBound), with: text)

@@ -1,0 +1,68 @@
+import Errand
+import ErrandTesting
+import ErrandURLFilters
+import Testing
+
+private struct Cache: Filter {
+    let traits = FilterTraits.caches
+    let explanation = "cache"
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private let signer = Signer(key: "secret")
+private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") { _ in ["token": "t0ken"] })
+
+@Suite("Explaining URL filters") struct ExplanationTests {
+    private func explanation(_ filters: [any Filter]) -> RequestExplanation {
+        NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)), filters: filters)
+            .explain(Call())
+    }
+
+    @Test(
+        "an order that the docs recommend has no problem",
+        arguments: [
+            [.urls(.prefix("/api"), .query(["v": "3"]), .sign(key: "secret")), Cache()],
+            [.headers(["X-App": "shop"]), .body(["app": "shop"]), .headers(signedBy: signer), Cache()],
+            [.body(["app": "shop"]), .body(signedBy: signer), Cache()],
+            [token, .urls(.sign(key: "secret")), Cache()], [token, Cache()], [Cache(), token],
+            [.urls(.withoutTracking, .cdn("https://cdn.example.com")), Cache()],
+            [Cache(), .urls(.cdn("https://cdn.example.com"))],
+        ] as [[any Filter]])
+    func recommended(filters: [any Filter]) { #expect(explanation(filters).problems == []) }
+
+    @Test(
+        "a wrong order is named with the filters and its reason",
+        arguments: [
+            ([Cache(), .urls(.sign(key: "secret"))], "cache runs before URL filters: sign: what is stored"),
+            ([Cache(), .headers(signedBy: signer)], "cache runs before header filter \"sign\": what is stored"),
+            ([Cache(), .body(signedBy: signer)], "cache runs before body filter \"sign\": what is stored"),
+            ([Cache(), .urls(.query(["v": "3"]))], "cache runs before URL filters: query: the key"),
+            (
+                [Cache(), .urls(.query(["v": "3"]), .query(["t": "1"], inCacheKey: false, name: "token"))],
+                "cache runs before URL filters: query, token: the key"
+            ), ([Cache(), .headers(["Accept": "a/b"])], "cache runs before header filter \"headers\": the key"),
+            ([Cache(), .body(["app": "shop"])], "cache runs before body filter \"body\": the key"),
+            ([.urls(.sign(key: "secret")), .body(["app": "shop"])], "URL filters: sign runs before body filter"),
+            ([.urls(.sign(key: "secret")), token], "URL filters: sign runs before URL filters: token: the signature"),
+        ] as [([any Filter], String)])
+    func wrong(filters: [any Filter], problem: String) {
+        let explanation = explanation(filters)
+        #expect(explanation.problems.count == 1 && explanation.problems.first?.hasPrefix(problem) == true)
+        #expect(!explanation.description.contains("t0ken") && !explanation.description.contains("secret"))
+    }
+
+    @Test("the environment says which one is selected, and belongs before caches and signatures")
+    func environment() throws {
+        let shop = try ServiceEnvironments(
+            [
+                .develop: ServiceSettings(baseURL: "https://dev.example.com", keys: ["sign": "secret"]),
+                .release: ServiceSettings(baseURL: "https://api.example.com", keys: ["sign": "secret"]),
+            ], selected: .develop)
+        let filters: [any Filter] = [.environment(shop), .urls(.sign(key: .service("sign"))), Cache()]
+        #expect(explanation(filters).steps.first?.text == "environment develop")
+        try shop.select(.release)
+        #expect(explanation(filters).steps.first?.text == "environment release")
+        #expect(explanation(filters).problems == [])
+        #expect(explanation(filters.reversed()).problems.count == 3)
+    }
+}
