@@ -27,7 +27,7 @@ struct AlternativesTests {
             ])
         #expect(shape.complaints(#"{"kind":"rectangle","width":1}"#) == ["/height: missing, expected a number"])
         #expect(shape.complaints(#"[]"#) == ["document: expected an object, found an array (byte 0)"])
-        #expect(shape.complaints(#"{"kind":"circle","radius":1,"radius":2}"#) == ["/radius: key comes twice (byte 28)"])
+        #expect(shape.complaints(#"{"kind":"circle","radius":1,"radius":2}"#) == ["/radius: duplicate key (byte 28)"])
         #expect(
             shape.complaints(#"{"kind":"circle","radius":1"#) == [
                 "document: not JSON: expected a comma or the end of the object, found the end of the text (byte 27)"
@@ -146,7 +146,7 @@ struct AlternativesTests {
         let shape = JSONShape.array(of: .either(["a": ["x": .any]], ["b": .any]))
         #expect(
             shape.complaints(#"[{"a":{"x":1}},{"a":{"x":[{"k":1,"k":2}]}}]"#) == [
-                "/1/a/x/0/k: key comes twice (byte 33)"
+                "/1/a/x/0/k: duplicate key (byte 33)"
             ])
         #expect(shape.problems(#"[{"a":{"x":1,"x":2},"c":{"d":1,"d":1}}]"#).map(\.pointer) == ["/0/a/x", "/0/c/d"])
         var limits = JSONLimits()

@@ -1,17 +1,17 @@
 public import ErrandEssentials
 
-/// A value as it stands in the text, for a check of one's own; it is valid JSON.
+/// The JSON text of one value, for a custom check.
 public struct JSONFragment: Sendable {
-    /// Its bytes, without white space around it.
+    /// The bytes of the value, without surrounding white space.
     public let data: Data
 
-    /// The number, if it is one without a fraction that an `Int` can hold.
+    /// The value as an integer; nil if it is not a number, has a fraction, or exceeds `Int`.
     public var integer: Int? { number { $0.integer } }
 
-    /// The number, if it is one; infinite if it is too large for a `Double`.
+    /// The value as a number; nil if it is not a number. Infinite if it exceeds `Double`.
     public var double: Double? { number { $0.double } }
 
-    /// The boolean, if it is one.
+    /// The value as a boolean; nil if it is not one.
     public var boolean: Bool? {
         switch data.first {
         case 0x74: true
@@ -20,16 +20,16 @@ public struct JSONFragment: Sendable {
         }
     }
 
-    /// The string, escapes resolved, if it is one.
+    /// The value as a string, with escapes resolved; nil if it is not a string.
     public var string: String? {
         guard data.first == Lexer.quote else { return nil }
         return withBytes { JSONText(start: $0 + 1, end: $1 - 1).string() }
     }
 
-    /// Whether it is null.
+    /// Whether the value is null.
     public var isNull: Bool { data.first == 0x6E }
 
-    /// Any value as a `Decodable` type; throws what the decoder throws.
+    /// Decodes the value; throws what the decoder throws.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
         -> Value
     {

@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request whose response has to have a shape.
+/// A request whose response is validated against a shape.
 ///
 /// ```swift
 /// struct GetUsers: JSONValidatedRequest {
@@ -10,10 +10,10 @@ public import Errand
 /// }
 /// ```
 ///
-/// It brings the filter ``JSONValidation``, so that its response is validated on every agent. An agent that has that
-/// filter already, with limits of its own, validates it once and with those limits.
+/// It provides the filter ``JSONValidation``, so that every agent validates its response. An agent that has that filter
+/// itself, with limits of its own, validates the response once, with those limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
-    /// What the body has to look like.
+    /// The shape of the body.
     var shape: JSONShape { get }
 }
 

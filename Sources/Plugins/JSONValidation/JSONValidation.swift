@@ -1,18 +1,23 @@
 public import Errand
 
-/// The filter that has the response to every ``JSONValidatedRequest`` validated, also one from a cache.
+/// The filter that validates the response to every ``JSONValidatedRequest``, including responses from a cache.
 ///
-/// Such a request brings it. Among the filters of an agent it sets the limits: the outermost one counts. It adds a check
-/// to the call and touches nothing else; in front of a filter that sends a request again when its response is refused,
-/// it makes that filter see the check.
+/// The request provides it. Add it to the filters of an agent to set other limits: the outermost one applies. It only adds
+/// a check to the call. Put it before a filter that retries when a check rejects the response, so that the filter runs
+/// the check.
 public struct JSONValidation: Filter {
-    /// The limits of the texts that it accepts.
+    /// The limits of the responses that it accepts.
     public var limits: JSONLimits
 
     private enum IsAdded: TagKey { static let defaultValue = false }
 
+    /// Makes the filter with limits of its own; the standard ones by default.
     public init(limits: JSONLimits = .standard) { self.limits = limits }
 
+    /// `JSON validation`
+    public var explanation: String { "JSON validation" }
+
+    /// Adds the check, unless an outer filter of this type has added it, and calls `next`; throws what `next` throws.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let request = exchange.request as? any JSONValidatedRequest, !exchange.tags[IsAdded.self] else {
             return try await next(exchange)
@@ -25,9 +30,9 @@ public struct JSONValidation: Filter {
 }
 
 extension Filter where Self == JSONValidation {
-    /// `filters: [.jsonValidation]`
+    /// Validates with the standard limits: `filters: [.jsonValidation]`.
     public static var jsonValidation: JSONValidation { JSONValidation() }
 
-    /// With limits of one's own.
+    /// Validates with other limits.
     public static func jsonValidation(limits: JSONLimits) -> JSONValidation { JSONValidation(limits: limits) }
 }

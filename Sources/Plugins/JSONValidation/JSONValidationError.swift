@@ -1,8 +1,8 @@
 public import Errand
 
-/// Everything that is wrong with a JSON text, up to ``JSONLimits/maximumProblems``.
+/// The problems of a JSON text, up to ``JSONLimits/maximumProblems``.
 ///
-/// It is what ``JSONShape/validate(_:limits:)`` throws. On an agent it is the `underlying` error of an `ErrandError` with
+/// ``JSONShape/validate(_:limits:)`` throws it. For a request of an agent it is the `underlying` error of an `ErrandError` with
 /// the code `checkFailed`, which has the response and the request:
 ///
 /// ```swift
@@ -11,11 +11,12 @@ public import Errand
 /// }
 /// ```
 public struct JSONValidationError: Error, Sendable, Hashable {
-    /// The first problems in the order of the text; a syntax error, after which nothing is read, is always among them.
+    /// The first problems in the order of the text. A syntax error, after which nothing is read, is always included.
     public var problems: [JSONProblem]
-    /// How many there are in all.
+    /// The total number of problems.
     public var count: Int
 
+    /// Makes an error.
     public init(problems: [JSONProblem], count: Int) {
         self.problems = problems
         self.count = count
@@ -33,6 +34,6 @@ extension JSONValidationError: CustomStringConvertible {
 }
 
 extension ErrandError {
-    /// What JSON validation found, if it is why the answer was refused.
+    /// The problems of the JSON validation; nil if the error has another cause.
     public var jsonValidation: JSONValidationError? { underlying as? JSONValidationError }
 }

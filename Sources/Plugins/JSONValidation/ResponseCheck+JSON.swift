@@ -2,21 +2,21 @@ import ErrandEssentials
 public import Errand
 
 extension ResponseCheck {
-    /// Refuses an answer whose body does not have a shape; works without a filter.
+    /// Rejects a response whose body does not have a shape; needs no filter.
     ///
     /// ```swift
     /// var checks: [ResponseCheck] { [.json(["id": .integer])] }
     /// ```
     ///
     /// Throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as `underlying`. An
-    /// empty body passes only where none can be: for HEAD and for the statuses 204, 205 and 304 (RFC 9110, sections
-    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). A body that was delivered into a file is read from there, if it is not longer
-    /// than the limits allow; a stream is refused, because judging it would take it away from its reader.
+    /// empty body is accepted only where a body is impossible: for HEAD and for the statuses 204, 205 and 304 (RFC 9110,
+    /// sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5). A body that was delivered into a file is read from there, within the
+    /// limits; a stream is rejected, because the check would consume it.
     ///
     /// - Parameters:
-    ///   - shape: what the body has to look like.
-    ///   - method: of the request, to know whether there can be a body; GET by default.
-    ///   - limits: of the texts that it accepts.
+    ///   - shape: the shape of the body.
+    ///   - method: the method of the request, which determines whether a body is possible; GET by default.
+    ///   - limits: the limits of the bodies that it accepts.
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {
@@ -35,9 +35,9 @@ extension ResponseCheck {
         if let data = response.body.data { return data }
         guard let file = response.body.file else {
             throw ErrandError(
-                .checkFailed, "a streamed body cannot be validated; have it delivered as data", response: response)
+                .checkFailed, "a streamed body cannot be validated; request its delivery as data", response: response)
         }
-        // A reader of its own, so that the body is still to be read.
+        // A separate reader, so that the body can still be read.
         return try await HTTPBody(file: file).collect(upTo: limits.maximumBytes)
     }
 }

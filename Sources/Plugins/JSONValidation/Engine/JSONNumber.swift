@@ -3,10 +3,10 @@ struct JSONNumber {
     let start: BytePointer
     let end: BytePointer
 
-    /// Its value, if it has no fraction and an `Int` can hold it: 70, 70.0 and 7e1 alike.
+    /// The value if it has no fraction and fits `Int`: 70, 70.0 and 7e1 alike.
     var integer: Int? { shortInteger ?? anyInteger }
 
-    /// The usual case: few enough digits that none can overflow, and nothing else.
+    /// The common case: only digits, and too few of them to overflow.
     private var shortInteger: Int? {
         guard end - start <= 18 else { return nil }
         var value = 0
@@ -26,21 +26,21 @@ struct JSONNumber {
         for (index, digit) in parts.digits.enumerated() where index < parts.significant {
             guard add(digit, to: &value) else { return nil }
         }
-        // Beyond twenty zeros nothing but zero fits.
+        // With more than twenty zeros only zero fits.
         for _ in 0..<(value == 0 ? 0 : min(parts.exponent - parts.fractionDigits, 20)) where !add(0, to: &value) {
             return nil
         }
         return value
     }
 
-    /// Whether it has no fraction, of any size.
+    /// Whether the number has no fraction, whatever its size.
     var isIntegral: Bool { parts.isIntegral }
 
     var double: Double {
         let parts = parts
         let exponent = parts.exponent - parts.fractionDigits
         if parts.significant <= 15, abs(exponent) <= 22 {
-            // Both are exact, so the one operation rounds correctly.
+            // Both are exact, so that the single operation rounds correctly.
             var mantissa = 0
             for (index, digit) in parts.digits.enumerated() where index < parts.significant {
                 mantissa = mantissa * 10 + digit
@@ -50,7 +50,7 @@ struct JSONNumber {
                 ? Double(mantissa) / Self.powers[-exponent] : Double(mantissa) * Self.powers[exponent]
             return isNegative ? -value : value
         }
-        // Further digits are far below what a Double can tell apart; a text may have millions of them.
+        // Further digits are below the precision of a Double; a text may have millions of them.
         let taken = min(parts.significant, 800)
         let digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
         let scaled = "\(isNegative ? "-" : "")0\(digits)e\(exponent + parts.significant - taken)"
@@ -74,9 +74,9 @@ struct JSONNumber {
 
     private struct Parts {
         var digits: Digits
-        /// Digits of the mantissa up to the last one that is not zero.
+        /// The number of digits of the mantissa up to the last one that is not zero.
         var significant = 0
-        /// How many of these are behind the point.
+        /// How many of these digits are in the fraction.
         var fractionDigits = 0
         var exponent = 0
 
@@ -97,14 +97,14 @@ struct JSONNumber {
             }
             p += 1
         }
-        // Below the point if positive, zeros in front of it if negative.
+        // Digits after the point if positive, zeros before it if negative.
         parts.fractionDigits = parts.significant - whole
         if p < end {
             p += 1
             let isNegative = p < end && p.pointee == 0x2D
             var exponent = 0
             while p < end {
-                // Far beyond any number of digits that a text can have.
+                // Beyond any number of digits that a text can have.
                 if Lexer.isDigit(p.pointee) { exponent = min(exponent * 10 + Int(p.pointee - 0x30), 1 << 40) }
                 p += 1
             }

@@ -1,8 +1,8 @@
-/// JSON Pointer (RFC 6901), bounded.
+/// JSON Pointers (RFC 6901) of bounded length.
 enum JSONPointer {
     private static let limit = 1_024
 
-    /// Adds a reference token, `~` and `/` escaped (section 3). A pointer that is long already gets an ellipsis once.
+    /// Appends a reference token, with `~` and `/` escaped (section 3); appends one ellipsis to a long pointer instead.
     static func appending(_ token: String, to pointer: String) -> String {
         if pointer.utf8.count > limit { return pointer.hasSuffix("…") ? pointer : pointer + "/…" }
         var longer = pointer + "/"

@@ -5,7 +5,7 @@ struct JSONText {
 
     var count: Int { end - start }
 
-    /// Whether its bytes are not simply its characters.
+    /// Whether the content has escapes.
     var hasEscapes: Bool {
         var p = start
         while end - p >= 8 {
@@ -20,14 +20,14 @@ struct JSONText {
         return false
     }
 
-    /// Its characters in UTF-8, escapes resolved.
+    /// The characters in UTF-8, with escapes resolved.
     var decoded: Decoded { Decoded(p: start, end: end) }
 
-    /// Its characters, at most so many bytes of them.
+    /// The characters, up to a number of bytes.
     func string(limit: Int = .max) -> String {
         var bytes: [UInt8] = []
         for byte in decoded {
-            // A cut falls between characters.
+            // Truncated between characters.
             if bytes.count >= limit, byte & 0xC0 != 0x80 {
                 return String(decoding: bytes, as: UTF8.self) + "…"
             }
@@ -36,7 +36,7 @@ struct JSONText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many Unicode scalars it has; counting stops behind a limit.
+    /// The number of Unicode scalars; counting stops after a limit.
     func scalars(limit: Int) -> Int {
         var count = 0
         for byte in decoded where byte & 0xC0 != 0x80 {
@@ -49,7 +49,7 @@ struct JSONText {
     struct Decoded: Sequence, IteratorProtocol {
         var p: BytePointer
         let end: BytePointer
-        /// Bytes of an escape that are still to come, the next one lowest.
+        /// The remaining bytes of an escape, the next one lowest.
         private var pending: UInt32 = 0
 
         init(p: BytePointer, end: BytePointer) {

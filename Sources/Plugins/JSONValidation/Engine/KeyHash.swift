@@ -1,4 +1,4 @@
-/// Hashes keys by their decoded bytes, with a seed of the process, so that nobody outside can aim at one bucket.
+/// Hashes keys by their decoded bytes, with a random seed for each process, which prevents chosen collisions.
 enum KeyHash {
     private static let seed = UInt64.random(in: .min ... .max)
 
@@ -15,7 +15,7 @@ enum KeyHash {
             p += 8
             left -= 8
         }
-        // The last bytes of a long key once more, without those that were mixed in already.
+        // The last bytes of a long key, without those that were mixed in already.
         let tail =
             count < 8 ? Lexer.shortWord(p, left) : left == 0 ? 0 : Lexer.word(p + left - 8) >> UInt64(64 - 8 * left)
         return finish(h, tail, count)

@@ -1,7 +1,7 @@
-/// The keys of the objects that are open at the moment, to find those that come twice.
+/// The keys of the open objects, to find duplicates.
 ///
-/// One open-addressed table for all of them: objects close in the opposite order of their opening, so the last key in
-/// is the first one out, and a key that goes leaves no gap in anybody's probe sequence.
+/// One open-addressed table for all objects: they close in the reverse order of their opening, so that keys are removed
+/// in the reverse order of their insertion, and a removal leaves no gap in a probe sequence.
 struct KeySet {
     enum Outcome { case new, duplicate, full }
 
@@ -20,7 +20,7 @@ struct KeySet {
 
     var count: Int { entries.count }
 
-    /// Adds a key of an object that is known by a number of its own.
+    /// Adds a key of an object, which has a unique number.
     mutating func insert(_ text: JSONText, hasEscapes: Bool, hash key: UInt64, object: Int) -> Outcome {
         let hash = Self.slotHash(key, object)
         let (slot, isThere) = find(text, hasEscapes, hash, object)
@@ -35,7 +35,7 @@ struct KeySet {
         find(text, false, Self.slotHash(key, object), object).isThere
     }
 
-    /// Forgets the keys that came after the first `count`.
+    /// Removes the keys after the first `count`.
     mutating func removeAll(behind count: Int) {
         while entries.count > count {
             var slot = Int(truncatingIfNeeded: entries[entries.count - 1].hash) & (slots.count - 1)

@@ -1,12 +1,12 @@
 typealias BytePointer = UnsafePointer<UInt8>
 
-/// Where a token ends, or why it is none and where that shows.
+/// Where a token ends, or the position and the fault of an invalid token.
 struct Scan {
     var end: BytePointer
     var fault = SyntaxFault.none
 }
 
-/// The tokens of RFC 8259. Every function is given the end of the text and never reads beyond it.
+/// The tokens of RFC 8259. Every function receives the end of the text, and never reads beyond it.
 enum Lexer {
     static let quote: UInt8 = 0x22
     static let backslash: UInt8 = 0x5C
@@ -47,7 +47,7 @@ enum Lexer {
     @inline(never) static func skipSpaces(_ p: BytePointer, _ end: BytePointer) -> BytePointer {
         var p = p
         while p < end {
-            // Indentation comes in eights often enough.
+            // Indentation is often a multiple of eight bytes.
             while end - p >= 8, word(p) == 0x2020_2020_2020_2020 { p += 8 }
             guard p < end else { break }
             switch p.pointee {
@@ -60,8 +60,8 @@ enum Lexer {
 
     // MARK: Strings (section 7)
 
-    /// A word with the high bit of each byte set that is a quote, a backslash, a control character or not ASCII. Bits
-    /// above the lowest that is set may be wrong: a borrow travels upwards only.
+    /// A word with the high bit set for each byte that is a quote, a backslash, a control character or not ASCII. Only the
+    /// lowest set bit is reliable, since a borrow propagates upwards.
     @inline(__always) private static func special(_ word: UInt64) -> UInt64 {
         let quotes = word ^ 0x2222_2222_2222_2222
         let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
@@ -71,7 +71,7 @@ enum Lexer {
         return (found | word) & 0x8080_8080_8080_8080
     }
 
-    /// From behind the opening quote to behind the closing one.
+    /// From after the opening quote to after the closing one.
     @inline(__always) static func string(_ start: BytePointer, _ end: BytePointer) -> Scan {
         var p = start
         while end - p >= 8 {
@@ -114,7 +114,7 @@ enum Lexer {
         return Scan(end: p, fault: .unterminatedString)
     }
 
-    /// An escape from its backslash on. Half a surrogate pair is no character, and no Swift string could hold it.
+    /// An escape, from its backslash on. A lone surrogate is not a character, and cannot be part of a Swift string.
     private static func escape(_ p: BytePointer, _ end: BytePointer) -> Scan {
         guard end - p >= 2 else { return Scan(end: end, fault: .unterminatedString) }
         switch p[1] {
@@ -146,7 +146,7 @@ enum Lexer {
 
     // MARK: Numbers (section 6)
 
-    /// From the minus or the first digit to behind the last one.
+    /// From the minus sign or the first digit to after the last digit.
     @inline(__always) static func number(_ start: BytePointer, _ end: BytePointer) -> (scan: Scan, isPlain: Bool) {
         var p = start
         if p.pointee == 0x2D { p += 1 }

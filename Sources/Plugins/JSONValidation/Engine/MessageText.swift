@@ -1,6 +1,6 @@
-/// Text from outside, made fit for one line of a message.
+/// Makes external text suitable for one line of a message.
 enum MessageText {
-    /// Without control characters, line separators and marks that turn the writing direction, cut at a limit of scalars.
+    /// The text without control characters, line separators and bidirectional formatting, truncated to a number of scalars.
     static func shown(_ text: String, limit: Int) -> String {
         var shown = ""
         for (count, scalar) in text.unicodeScalars.enumerated() {

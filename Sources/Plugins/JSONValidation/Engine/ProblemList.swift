@@ -1,4 +1,4 @@
-/// Problems up to a limit, and the number of all.
+/// Problems up to a limit, and their total number.
 struct ProblemList {
     let limit: Int
     private(set) var problems: [JSONProblem] = []
@@ -8,7 +8,7 @@ struct ProblemList {
 
     var isFull: Bool { problems.count >= limit }
 
-    /// Makes the problem only if there is room for it.
+    /// Counts a problem, and creates it only if the list is not full.
     mutating func add(_ problem: @autoclosure () -> JSONProblem) {
         count += 1
         if !isFull { problems.append(problem()) }
@@ -16,7 +16,7 @@ struct ProblemList {
 
     mutating func addUnlisted(_ more: Int) { count += more }
 
-    /// The last one: nothing is read behind it, so it takes the place of another if need be.
+    /// Adds the last problem, after which nothing is read; it replaces another one if the list is full.
     mutating func stop(_ kind: JSONProblem.Kind, pointer: String, expected: String, found: String, offset: Int) {
         if isFull { problems.removeLast() }
         add(JSONProblem(kind: kind, pointer: pointer, expected: expected, found: found, offset: offset))

@@ -1,9 +1,9 @@
-/// The kinds of value that a first byte tells apart, with numbers by how they are written; a bit each.
+/// The kinds of value, a bit each. The first byte distinguishes them, except for the two kinds of number.
 enum ValueKind {
     static let null: UInt8 = 1
     static let `false`: UInt8 = 2
     static let `true`: UInt8 = 4
-    /// A number without fraction and exponent.
+    /// A number without a fraction and an exponent.
     static let integer: UInt8 = 8
     static let fraction: UInt8 = 16
     static let string: UInt8 = 32
@@ -14,7 +14,7 @@ enum ValueKind {
     static let all: UInt8 = 255
 }
 
-/// A shape as the validator reads it: nodes that point to each other and to their rules by index.
+/// A compiled shape: nodes that refer to each other and to their rules by index.
 final class ShapeProgram: Sendable {
     let nodes: [ShapeRule]
     let objects: [ObjectRule]
@@ -57,8 +57,8 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Everything that is wrong with a text; nil if nothing is.
-    func judge(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
+    /// Validates a text; nil if it is valid.
+    func validate(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         return bytes.withMemoryRebound(to: UInt8.self) { text in
             withTables { tables in
@@ -80,16 +80,16 @@ final class ShapeProgram: Sendable {
     }
 }
 
-/// Where the tables are that the validator's loop reads for every value.
+/// The addresses of the tables that the validator's loop reads.
 struct ShapeTables {
     let nodes: UnsafePointer<ShapeRule>
     let objects: UnsafePointer<ObjectRule>
     let members: UnsafePointer<KeyRule>
     let pool: BytePointer
-    /// The node that everything fits.
+    /// The node that every value fits.
     var any: UnsafePointer<ShapeRule> { nodes }
 
-    /// Empty tables have no address, and are never read.
+    /// Empty tables have no address and are never read.
     init(
         _ nodes: UnsafeBufferPointer<ShapeRule>, _ objects: UnsafeBufferPointer<ObjectRule>,
         _ members: UnsafeBufferPointer<KeyRule>, _ pool: UnsafeBufferPointer<UInt8>
@@ -105,21 +105,21 @@ struct ShapeTables {
     }
 }
 
-/// What is asked of a value: which kinds, and for each kind by which rule. Indexes are -1 where there is no rule.
+/// The constraints of a value: its kinds, and a rule for each kind. Indexes are -1 without a rule.
 struct ShapeRule {
     var kinds: UInt8 = 0
-    /// Kinds of which nothing more is asked.
+    /// Kinds without further constraints.
     var plain: UInt8 = 0
-    /// Kinds of which several rules have to be tried.
+    /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0
-    /// A string needs at least one character, and that is all.
+    /// Whether the only constraint of a string is to have at least one character.
     var isNonEmptyString = false
     var hasChecks = false
     var string: Int32 = -1
     var number: Int32 = -1
     var array: Int32 = -1
     var object: Int32 = -1
-    /// How objects are told apart where they are ambiguous.
+    /// The tag that discriminates ambiguous objects.
     var tag: Int32 = -1
     /// For the ambiguous kinds: nodes that are not ambiguous themselves, in `alternatives`.
     var alternatives: Range<Int32> = 0..<0
@@ -127,25 +127,25 @@ struct ShapeRule {
 }
 
 struct ObjectRule {
-    /// The keys that it names.
+    /// The keys that the rule names.
     var keys = KeyTable()
-    /// A bit for each of the first 64.
+    /// A bit for each required key of the first 64.
     var required: UInt64 = 0
     var requiredCount = 0
-    /// More than 64 keys: those that came are found in the set of keys.
+    /// More than 64 keys: the key set determines which of them were found.
     var isWide = false
     var isClosed = false
     /// The node for the values of other keys.
     var others: Int32 = 0
     var count: Int32 = -1
-    /// Whether something is to be done at its end beside looking for missing keys.
+    /// Whether the end of an object needs more than the search for missing keys.
     var needsClosing: Bool { isWide || count >= 0 }
 }
 
-/// A required key with constants by which one look tells the objects of several shapes apart.
+/// A required key whose constants discriminate the objects of several shapes.
 struct TagRule {
     var key: KeyTable
-    /// Each constant; its `node` is the place in `tagged` of the nodes that it leaves.
+    /// Each constant; its `node` is the index in `tagged` of the nodes that have it.
     var values: KeyTable
     /// The constants of each node, in the order of the alternatives.
     var constants: [(node: Int32, values: [JSONConstant])]
@@ -170,7 +170,7 @@ struct NumberRule {
     var constants: Int32 = -1
 }
 
-/// Some keys among all `members`, and the part of `slots` that finds one by its hash.
+/// A range of `members`, and the hash table in `slots` to find one of them.
 struct KeyTable {
     var first: Int32 = 0
     var count: Int32 = 0
@@ -178,7 +178,7 @@ struct KeyTable {
     var mask: Int32 = 0
 }
 
-/// A key, made ready to be compared with a text: its first 16 bytes with the closing quote, and all in the pool.
+/// A key, prepared for comparison: its first 16 bytes with the closing quote, and all of it in the pool.
 struct KeyRule {
     var word0: UInt64
     var mask0: UInt64
@@ -186,14 +186,14 @@ struct KeyRule {
     var mask1: UInt64
     var length: Int32
     var text: Int32
-    /// The node of its value.
+    /// The node of the value.
     var node: Int32
     var isRequired: Bool
 
     init(_ key: [UInt8], text: Int, node: Int32, isRequired: Bool) {
         (word0, mask0) = Self.word(key, from: 0)
         (word1, mask1) = Self.word(key, from: 8)
-        // In a text these characters stand escaped, so the plain comparison may never succeed.
+        // A text contains these characters escaped, so that the plain comparison must not succeed.
         if key.contains(where: { $0 < 0x20 || $0 == Lexer.quote || $0 == Lexer.backslash }) { (word0, mask0) = (1, 0) }
         length = Int32(key.count)
         self.text = Int32(text)

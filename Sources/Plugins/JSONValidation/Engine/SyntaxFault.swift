@@ -1,4 +1,4 @@
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 enum SyntaxFault: UInt8 {
     case none
     case unterminatedString
@@ -17,7 +17,7 @@ enum SyntaxFault: UInt8 {
     case end
     case empty
 
-    /// What should stand there.
+    /// What was expected.
     var expected: String {
         switch self {
         case .none, .value, .empty: "a value"
@@ -37,7 +37,7 @@ enum SyntaxFault: UInt8 {
         }
     }
 
-    /// What stands there, without quoting more than a single visible ASCII character.
+    /// What was found, quoting at most one visible ASCII character.
     func found(at p: BytePointer, _ end: BytePointer) -> String {
         switch self {
         case .empty: return "an empty text"

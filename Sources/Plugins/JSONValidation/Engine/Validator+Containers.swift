@@ -1,5 +1,5 @@
 extension Validator {
-    /// Reads a key that is not the expected one; nil if the text ends here for the validator.
+    /// Reads a key that is not the expected one; nil if the rest of the text is not read.
     @inline(never) mutating func readKey(
         _ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int
     ) -> (end: BytePointer, node: UnsafePointer<ShapeRule>)? {
@@ -41,11 +41,11 @@ extension Validator {
     @inline(__always) mutating func closeObject(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
         if let rule = frame.pointee.rule {
             if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.needsClosing {
-                judgeObject(frame, rule, depth)
+                validateObject(frame, rule, depth)
             }
         }
         if keys.count != frame.pointee.keysBefore { keys.removeAll(behind: frame.pointee.keysBefore) }
-        if frame.pointee.node.pointee.hasChecks { judgeContainer(frame, p, depth) }
+        if frame.pointee.node.pointee.hasChecks { validateContainer(frame, p, depth) }
     }
 
     @inline(__always)
@@ -53,13 +53,13 @@ extension Validator {
         let node = frame.pointee.node
         if node.pointee.array >= 0 {
             let rule = program.arrays[Int(node.pointee.array)]
-            if rule.count >= 0 { judgeCount(frame, rule.count, count, "an array", "elements", depth) }
+            if rule.count >= 0 { validateCount(frame, rule.count, count, "an array", "elements", depth) }
         }
-        if node.pointee.hasChecks { judgeContainer(frame, p, depth) }
+        if node.pointee.hasChecks { validateContainer(frame, p, depth) }
     }
 
-    /// Looks for required keys that did not come, and counts those of a map.
-    @inline(never) private mutating func judgeObject(
+    /// Finds missing required keys, and checks the count of a map.
+    @inline(never) private mutating func validateObject(
         _ frame: UnsafeMutablePointer<Frame>, _ rule: UnsafePointer<ObjectRule>, _ depth: Int
     ) {
         let table = rule.pointee.keys
@@ -76,11 +76,11 @@ extension Validator {
             if !isThere { missing(member, depth - 1, at: frame.pointee.start) }
         }
         if rule.pointee.count >= 0 {
-            judgeCount(frame, rule.pointee.count, frame.pointee.count, "an object", "keys", depth)
+            validateCount(frame, rule.pointee.count, frame.pointee.count, "an object", "keys", depth)
         }
     }
 
-    private mutating func judgeCount(
+    private mutating func validateCount(
         _ frame: UnsafeMutablePointer<Frame>, _ index: Int32, _ count: Int, _ noun: String, _ parts: String,
         _ depth: Int
     ) {
@@ -91,8 +91,8 @@ extension Validator {
         }
     }
 
-    /// The user's checks, for an array or object that fits otherwise.
-    private mutating func judgeContainer(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
+    /// Runs custom checks for an array or an object without other problems.
+    private mutating func validateContainer(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
         guard problems.count == frame.pointee.problemsBefore else { return }
         for index in frame.pointee.node.pointee.checks where !passes(index, frame.pointee.start, p + 1) {
             problem(.value, depth - 1, at: frame.pointee.start) { validator in
@@ -102,9 +102,9 @@ extension Validator {
         }
     }
 
-    // MARK: Keys of the shape
+    // MARK: Keys of a shape
 
-    /// The place of a key among all members; -1 if the table does not have it.
+    /// The index of a key in `members`; -1 if the table does not contain it.
     func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable) -> Int {
         if table.count == 0 { return -1 }
         var slot = Int32(truncatingIfNeeded: hash) & table.mask

@@ -1,7 +1,7 @@
 extension Validator {
     // MARK: Reporting
 
-    /// Counts a problem, and lists it if there is room; so the words are not made in vain.
+    /// Counts a problem, and creates its text only if the list is not full.
     mutating func problem(
         _ kind: JSONProblem.Kind, _ depth: Int, at p: BytePointer,
         _ words: (borrowing Self) -> (expected: String, found: String)
@@ -14,7 +14,7 @@ extension Validator {
 
     mutating func duplicate(_ depth: Int, at p: BytePointer) {
         guard limits.refusesRepeatedKeys else { return }
-        problem(.duplicateKey, depth, at: p) { _ in ("each key once", "a key that was there before") }
+        problem(.duplicateKey, depth, at: p) { _ in ("each key once", "a repeated key") }
     }
 
     @inline(never) mutating func mismatch(_ node: UnsafePointer<ShapeRule>, _ depth: Int, at p: BytePointer) {
@@ -25,7 +25,7 @@ extension Validator {
         if problems.isFull { return problems.addUnlisted(1) }
         let key = String(decoding: program.pool[Int(member.text)..<Int(member.text + member.length)], as: UTF8.self)
         let pointer = JSONPointer.appending(key, to: pointer(depth))
-        let expected = wanted(tables.nodes + Int(member.node))
+        let expected = expectedValue(tables.nodes + Int(member.node))
         problems.add(
             JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p - base))
     }
@@ -48,7 +48,7 @@ extension Validator {
             offset: p - base)
     }
 
-    /// The way to the current value in a number of frames.
+    /// The pointer to the current value within a number of frames.
     func pointer(_ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
@@ -61,13 +61,13 @@ extension Validator {
         return pointer
     }
 
-    /// The key whose opening quote stands here.
+    /// The key that starts with this quote.
     func key(_ quote: BytePointer) -> String {
         let scan = Lexer.string(quote + 1, end)
         return scan.fault == .none ? JSONText(start: quote + 1, end: scan.end - 1).string(limit: 256) : ""
     }
 
-    // MARK: Words
+    // MARK: Descriptions
 
     static func kindWord(_ p: BytePointer) -> String {
         switch p.pointee {
@@ -80,7 +80,7 @@ extension Validator {
         }
     }
 
-    /// The kinds that a node accepts.
+    /// Describes the kinds that a node accepts.
     func kindWords(_ node: UnsafePointer<ShapeRule>) -> [String] {
         let kinds = node.pointee.kinds
         if kinds == ValueKind.all { return ["a value"] }
@@ -113,13 +113,13 @@ extension Validator {
         return node.pointee.plain & ValueKind.number == ValueKind.integer
     }
 
-    /// What a value of the right kind should have been.
-    func expected(_ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ objection: Objection) -> String {
-        if case .check(let index) = objection { return program.checks[Int(index)].expected }
+    /// Describes the constraint that a value of the right kind violates.
+    func expected(_ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ violation: Violation) -> String {
+        if case .check(let index) = violation { return program.checks[Int(index)].expected }
         if kind == ValueKind.string, node.pointee.string >= 0 {
             let rule = program.strings[Int(node.pointee.string)]
             if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
-            switch objection {
+            switch violation {
             case .pattern: return words(pattern: rule)
             case .patternBytes: return "a string of at most \(limits.maximumPatternBytes) bytes for its pattern"
             case .patternSteps: return "\(words(pattern: rule)) within \(limits.maximumPatternSteps) steps"
@@ -138,8 +138,8 @@ extension Validator {
         return MessageText.list(kindWords(node))
     }
 
-    /// What a value should be, before anything is known of it.
-    func wanted(_ node: UnsafePointer<ShapeRule>) -> String {
+    /// Describes the expected value, whatever was found.
+    func expectedValue(_ node: UnsafePointer<ShapeRule>) -> String {
         let kinds = node.pointee.kinds
         guard node.pointee.ambiguous == 0, kinds & ~ValueKind.string == 0 || kinds & ~ValueKind.number == 0 else {
             return MessageText.list(kindWords(node))
@@ -165,8 +165,8 @@ extension Validator {
         MessageText.list(constants.prefix(12).map(\.description) + (constants.count > 12 ? ["others"] : []))
     }
 
-    func found(_ objection: Objection, _ start: BytePointer) -> String {
-        switch objection {
+    func found(_ violation: Violation, _ start: BytePointer) -> String {
+        switch violation {
         case .length(0): "an empty string"
         case .length(let length): "\(length)"
         case .fraction: "a number with a fraction"

@@ -1,11 +1,11 @@
 import ErrandEssentials
 
-/// Why a value does not fit, as briefly as the validator can say it to itself.
-enum Objection {
+/// The constraint that a scalar violates.
+enum Violation {
     case kind
     case length(Int)
     case pattern
-    /// The string is longer than patterns are tried on.
+    /// The string exceeds the limit for patterns.
     case patternBytes(Int)
     case patternSteps
     case constant
@@ -13,7 +13,7 @@ enum Objection {
     case range
     case check(Int32)
 
-    /// How much it tells against an alternative: a constant is there to tell alternatives apart.
+    /// The cost for an alternative; constants weigh more, since they discriminate alternatives.
     var weight: Int { if case .constant = self { 8 } else { 1 } }
 
     var kind: JSONProblem.Kind {
@@ -26,28 +26,28 @@ enum Objection {
 }
 
 extension Validator {
-    /// Reports a scalar that does not fit; for a node with several rules for its kind, `choose` has done so.
-    @inline(never) mutating func judge(
+    /// Reports a scalar that does not fit; `choose` reports it for a node with several rules for its kind.
+    @inline(never) mutating func validateScalar(
         _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
     ) {
-        guard let objection = objection(node, kind, start, end) else { return }
-        if case .kind = objection { return mismatch(node, depth, at: start) }
-        problem(objection.kind, depth, at: start) { ($0.expected(node, kind, objection), $0.found(objection, start)) }
+        guard let violation = violation(node, kind, start, end) else { return }
+        if case .kind = violation { return mismatch(node, depth, at: start) }
+        problem(violation.kind, depth, at: start) { ($0.expected(node, kind, violation), $0.found(violation, start)) }
     }
 
-    /// What a node that is not ambiguous has against a scalar.
-    mutating func objection(
+    /// The constraint of an unambiguous node that a scalar violates; nil if it fits.
+    mutating func violation(
         _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer
-    ) -> Objection? {
+    ) -> Violation? {
         if node.pointee.plain & kind != 0 { return nil }
         if node.pointee.kinds & kind == 0 { return .kind }
         if kind == ValueKind.string, node.pointee.string >= 0 {
             let text = JSONText(start: start + 1, end: end - 1)
-            if let objection = objection(program.strings[Int(node.pointee.string)], text) { return objection }
+            if let violation = violation(program.strings[Int(node.pointee.string)], text) { return violation }
         }
         if kind & ValueKind.number != 0, node.pointee.number >= 0 {
             let number = JSONNumber(start: start, end: end)
-            if let objection = objection(program.numbers[Int(node.pointee.number)], number, kind) { return objection }
+            if let violation = violation(program.numbers[Int(node.pointee.number)], number, kind) { return violation }
         }
         if node.pointee.hasChecks {
             for index in node.pointee.checks where !passes(index, start, end) { return .check(index) }
@@ -55,7 +55,7 @@ extension Validator {
         return nil
     }
 
-    private mutating func objection(_ rule: StringRule, _ text: JSONText) -> Objection? {
+    private mutating func violation(_ rule: StringRule, _ text: JSONText) -> Violation? {
         if rule.constants >= 0 {
             let hasEscapes = text.hasEscapes
             let place = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.keys)
@@ -65,10 +65,10 @@ extension Validator {
             let length = text.scalars(limit: .max)
             if !program.bounds[Int(rule.length)].contains(length) { return .length(length) }
         }
-        return rule.pattern < 0 ? nil : objection(pattern: rule.pattern, text)
+        return rule.pattern < 0 ? nil : violation(pattern: rule.pattern, text)
     }
 
-    private func objection(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Objection? {
+    private func violation(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Violation? {
         if rule.constants >= 0 {
             return program.constants[Int(rule.constants)].contains { $0.equals(number) } ? nil : .constant
         }
@@ -80,7 +80,7 @@ extension Validator {
         return nil
     }
 
-    private mutating func objection(pattern: Int32, _ text: JSONText) -> Objection? {
+    private mutating func violation(pattern: Int32, _ text: JSONText) -> Violation? {
         if text.count > limits.maximumPatternBytes { return .patternBytes(text.count) }
         guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
         let outcome: PatternOutcome

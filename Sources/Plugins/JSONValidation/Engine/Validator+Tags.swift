@@ -1,14 +1,14 @@
-/// Objects of several shapes that one key tells apart: that key is looked up first, so that a value is weighed for the
-/// shapes with its tag only, however many there are.
+/// Objects of several shapes that a tag discriminates: the tag is read first, so that a value is matched against the shapes
+/// with its tag only.
 extension Validator {
     private enum Tag {
         case value(BytePointer)
         case missing
-        /// The text is no JSON here, or the key is too far away to look for: all shapes compete.
+        /// The text is not JSON here, or the key is too far away: the value is matched against all shapes.
         case unreadable
     }
 
-    /// Nil if all alternatives have to compete.
+    /// Nil if the value has to be matched against all alternatives.
     mutating func choose(byTagOf node: UnsafePointer<ShapeRule>, at start: BytePointer, depth: Int) -> Choice? {
         let rule = program.tags[Int(node.pointee.tag)]
         switch find(rule.key, in: start) {
@@ -28,8 +28,8 @@ extension Validator {
         }
     }
 
-    /// The tag is none that a shape has. If the rest speaks for one shape, that one explains itself; otherwise the tags of
-    /// all that fit as well are what was expected.
+    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems for that one, otherwise
+    /// the tags of all that fit equally well.
     private mutating func choose(
         without rule: TagRule, _ node: UnsafePointer<ShapeRule>, _ start: BytePointer, at p: BytePointer?, _ depth: Int
     ) -> Choice {
@@ -38,13 +38,13 @@ extension Validator {
             problems.addUnlisted(1)
             return unread
         }
-        guard let (contest, end) = weigh([node - tables.nodes], at: start, depth) else {
-            return Choice(node: node, end: start, isOver: true)
+        guard let (match, end) = evaluate([node - tables.nodes], at: start, depth) else {
+            return Choice(node: node, end: start, isAtEnd: true)
         }
-        let least = contest.candidates.reduce(Int.max) { min($0, $1.cost) }
-        let closest = contest.candidates.filter { $0.cost == least }
-        if closest.count == 1, let best = closest.first, rereadable >= end - start {
-            rereadable -= end - start
+        let least = match.candidates.reduce(Int.max) { min($0, $1.cost) }
+        let closest = match.candidates.filter { $0.cost == least }
+        if closest.count == 1, let best = closest.first, rereadBudget >= end - start {
+            rereadBudget -= end - start
             return Choice(node: tables.nodes + best.node, end: start)
         }
         let nodes = Set(closest.map { Int32($0.node) })
@@ -70,13 +70,13 @@ extension Validator {
         problems.add(problem)
     }
 
-    // MARK: Looking ahead
+    // MARK: Lookahead
 
-    /// Passes over the members of an object until a key comes; judges nothing.
+    /// Skips the members of an object up to a key, without validating them.
     private mutating func find(_ key: KeyTable, in start: BytePointer) -> Tag {
         var p = Lexer.skipSpace(start + 1, end)
-        let limit = end - p > skippable ? p + skippable : end
-        defer { skippable -= min(skippable, p - start) }
+        let limit = end - p > skipBudget ? p + skipBudget : end
+        defer { skipBudget -= min(skipBudget, p - start) }
         if p < end, p.pointee == Lexer.closeBrace { return .missing }
         while p < limit, p.pointee == Lexer.quote {
             let scan = Lexer.string(p + 1, end)
@@ -100,7 +100,7 @@ extension Validator {
         return .unreadable
     }
 
-    /// Behind a value; nil if it does not end before the limit.
+    /// The end of a value; nil if it does not end before the limit.
     private func skipValue(_ start: BytePointer, _ limit: BytePointer) -> BytePointer? {
         var p = start
         var depth = 0

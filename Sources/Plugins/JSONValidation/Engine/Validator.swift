@@ -1,7 +1,7 @@
-/// Judges one text in one pass: reads the bytes, keeps a frame for each open array and object, and lists what is wrong.
+/// Validates one text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///
-/// The loop is one function over raw pointers on purpose: everything that a right document needs is in it, and whatever
-/// is rare is a call out of it.
+/// The loop is deliberately one function over raw pointers: it contains everything that a valid document needs, and calls
+/// other functions only for what is rare.
 struct Validator: ~Copyable {
     let program: ShapeProgram
     let tables: ShapeTables
@@ -11,62 +11,38 @@ struct Validator: ~Copyable {
     /// The frame of the document at 0, then one for each open array or object.
     var frames: UnsafeMutablePointer<Frame>
     var capacity = 16
-    /// For each key of an object, and for the start of each object, the key that followed it last time.
+    /// For each key of an object, and for the start of each object, the key that followed it the last time.
     let successors: UnsafeMutablePointer<Int32>
     var keys: KeySet
     var problems: ProblemList
-    /// How many objects were opened: the number of the last one.
+    /// The number of objects opened so far, which identifies the last one.
     var objects = 0
-    /// Bytes that may still be read again to explain why no alternative fits.
-    var rereadable: Int
-    /// Bytes that may still be passed over to find the key that tells alternatives apart.
-    var skippable: Int
+    /// How many bytes may still be read again to explain why no alternative fits.
+    var rereadBudget: Int
+    /// How many bytes may still be skipped to find the key that discriminates alternatives.
+    var skipBudget: Int
     var machine = PatternMachine()
-    /// Where a node stands among the candidates of a contest; -1 if nowhere. Empty before the first contest.
-    var places: [Int32] = []
-
-    struct Frame {
-        var node: UnsafePointer<ShapeRule>
-        /// The node of elements, or of keys that the rule does not name.
-        var others: UnsafePointer<ShapeRule>
-        /// Nil for an array, and for an object of which nothing is asked.
-        var rule: UnsafePointer<ObjectRule>?
-        /// Its bracket.
-        var start: BytePointer
-        /// The quote of the current key.
-        var key: BytePointer
-        /// The elements before the current one, or the keys that the rule does not name.
-        var count = 0
-        /// A bit for each of the first 64 keys of the rule.
-        var seen: UInt64 = 0
-        /// Where `successors` says which key comes next.
-        var place = 0
-        /// The number of the object.
-        var object = 0
-        /// How many keys were remembered, and how many problems known, before it.
-        var keysBefore = 0
-        var problemsBefore = 0
-        var isObject: Bool
-    }
+    /// The index of a node among the candidates of an alternative match; -1 if it is none. Empty before the first match.
+    var candidateIndexes: [Int32] = []
 
     init(_ program: ShapeProgram, _ tables: ShapeTables, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
         self.program = program
         self.tables = tables
         self.limits = limits
-        // A pointer to compare with, where there is no text.
+        // An empty text has no address; this pointer is compared only.
         base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
         end = base + text.count
         frames = Self.makeFrames(capacity, tables, base)
         keys = KeySet(limit: limits.maximumKeys)
         problems = ProblemList(limit: limits.maximumProblems)
-        rereadable = text.count * 4 + 1 << 20
-        skippable = rereadable
+        rereadBudget = text.count * 4 + 1 << 20
+        skipBudget = rereadBudget
         successors = .allocate(capacity: program.members.count + program.objects.count)
         for index in program.members.indices { successors[index] = -1 }
         for (index, object) in program.objects.enumerated() {
             let keys = object.keys
             successors[program.members.count + index] = keys.count > 0 && !object.isWide ? keys.first : -1
-            // The keys of a wide object are all remembered, so that a quick look at one is not enough.
+            // All keys of a wide object go to the key set, so that the fast comparison does not apply.
             if object.isWide { continue }
             for place in 0..<Int(keys.count) {
                 successors[Int(keys.first) + place] = keys.first + Int32((place + 1) % Int(keys.count))
@@ -108,7 +84,7 @@ struct Validator: ~Copyable {
             if node.pointee.ambiguous != 0 {
                 let choice = choose(among: node, at: p, depth: depth)
                 node = choice.node
-                if choice.isOver { return }
+                if choice.isAtEnd { return }
                 p = choice.end
             }
             if p == start {
@@ -118,20 +94,20 @@ struct Validator: ~Copyable {
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     if node.pointee.plain & ValueKind.string == 0, !(node.pointee.isNonEmptyString && p - start > 2) {
-                        judge(node, ValueKind.string, start, p, depth)
+                        validateScalar(node, ValueKind.string, start, p, depth)
                     }
                 case 0x2D, 0x30...0x39:
                     let (scan, isPlain) = Lexer.number(p, end)
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
-                    if node.pointee.plain & kind == 0 { judge(node, kind, start, p, depth) }
+                    if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
                 case 0x74, 0x66, 0x6E:
                     let scan = Lexer.literal(p, end)
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
-                    if node.pointee.plain & kind == 0 { judge(node, kind, start, p, depth) }
+                    if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
                 case Lexer.openBrace, Lexer.openBracket:
                     depth += 1
                     if depth > limits.maximumDepth { return tooDeep(at: p, depth: depth - 1) }
@@ -157,7 +133,7 @@ struct Validator: ~Copyable {
                 default: return stop(.value, at: p, depth: depth)
                 }
             }
-            // Behind a value: what closes here, then on to the next key or element.
+            // After a value: closing brackets, then the next key or element.
             while true {
                 if depth == 0 {
                     p = Lexer.skipSpace(p, end)
@@ -194,7 +170,7 @@ struct Validator: ~Copyable {
                 }
                 break
             }
-            // A key. Mostly it is the one that followed the last one in the object before.
+            // A key. Mostly it is the one that followed the previous key in the object before.
             guard p < end, p.pointee == Lexer.quote else { return stop(.key, at: p, depth: depth - 1) }
             frame.pointee.key = p
             let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.place])
@@ -219,72 +195,5 @@ struct Validator: ~Copyable {
             }
             p = Lexer.skipSpace(p, end)
         }
-    }
-
-    /// Whether a key and its closing quote stand here; at least 16 bytes are left.
-    @inline(__always)
-    private func isKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool {
-        guard Lexer.word(p) & rule.pointee.mask0 == rule.pointee.word0,
-            Lexer.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
-        else { return false }
-        return rule.pointee.length < 16 || isLongKey(rule, p, end)
-    }
-
-    @inline(never) private func isLongKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool
-    {
-        let length = Int(rule.pointee.length)
-        return end - p > length && p[length] == Lexer.quote && isText(rule, JSONText(start: p, end: p + length), false)
-    }
-
-    @inline(__always) private mutating func open(
-        _ frame: UnsafeMutablePointer<Frame>, _ node: UnsafePointer<ShapeRule>, at p: BytePointer, isObject: Bool,
-        depth: Int
-    ) {
-        let kind = isObject ? ValueKind.object : ValueKind.array
-        var node = node
-        if node.pointee.kinds & kind == 0 {
-            mismatch(node, depth, at: p)
-            node = tables.any
-        }
-        // Field by field, which is quicker than to move a frame in as a whole.
-        frame.pointee.node = node
-        frame.pointee.others = tables.any
-        frame.pointee.rule = nil
-        frame.pointee.start = p
-        frame.pointee.key = p
-        frame.pointee.count = 0
-        frame.pointee.seen = 0
-        frame.pointee.isObject = isObject
-        frame.pointee.keysBefore = keys.count
-        frame.pointee.problemsBefore = problems.count
-        if isObject {
-            objects &+= 1
-            frame.pointee.object = objects
-            if node.pointee.object >= 0 {
-                let rule = tables.objects + Int(node.pointee.object)
-                frame.pointee.rule = rule
-                frame.pointee.others = tables.nodes + Int(rule.pointee.others)
-                frame.pointee.place = program.members.count + Int(node.pointee.object)
-            }
-        } else if node.pointee.array >= 0 {
-            frame.pointee.others = tables.nodes + Int(program.arrays[Int(node.pointee.array)].element)
-        }
-    }
-
-    @inline(never) private mutating func growFrames() {
-        let grown = Self.makeFrames(capacity * 2, tables, base)
-        grown.update(from: frames, count: capacity)
-        frames.deallocate()
-        frames = grown
-        capacity *= 2
-    }
-
-    private static func makeFrames(
-        _ count: Int, _ tables: ShapeTables, _ base: BytePointer
-    ) -> UnsafeMutablePointer<Frame> {
-        let frames = UnsafeMutablePointer<Frame>.allocate(capacity: count)
-        let blank = Frame(node: tables.any, others: tables.any, start: base, key: base, isObject: false)
-        frames.initialize(repeating: blank, count: count)
-        return frames
     }
 }

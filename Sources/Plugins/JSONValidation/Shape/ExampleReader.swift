@@ -1,4 +1,4 @@
-/// Reads a text that the validator has accepted: its brackets can be trusted, and its depth is bounded.
+/// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
 struct ExampleReader {
     var p: BytePointer
     let end: BytePointer
@@ -49,7 +49,7 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Steps over a bracket or a comma; false behind the closing bracket.
+    /// Moves past a bracket or a comma; false after the closing bracket.
     private mutating func next(_ close: UInt8) -> Bool {
         skipSpace()
         guard p < end else { return false }

@@ -1,10 +1,10 @@
-/// What examples of one value have shown so far.
+/// The merged shape of the examples of one value.
 struct ExampleShape {
     enum Number { case integer, any }
     struct Object {
         var keys: [String] = []
         var members: [[UInt8]: ExampleShape] = [:]
-        /// How many objects were seen in all.
+        /// The number of objects.
         var count = 1
     }
 
@@ -14,7 +14,7 @@ struct ExampleShape {
     private var number: Number?
     private var elements: [ExampleShape]?
     private var object: Object?
-    /// How often a value was there.
+    /// The number of values.
     private var count = 1
 
     init() {}
@@ -23,7 +23,7 @@ struct ExampleShape {
     static let string = with { $0.hasString = true }
     static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
 
-    /// An array; its elements count as one, so there is one of them at most.
+    /// An array; its elements are merged into at most one.
     static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
 
     static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {
@@ -90,7 +90,7 @@ extension ExampleShape.Object {
             members: keys.compactMap { key in
                 members[Array(key.utf8)].map { member in
                     let shape = member.shape
-                    // Missing somewhere, it may be missing; null only if it was so.
+                    // A key that is missing in some objects is optional; it is nullable only if an example has null.
                     return (key: key, value: member.count < count ? .optional(shape, allowsNull: false) : shape)
                 }
             })

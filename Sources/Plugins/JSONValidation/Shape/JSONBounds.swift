@@ -1,9 +1,9 @@
-/// A range of the standard library's with its text.
+/// A range expression of the standard library, with its text.
 struct JSONBounds<Value: Comparable & Sendable>: Sendable {
     fileprivate var lower: Value?
     fileprivate var upper: Value?
     private var excludesUpper = false
-    /// For a range of a type that nobody here knows.
+    /// For a range expression of another type.
     fileprivate var other: (@Sendable (Value) -> Bool)?
 
     init(_ range: some RangeExpression<Value> & Sendable) {
@@ -26,7 +26,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
         return excludesUpper ? value < upper : value <= upper
     }
 
-    /// In Swift's own notation; nil for a range that has none.
+    /// The range in Swift's notation; nil for a range expression of another type.
     var text: String? {
         if other != nil { return nil }
         if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }
@@ -35,6 +35,6 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
-    /// Whether it is `1...`.
+    /// Whether the range is `1...`.
     var isAtLeastOne: Bool { lower == 1 && upper == nil && other == nil }
 }

@@ -1,24 +1,34 @@
-/// A scalar that a document has to contain as it is: `"draft"`, `3`, `0.5`, `true`, `nil`.
+/// A scalar that a value has to equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
 public enum JSONConstant: Sendable, Hashable {
+    /// `null`
     case null
+    /// `true` or `false`.
     case boolean(Bool)
+    /// A number without a fraction.
     case integer(Int)
+    /// Any number.
     case number(Double)
+    /// A string.
     case string(String)
 }
 
 extension JSONConstant: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
+    /// Makes a string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Makes an integer.
     public init(integerLiteral value: Int) { self = .integer(value) }
+    /// Makes a number.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// Makes a boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// Makes null.
     public init(nilLiteral: ()) { self = .null }
 }
 
 extension JSONConstant: CustomStringConvertible {
-    /// As it would be written, for messages.
+    /// The constant as JSON, for messages.
     public var description: String {
         switch self {
         case .null: "null"

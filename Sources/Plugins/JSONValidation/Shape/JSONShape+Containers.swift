@@ -1,25 +1,25 @@
 extension JSONShape {
     /// Any array.
-    public static let array = JSONShape(.array(.any, CountForm()))
+    public static let array = JSONShape(.array(.any, CountConstraint()))
     /// Any object.
     public static let object = JSONShape(.object([], closed: false))
 
-    /// An array whose elements all have one shape; an empty one passes.
-    public static func array(of element: JSONShape) -> JSONShape { JSONShape(.array(element, CountForm())) }
+    /// An array whose elements all have one shape; it may be empty.
+    public static func array(of element: JSONShape) -> JSONShape { JSONShape(.array(element, CountConstraint())) }
 
     /// An array with a number of elements: `.array(of: .string, count: 1...5)`.
     public static func array(of element: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
-        JSONShape(.array(element, CountForm(bounds: JSONBounds(count))))
+        JSONShape(.array(element, CountConstraint(bounds: JSONBounds(count))))
     }
 
     /// An object with these keys; if `closed`, with no others: `.object(["id": .integer], closed: true)`.
     ///
-    /// If a key stands there twice, the last one counts.
+    /// The last shape of a repeated key applies.
     public static func object(_ members: KeyValuePairs<String, JSONShape>, closed: Bool = false) -> JSONShape {
         object(members: members.map { ($0.key, $0.value) }, closed: closed)
     }
 
-    /// The same for keys that are computed.
+    /// An object with keys that are computed at run time; see ``object(_:closed:)``.
     public static func object(
         members: some Sequence<(key: String, value: JSONShape)>, closed: Bool = false
     ) -> JSONShape {
@@ -38,16 +38,16 @@ extension JSONShape {
     }
 
     /// An object with any keys whose values all have one shape.
-    public static func map(of value: JSONShape) -> JSONShape { JSONShape(.map(value, CountForm())) }
+    public static func map(of value: JSONShape) -> JSONShape { JSONShape(.map(value, CountConstraint())) }
 
     /// A map with a number of keys: `.map(of: .number, count: 1...)`.
     public static func map(of value: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
-        JSONShape(.map(value, CountForm(bounds: JSONBounds(count))))
+        JSONShape(.map(value, CountConstraint(bounds: JSONBounds(count))))
     }
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// An object with these keys, each required unless `.optional`; other keys may be there too.
+    /// An object with these keys, each required unless `.optional`; other keys are allowed.
     public init(dictionaryLiteral elements: (String, JSONShape)...) {
         self = .object(members: elements.map { (key: $0.0, value: $0.1) })
     }

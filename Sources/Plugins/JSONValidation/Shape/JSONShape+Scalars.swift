@@ -6,74 +6,75 @@ extension JSONShape {
     /// `true` or `false`; 0 and 1 are numbers.
     public static let boolean = JSONShape(.boolean)
     /// Any number.
-    public static let number = JSONShape(.number(NumberForm()))
+    public static let number = JSONShape(.number(NumberConstraint()))
     /// A number without a fraction, of any size: 7, and also 7.0 and 7e2, which are the same numbers.
-    public static let integer = JSONShape(.number(NumberForm(isInteger: true)))
+    public static let integer = JSONShape(.number(NumberConstraint(isInteger: true)))
     /// Any string.
-    public static let string = JSONShape(.string(StringForm()))
+    public static let string = JSONShape(.string(StringConstraint()))
 
     /// A number in a range: `.number(in: 0...1)`. Compared as a `Double`.
     public static func number(in range: some RangeExpression<Double> & Sendable) -> JSONShape {
-        JSONShape(.number(NumberForm(numbers: JSONBounds(range))))
+        JSONShape(.number(NumberConstraint(numbers: JSONBounds(range))))
     }
 
     /// An integer in a range: `.integer(in: 1...)`. One that no `Int` can hold is in no range.
     public static func integer(in range: some RangeExpression<Int> & Sendable) -> JSONShape {
-        JSONShape(.number(NumberForm(isInteger: true, integers: JSONBounds(range))))
+        JSONShape(.number(NumberConstraint(isInteger: true, integers: JSONBounds(range))))
     }
 
     /// A string with at least one character, if `nonEmpty`.
     public static func string(nonEmpty: Bool) -> JSONShape {
-        nonEmpty ? JSONShape(.string(StringForm(length: CountForm(bounds: JSONBounds(atLeast: 1))))) : .string
+        nonEmpty
+            ? JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(atLeast: 1))))) : .string
     }
 
     /// A string with a length in a range, counted in Unicode scalars: `.string(length: 1...80)`.
     public static func string(length: some RangeExpression<Int> & Sendable) -> JSONShape {
-        JSONShape(.string(StringForm(length: CountForm(bounds: JSONBounds(length)))))
+        JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(length)))))
     }
 
     /// A string that a regular expression matches as a whole: `.string(matching: /[a-z0-9-]+/)`.
     ///
-    /// The expression is read as ``string(pattern:)`` reads its source, whatever the options of the literal; one that
-    /// it does not support, or that is not made of a literal, makes ``validate(_:limits:)`` throw a problem of the kind
+    /// The source of the literal is interpreted as by ``string(pattern:)``, without the options of the literal. An expression
+    /// that is not supported, or not a literal, makes ``validate(_:limits:)`` throw a problem of the kind
     /// ``JSONProblem/Kind/shape``.
     public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
         let source = pattern._literalPattern
-        return JSONShape(.string(StringForm(pattern: source.map { JSONPattern($0) } ?? .unreadable)))
+        return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern($0) } ?? .unreadable)))
     }
 
     /// A string that a regular expression matches as a whole: `try .string(pattern: "[a-z0-9-]+")`.
     ///
-    /// The syntax is that of ECMA-262 with the flag `u`, as JSON Schema has it, over Unicode scalars: groups, classes,
+    /// The syntax is that of ECMA-262 with the flag `u`, as in JSON Schema, over Unicode scalars: groups, classes,
     /// `\d \w \s \b` in their ASCII meaning, `\p{L}` and other properties without scripts, `. ^ $ |`, greedy, lazy and
     /// counted quantifiers, lookahead and lookbehind, and `(?i:…)`. Backreferences and possessive quantifiers are not
-    /// supported. It is compiled here, once. The time that it takes grows with the length of the string times that of
-    /// the pattern, also for `(a+)+`; see ``JSONLimits/maximumPatternSteps``.
+    /// supported. The pattern is compiled once. The time to match is bounded by the length of the string times that of the
+    /// pattern, even for `(a+)+`; see ``JSONLimits/maximumPatternSteps``.
     ///
-    /// Throws ``JSONShapeError`` for a source that is no such expression, or too large.
+    /// Throws ``JSONShapeError`` for a source that is not valid, not supported or too large.
     public static func string(pattern source: String) throws(JSONShapeError) -> JSONShape {
         let pattern = JSONPattern(source)
         if case .failure(let error) = pattern.program { throw error }
-        return JSONShape(.string(StringForm(pattern: pattern)))
+        return JSONShape(.string(StringConstraint(pattern: pattern)))
     }
 
-    /// One of some constants: `.enumeration("draft", "sent", 3, nil)`.
+    /// One of several constants: `.enumeration("draft", "sent", 3, nil)`.
     public static func enumeration(_ constants: JSONConstant...) -> JSONShape { JSONShape(.constants(constants)) }
 
-    /// One of some constants that are computed: `.enumeration(Status.allCases.map { .string($0.rawValue) })`.
+    /// One of several constants in an array: `.enumeration(Status.allCases.map { .string($0.rawValue) })`.
     public static func enumeration(_ constants: [JSONConstant]) -> JSONShape { JSONShape(.constants(constants)) }
 }
 
-/// A shape that cannot be made: its pattern is no regular expression, or one that is not supported.
+/// Thrown for a pattern that is not a valid regular expression, or not supported.
 public struct JSONShapeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The pattern.
     public let pattern: String
-    /// What is wrong with it; completes "the pattern …".
+    /// The reason; completes "the pattern …".
     public let reason: String
-    /// Where: Unicode scalars from its start.
+    /// The position in the pattern, in Unicode scalars.
     public let offset: Int
 
-    /// A sentence with the pattern in it.
+    /// A sentence that contains the pattern.
     public var description: String {
         "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
     }

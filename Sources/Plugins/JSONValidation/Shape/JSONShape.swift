@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// What a JSON document has to look like.
+/// The expected structure of a JSON document.
 ///
 /// ```swift
 /// let users: JSONShape = .array(of: [
@@ -9,43 +9,43 @@ public import ErrandEssentials
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys; keys that it does not name may be there too, unless it is
-/// `.object([…], closed: true)`. Every key must be there unless its shape is `.optional`, and null passes only where
-/// `.optional`, `.nullable`, `.null` or `.any` allows it. An array literal is an array of elements that fit one of its
-/// shapes. A shape is compiled once, when it is first used: keep one that is used often in a `static let`.
+/// A dictionary literal is an object with those keys; other keys are allowed, unless it is `.object([…], closed: true)`.
+/// Every key is required unless its shape is `.optional`, and null is valid only for `.optional`, `.nullable`, `.null` and
+/// `.any`. An array literal is an array of elements that fit one of its shapes. A shape is compiled at its first use: keep
+/// a shape that is used often in a `static let`.
 ///
-/// Shapes may lie 1,000 levels deep within each other. ``validate(_:limits:)`` refuses every text for one that is
-/// deeper, with a problem of the kind ``JSONProblem/Kind/shape``.
+/// Shapes may be nested 1,000 levels deep. For a deeper one ``validate(_:limits:)`` rejects every text, with a problem of
+/// the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
-    /// Levels of shapes within shapes.
+    /// The maximum nesting of shapes.
     static let maximumDepth = 1_000
 
     let node: ShapeNode
 
     init(_ form: ShapeForm) { node = ShapeNode(form) }
 
-    /// Throws everything that is wrong with a JSON text, up to a bound: what is no JSON by RFC 8259 and what does not
-    /// fit. One pass over the bytes; builds no objects. Memory grows with the depth of the text, and with the number of
-    /// keys of the objects around the place where it reads.
+    /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the shape. Reads the
+    /// bytes in one pass without building objects. Memory grows with the depth of the text, and with the number of keys in
+    /// the open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        let error = data.withUnsafeBytes { node.program.judge($0, limits) }
+        let error = data.withUnsafeBytes { node.program.validate($0, limits) }
         if let error { throw error }
     }
 
-    /// The same for bytes that somebody else holds; they are not kept.
+    /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.
     public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        if let error = node.program.judge(bytes, limits) { throw error }
+        if let error = node.program.validate(bytes, limits) { throw error }
     }
 }
 
-/// A form with the program that it is compiled into at its first use; shapes share it.
+/// A form with the program that it is compiled to at its first use. Copies of a shape share it.
 final class ShapeNode: Sendable {
     let form: ShapeForm
-    /// Levels of shapes within shapes, with this one.
+    /// The nesting of shapes, including this one.
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    /// Beyond the bound the parts are dropped, so that no release of a shape needs more stack than the bound allows.
+    /// The parts of a shape beyond the limit are dropped, so that releasing a shape needs a bounded stack.
     init(_ form: ShapeForm) {
         depth = 1 + form.innerDepth { $0.node.depth }
         self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
@@ -54,24 +54,24 @@ final class ShapeNode: Sendable {
     var program: ShapeProgram { compiled.value { ShapeCompiler.compile(self) } }
 }
 
-/// What can be said of a value.
+/// The forms of shapes.
 enum ShapeForm: Sendable {
     case any
     case null
     case boolean
-    case number(NumberForm)
-    case string(StringForm)
+    case number(NumberConstraint)
+    case string(StringConstraint)
     case constants([JSONConstant])
-    case array(JSONShape, CountForm)
+    case array(JSONShape, CountConstraint)
     case object([ObjectMember], closed: Bool)
-    case map(JSONShape, CountForm)
+    case map(JSONShape, CountConstraint)
     case either([JSONShape])
     case nullable(JSONShape)
     case optional(JSONShape, allowsNull: Bool)
     case custom(JSONShape, JSONCheck)
     case recursive(ShapeReference, JSONShape)
     case reference(ShapeReference)
-    /// In the place of a shape that is too deep.
+    /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
     /// The depth of the deepest part; 0 without parts.
@@ -88,18 +88,18 @@ enum ShapeForm: Sendable {
     }
 }
 
-struct NumberForm: Sendable {
+struct NumberConstraint: Sendable {
     var isInteger = false
     var integers: JSONBounds<Int>?
     var numbers: JSONBounds<Double>?
 }
 
-struct StringForm: Sendable {
-    var length = CountForm()
+struct StringConstraint: Sendable {
+    var length = CountConstraint()
     var pattern: JSONPattern?
 }
 
-struct CountForm: Sendable {
+struct CountConstraint: Sendable {
     var bounds: JSONBounds<Int>?
 }
 
@@ -108,16 +108,16 @@ struct ObjectMember: Sendable {
     var shape: JSONShape
 }
 
-/// The identity of a recursive shape within itself.
+/// Identifies a recursive shape within itself.
 final class ShapeReference: Sendable {}
 
-/// A check of the user's own, with the words for what it expects.
+/// A custom check, with the description of what it expects.
 struct JSONCheck: Sendable {
     var expected: String
     var passes: @Sendable (JSONFragment) throws -> Bool
 }
 
-/// A regular expression, compiled once, or why it cannot be carried out.
+/// A regular expression, compiled once, or the reason why it is not supported.
 struct JSONPattern: Sendable {
     let source: String
     let program: Result<PatternProgram, JSONShapeError>
@@ -131,7 +131,7 @@ struct JSONPattern: Sendable {
 
     private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
 
-    /// Of a regular expression that has no source, such as one that is made of components.
+    /// For a regular expression without a source, such as one that is built of components.
     static let unreadable = JSONPattern(
         JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
 }

@@ -1,7 +1,7 @@
-/// Why a source is no regular expression that can be carried out, and where that shows.
+/// Why a regular expression is not valid or not supported, and where.
 struct PatternFault: Error, Hashable {
     /// Completes "the pattern …": "has a group that is not closed".
     var reason: String
-    /// Unicode scalars before the place.
+    /// The position, in Unicode scalars.
     var offset: Int
 }

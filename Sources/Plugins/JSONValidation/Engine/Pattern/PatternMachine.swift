@@ -1,13 +1,13 @@
-/// What became of a pattern on a text.
+/// The result of matching a pattern.
 enum PatternOutcome: Sendable {
     case matches, differs
-    /// The budget of steps was used up before.
+    /// The limit of steps was reached first.
     case exceeded
 }
 
-/// Carries out programs on UTF-8 that is known to be well-formed. One machine serves many texts, one after the other.
+/// Runs programs on well-formed UTF-8. One machine is used for many texts, one after the other.
 struct PatternMachine {
-    /// Whether a pattern has to match a text as a whole, or somewhere within it.
+    /// Whether a pattern has to match the whole text, or a part of it.
     enum Scope { case whole, anywhere }
 
     private struct Threads {
@@ -29,20 +29,20 @@ struct PatternMachine {
 
     private var spare: [(Threads, Threads)] = []
     private var stack: [Int32] = []
-    /// What lookarounds said, by their entry and their place.
+    /// The results of lookarounds, by their entry and position.
     private var looks: [Int: Bool] = [:]
     private var left = 0
 
     init() {}
 
-    /// What a run reads all the time, without a look at the program.
+    /// The values that the inner loop reads, copied from the program.
     private struct Run {
         let steps: UnsafeBufferPointer<PatternStep>
         let sets: UnsafeBufferPointer<PatternProgram.CompiledSet>
         let text: UnsafeBufferPointer<UInt8>
     }
 
-    /// Whether a text matches, in at most so many steps.
+    /// Matches a text, in a limited number of steps.
     mutating func run(
         _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int
     ) -> PatternOutcome {
@@ -86,13 +86,13 @@ struct PatternMachine {
 
     private static func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
         switch run.steps[Int(place)] {
-        case .scalar(let wanted): wanted == value
+        case .scalar(let expected): expected == value
         case .set(let index): run.sets[Int(index)].contains(value)
         default: false
         }
     }
 
-    /// Adds a step and all that follow it without reading; whether the end of the pattern is among them.
+    /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
     private mutating func add(
         _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, _ isWhole: Bool
     ) -> Bool {
@@ -148,7 +148,7 @@ struct PatternMachine {
         }
     }
 
-    /// Characters of words are ASCII, so a byte tells.
+    /// Word characters are ASCII, so that a byte is sufficient.
     private static func isWord(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Bool {
         guard text.indices.contains(index) else { return false }
         return switch text[index] {

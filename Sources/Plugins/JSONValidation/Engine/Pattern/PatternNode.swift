@@ -1,16 +1,16 @@
-/// A regular expression as a tree.
+/// The syntax tree of a regular expression.
 indirect enum PatternNode: Sendable {
     case empty
     case set(PatternSet)
     case sequence([PatternNode])
     case alternation([PatternNode])
-    /// Without an upper bound where `most` is nil. Greedy and lazy repetitions match the same strings.
+    /// A repetition, unbounded if `most` is nil. Greedy and lazy repetitions match the same strings.
     case repetition(PatternNode, least: Int, most: Int?)
     case assertion(PatternAssertion)
     case look(PatternNode, isAhead: Bool, isNegative: Bool)
 }
 
-/// A condition on a place between two scalars.
+/// A condition on a position between two scalars.
 enum PatternAssertion: Sendable {
     case start, end, boundary, noBoundary
 }
@@ -51,7 +51,7 @@ struct PatternSet: Sendable {
         return next <= 0x10FFFF ? found + [next...0x10FFFF] : found
     }
 
-    // MARK: The sets that have a name (ECMA-262, section 22.2.2.9)
+    // MARK: Named sets (ECMA-262, section 22.2.2.9)
 
     static let digit = PatternSet([0x30...0x39])
     static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
@@ -60,10 +60,10 @@ struct PatternSet: Sendable {
         0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
-    /// What `.` matches: all but line terminators.
+    /// The set of `.`: all scalars except line terminators.
     static let dot = PatternSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029], isNegated: true)
 
-    /// With both cases of each character; of a range of more than 4,096 characters, as it is.
+    /// Adds the other case of each character, except for ranges of more than 4,096 characters.
     var withoutCase: PatternSet {
         var set = self
         for range in ranges where range.count <= 4_096 {

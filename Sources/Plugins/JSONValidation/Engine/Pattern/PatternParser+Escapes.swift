@@ -1,5 +1,5 @@
 extension PatternParser {
-    /// From behind the backslash on.
+    /// Parses an escape after its backslash.
     mutating func escapeOutsideClass(_ start: Int) throws(PatternFault) -> PatternNode {
         switch peek {
         case "b":
@@ -15,7 +15,7 @@ extension PatternParser {
         }
     }
 
-    /// From behind the opening bracket to behind the closing one.
+    /// Parses a class after its opening bracket, including the closing one.
     mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
         var set = PatternSet()
         if peek == "^" {
@@ -51,7 +51,7 @@ extension PatternParser {
         }
     }
 
-    /// An escape that stands for characters, from behind the backslash on.
+    /// Parses an escape for characters, after its backslash.
     private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> PatternSet {
         guard let letter = next() else { throw fault("ends within an escape", at: start) }
         switch letter {
@@ -73,16 +73,16 @@ extension PatternParser {
             return PatternSet("\0")
         case "c":
             guard let control = next(), control.isASCII, control.properties.isAlphabetic else {
-                throw fault("has an escape that is none", at: start)
+                throw fault("has an invalid escape", at: start)
             }
             return PatternSet([control.value & 0x1F...control.value & 0x1F])
         case "x": return try scalar(start, try hexadecimal(2, start))
         case "u": return try unicode(start)
         default:
-            // Syntax characters and the slash in the grammar; other punctuation means nothing else either.
+            // Syntax characters and the slash, as in the grammar; other punctuation has no other meaning.
             guard letter.isASCII, letter.value > 0x20, !letter.properties.isAlphabetic, letter.value != 0x7F,
                 letter < "0" || letter > "9"
-            else { throw fault("has an escape that is none", at: start) }
+            else { throw fault("has an invalid escape", at: start) }
             return PatternSet(letter)
         }
     }
@@ -96,7 +96,7 @@ extension PatternParser {
                 value = min(value << 4 | digit, 0x11_0000)
                 (place, count) = (place + 1, count + 1)
             }
-            guard next() == "}", count > 0 else { throw fault("has an escape that is none", at: start) }
+            guard next() == "}", count > 0 else { throw fault("has an invalid escape", at: start) }
             return try scalar(start, value)
         }
         let unit = try hexadecimal(4, start)
@@ -109,7 +109,7 @@ extension PatternParser {
     private mutating func hexadecimal(_ count: Int, _ start: Int) throws(PatternFault) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<count {
-            guard let digit = next()?.hexadecimal else { throw fault("has an escape that is none", at: start) }
+            guard let digit = next()?.hexadecimal else { throw fault("has an invalid escape", at: start) }
             value = value << 4 | digit
         }
         return value
@@ -121,7 +121,7 @@ extension PatternParser {
     }
 
     private mutating func property(_ start: Int, isNegated: Bool) throws(PatternFault) -> PatternSet {
-        guard next() == "{" else { throw fault("has an escape that is none", at: start) }
+        guard next() == "{" else { throw fault("has an invalid escape", at: start) }
         var name = ""
         while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
         guard scalars[place - 1] == "}", let property = PatternProperty(name) else {
@@ -134,7 +134,7 @@ extension PatternParser {
 }
 
 extension PatternSet {
-    /// The scalar of a set that has one.
+    /// The scalar of a set with a single one.
     fileprivate var single: UInt32? {
         guard !isNegated, properties.isEmpty, ranges.count == 1, ranges[0].count == 1 else { return nil }
         return ranges[0].lowerBound

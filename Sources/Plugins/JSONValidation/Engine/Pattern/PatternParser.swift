@@ -1,9 +1,8 @@
-/// Reads the syntax of ECMA-262 (section 22.2.1) with the flag `u`, without backreferences; of the
-/// modifiers it knows `i`.
+/// Parses the syntax of ECMA-262 (section 22.2.1) with the flag `u` and the modifier `i`, without backreferences.
 struct PatternParser {
-    /// How deep groups may lie within groups.
+    /// The maximum nesting of groups.
     static let maximumDepth = 100
-    /// The longest source in Unicode scalars.
+    /// The maximum length of the source in Unicode scalars.
     static let maximumLength = 16_384
     /// The largest number in a quantifier.
     static let maximumCount = 65_535
@@ -36,9 +35,9 @@ struct PatternParser {
     }
 
     mutating func skip(_ text: String) -> Bool {
-        let wanted = Array(text.unicodeScalars)
-        guard scalars[place...].starts(with: wanted) else { return false }
-        place += wanted.count
+        let expected = Array(text.unicodeScalars)
+        guard scalars[place...].starts(with: expected) else { return false }
+        place += expected.count
         return true
     }
 
@@ -124,7 +123,7 @@ struct PatternParser {
         }
         let node = try disjunction()
         guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
-        // A group of its own, so that a quantifier behind it repeats all of it.
+        // A separate group, so that a following quantifier repeats all of it.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
@@ -136,11 +135,11 @@ struct PatternParser {
             let isFit =
                 scalar == "_" || scalar == "$"
                 || (isFirst ? scalar.properties.isIDStart : scalar.properties.isIDContinue)
-            guard isFit else { throw fault("has a group with a name that is none", at: start) }
+            guard isFit else { throw fault("has a group with an invalid name", at: start) }
             name.unicodeScalars.append(scalar)
         }
         guard !name.isEmpty, scalars[place - 1] == ">" else {
-            throw fault("has a group with a name that is none", at: start)
+            throw fault("has a group with an invalid name", at: start)
         }
         if !names.insert(name).inserted { throw fault("names two groups \(name)", at: start) }
     }

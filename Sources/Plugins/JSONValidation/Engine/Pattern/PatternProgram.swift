@@ -2,32 +2,32 @@
 enum PatternStep: Sendable {
     case scalar(UInt32)
     case set(Int32)
-    /// Goes on at both places.
+    /// Continues at both steps.
     case fork(Int32, Int32)
     case jump(Int32)
     case assertion(PatternAssertion)
-    /// Goes on where the steps from `entry` do, or do not, match from here.
+    /// Continues if the steps from `entry` match, or do not match, from here.
     case look(entry: Int32, isAhead: Bool, isNegative: Bool)
     case accept
 }
 
-/// A pattern as the steps that a machine carries out for all ways to match at once, so that none is tried again: the
-/// time grows with the length of the text times the number of steps, whatever the pattern.
+/// A pattern as steps that a machine runs for all possible matches at once, without backtracking: the time is bounded by
+/// the length of the text times the number of steps, for every pattern.
 final class PatternProgram: Sendable {
-    /// The most steps that a pattern may have; counted repetitions are written out.
+    /// The maximum number of steps of a pattern, with counted repetitions expanded.
     static let maximumSteps = 100_000
 
     let steps: [PatternStep]
     let sets: [CompiledSet]
 
-    /// Throws ``PatternFault`` for what is not supported.
+    /// Compiles a pattern; throws ``PatternFault`` for what is not supported.
     init(_ source: String) throws(PatternFault) {
         var compiler = PatternCompiler()
         try compiler.compile(PatternParser.parse(source))
         (steps, sets) = (compiler.steps, compiler.sets)
     }
 
-    /// A set with a bit for each ASCII character, and the rest in order.
+    /// A set with a bit for each ASCII character, and sorted ranges for the rest.
     struct CompiledSet: Sendable {
         let low: UInt64
         let high: UInt64
@@ -68,11 +68,11 @@ final class PatternProgram: Sendable {
     }
 }
 
-/// Writes the steps of a tree down.
+/// Generates the steps of a tree.
 private struct PatternCompiler {
     private(set) var steps: [PatternStep] = []
     private(set) var sets: [PatternProgram.CompiledSet] = []
-    /// What stands within lookarounds, written behind the rest.
+    /// The contents of lookarounds, which are generated after the rest.
     private var pending: [(step: Int, node: PatternNode, isAhead: Bool, isNegative: Bool)] = []
 
     mutating func compile(_ node: PatternNode) throws(PatternFault) {
@@ -132,7 +132,7 @@ private struct PatternCompiler {
     private mutating func addRepetition(
         _ part: PatternNode, _ least: Int, _ most: Int?, _ isForward: Bool
     ) throws(PatternFault) {
-        // Sets are written once.
+        // Equal sets are stored once.
         let isEmpty = { (before: Int, steps: [PatternStep]) in steps.count == before }
         for _ in 0..<least {
             let before = steps.count

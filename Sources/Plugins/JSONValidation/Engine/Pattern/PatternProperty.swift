@@ -1,6 +1,6 @@
 import ErrandHTTPSyntax
 
-/// A Unicode property that `\p{…}` names, as the standard library knows it (ECMA-262, section 22.2.1, tables 67 to 69).
+/// A Unicode property of `\p{…}`, by the data of the standard library (ECMA-262, section 22.2.1, tables 67 to 69).
 enum PatternProperty: Sendable {
     /// A bit for each general category.
     case category(UInt32)
@@ -13,7 +13,7 @@ enum PatternProperty: Sendable {
         }
     }
 
-    /// The property of `L`, `Letter`, `General_Category=L`, `gc=Letter`, `Alphabetic` …; nil for one that is not known.
+    /// The property of `L`, `Letter`, `General_Category=L`, `gc=Letter`, `Alphabetic` …; nil for an unknown one.
     init?(_ text: String) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         switch parts.count {

@@ -1,0 +1,153 @@
+/// The state of matching one value against several alternatives in a single pass over its bytes, so that no value is read
+/// once for each alternative, however deeply alternatives are nested.
+///
+/// At every level each rule that is still relevant occurs once. The cost of a value for an alternative is the number of
+/// its problems; the error message describes the alternative with the lowest cost.
+struct AlternativeMatch {
+    struct Candidate {
+        /// A node that is not ambiguous for the kind of the value.
+        var node: Int
+        /// The node for the current key or element; -1 accepts any value.
+        var expectedNode = -1
+        var cost = 0
+        /// The number of required keys found.
+        var required = 0
+        /// The index of the same node's candidate for an enclosing value.
+        var previous: Int32 = -1
+    }
+
+    struct Level {
+        var start: BytePointer
+        var key: BytePointer
+        var isObject: Bool
+        /// The index of its first candidate; the candidates of the value inside follow.
+        var first: Int
+        var count = 0
+        var object: Int
+        var keysBefore: Int
+
+        var kind: UInt8 { isObject ? ValueKind.object : ValueKind.array }
+    }
+
+    /// The alternatives for the whole value.
+    let top: [Int]
+    /// The number of frames around the value.
+    let depth: Int
+    var candidates: [Candidate] = []
+    var levels: [Level] = []
+    /// For each node the index of its innermost candidate; -1 if it has none.
+    var candidateIndexes: [Int32]
+    /// Duplicate keys, which are problems whichever alternative fits.
+    var duplicates: [JSONProblem] = []
+    var duplicateCount = 0
+
+    init(among top: [Int], depth: Int, candidateIndexes: [Int32]) {
+        (self.top, self.depth, self.candidateIndexes) = (top, depth, candidateIndexes)
+    }
+
+    mutating func enter(_ node: Int, behind first: Int) {
+        if candidateIndexes[node] >= first { return }
+        candidates.append(Candidate(node: node, previous: candidateIndexes[node]))
+        candidateIndexes[node] = Int32(candidates.count - 1)
+    }
+
+    mutating func leave(behind first: Int) {
+        while candidates.count > first {
+            let last = candidates.removeLast()
+            candidateIndexes[last.node] = last.previous
+        }
+    }
+}
+
+extension Validator {
+    /// The result of `choose`: the value has been validated if `end` is past it, otherwise it has to fit `node`.
+    struct Choice {
+        var node: UnsafePointer<ShapeRule>
+        var end: BytePointer
+        var isAtEnd = false
+    }
+
+    /// Finds the alternative that a value fits, or the one with the lowest cost.
+    @inline(never) mutating func choose(
+        among node: UnsafePointer<ShapeRule>, at start: BytePointer, depth: Int
+    ) -> Choice {
+        guard let kind = kind(at: start), node.pointee.ambiguous & kind != 0 else {
+            return Choice(node: node, end: start)
+        }
+        if kind == ValueKind.object, node.pointee.tag >= 0,
+            let choice = choose(byTagOf: node, at: start, depth: depth)
+        {
+            return choice
+        }
+        return choose(among: [node - tables.nodes], of: node, kind, at: start, depth: depth)
+    }
+
+    mutating func choose(
+        among top: [Int], of node: UnsafePointer<ShapeRule>, _ kind: UInt8, at start: BytePointer, depth: Int
+    ) -> Choice {
+        guard let (match, end) = evaluate(top, at: start, depth) else {
+            return Choice(node: node, end: start, isAtEnd: true)
+        }
+        guard let best = match.candidates.min(by: { $0.cost < $1.cost }) else { return Choice(node: node, end: end) }
+        if best.cost > 0, kind & (ValueKind.array | ValueKind.object) != 0, !problems.isFull,
+            rereadBudget >= end - start
+        {
+            rereadBudget -= end - start
+            return Choice(node: tables.nodes + best.node, end: start)
+        }
+        if best.cost > 0 { reportNoMatch(match, kind, start, end, depth) }
+        for duplicate in match.duplicates { problems.add(duplicate) }
+        problems.addUnlisted(match.duplicateCount - match.duplicates.count)
+        return Choice(node: node, end: end)
+    }
+
+    /// Matches a value against several nodes; the candidates keep their costs. Nil if the rest of the text is not read.
+    mutating func evaluate(_ top: [Int], at start: BytePointer, _ depth: Int) -> (AlternativeMatch, BytePointer)? {
+        if candidateIndexes.isEmpty { candidateIndexes = [Int32](repeating: -1, count: program.nodes.count) }
+        var match = AlternativeMatch(among: top, depth: depth, candidateIndexes: [])
+        swap(&match.candidateIndexes, &candidateIndexes)
+        let end = readCompeting(&match, from: start)
+        let candidates = match.candidates
+        match.leave(behind: 0)
+        match.candidates = candidates
+        swap(&match.candidateIndexes, &candidateIndexes)
+        return end.map { (match, $0) }
+    }
+
+    private mutating func reportNoMatch(
+        _ match: AlternativeMatch, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
+    ) {
+        let found = Self.kindWord(start) + " that fits none"
+        if kind & (ValueKind.array | ValueKind.object) != 0 {
+            return problem(.value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
+        }
+        if problems.isFull { return problems.addUnlisted(1) }
+        var words: [String] = []
+        for candidate in match.candidates {
+            if words.count == 12 {
+                words.append("others")
+                break
+            }
+            let rule = tables.nodes + candidate.node
+            guard let violation = violation(rule, kind, start, end) else { continue }
+            let word = expected(rule, kind, violation)
+            if !words.contains(word) { words.append(word) }
+        }
+        let expected = MessageText.list(words)
+        problem(.value, depth, at: start) { _ in (expected, found) }
+    }
+
+    /// The kind of the value that starts here; nil if no value does.
+    func kind(at p: BytePointer) -> UInt8? {
+        switch p.pointee {
+        case Lexer.quote: return ValueKind.string
+        case Lexer.openBrace: return ValueKind.object
+        case Lexer.openBracket: return ValueKind.array
+        case 0x74: return ValueKind.true
+        case 0x66: return ValueKind.false
+        case 0x6E: return ValueKind.null
+        case 0x2D, 0x30...0x39: return Lexer.number(p, end).isPlain ? ValueKind.integer : ValueKind.fraction
+        default: return nil
+        }
+    }
+}
