@@ -37,6 +37,8 @@ func program(
         path: folder, exclude: excluding)
 }
 
+let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+
 let modules: [Target] = [
     .target(
         name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"], path: "Sources/Core"),
@@ -49,6 +51,12 @@ let modules: [Target] = [
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Recording"),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
+    plugin(
+        "SystemTransport",
+        needs: [
+            .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
+            .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
+        ]),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
@@ -56,7 +64,7 @@ let modules: [Target] = [
     plugin("URLSessionTransport", needs: ["ErrandSupport"]),
 ]
 
-/// All plugins but the test kit, which everything gets anyway.
+/// All plugins but what every target gets anyway.
 let everything: [Target.Dependency] = modules.map(\.name).filter {
     !["Errand", "ErrandEssentials", "ErrandHTTPSyntax", "ErrandTesting"].contains($0)
 }
@@ -75,7 +83,10 @@ let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
     program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
     program(
-        "errand-bench", in: "Tests/Benchmarks", needs: everything + ["CErrandBareCurl", "errand-download"],
+        "errand-bench", in: "Tests/Benchmarks",
+        needs: everything + [
+            .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-download",
+        ],
         excluding: ["BareCurl"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
@@ -83,20 +94,20 @@ let programs: [Target] = [
     program(
         "errand-download", in: "Examples/Download",
         needs: [
-            "ErrandCurlTransport", "ErrandResumableDownload", "ErrandSupport",
-            .target(name: "ErrandURLSessionTransport", condition: .when(platforms: [.macOS])),
+            .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
+            "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
         ]),
     program(
         "errand-download-process", in: "Tests/DownloadProcess",
-        needs: ["ErrandCurlTransport", "ErrandResumableDownload"]),
+        needs: ["ErrandResumableDownload", "ErrandSystemTransport"]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
         "errand-watch", in: "Examples/Watch",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandLoadingIndicatorLog",
-            "ErrandRecording",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "ErrandRecording",
+            "ErrandSystemTransport",
         ]),
 ]
 
@@ -107,8 +118,8 @@ let suites: [Target] = [
     suite(
         "CacheTests",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandCacheTesting", "ErrandChain", "ErrandCurlTransport", "ErrandSupport",
-            "errand-cache-process",
+            "ErrandBatch", "ErrandCache", "ErrandCacheTesting", "ErrandChain", "ErrandSupport",
+            "ErrandSystemTransport", "errand-cache-process",
         ]),
     // Copied from, and tested where it lies.
     .testTarget(
@@ -120,7 +131,8 @@ let suites: [Target] = [
     .testTarget(
         name: "ErrandIntegrationTests",
         dependencies: [
-            "Errand", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandTesting", "ErrandURLSessionTransport",
+            "Errand", "ErrandCurlTransport", "ErrandEssentials", "ErrandResumableDownload", "ErrandSystemTransport",
+            "ErrandTesting", "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
@@ -132,18 +144,20 @@ let suites: [Target] = [
         ]),
     suite(
         "RecordingTests",
-        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandCurlTransport", "ErrandRecording"]),
+        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),
     suite(
         "ResumableDownloadTests",
         needs: [
-            "ErrandCache", "ErrandCurlTransport", "ErrandResumableDownload", "ErrandURLSessionTransport",
+            "ErrandCache", "ErrandResumableDownload", "ErrandSystemTransport", "ErrandURLSessionTransport",
             "errand-download", "errand-download-process",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
+    suite(
+        "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite("TestingTests"),
-    suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandCurlTransport", "ErrandSupport"]),
+    suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
     suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
-    suite("WireTests", needs: ["ErrandCurlTransport"]),
+    suite("WireTests", needs: ["ErrandSystemTransport"]),
 ]
 
 /// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, and the programs that they run, and no more.

@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Foundation
 
 /// Debian's `redis-server` on a port of its own on the loopback interface, in memory only, for tests.
@@ -47,3 +48,4 @@ final class RedisServer: Sendable {
         return false
     }
 }
+#endif

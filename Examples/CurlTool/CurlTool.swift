@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Errand
 import Foundation
 
@@ -96,3 +97,4 @@ struct CurlTool: Transport {
         return HTTPResponse(url: request.url, status: status, headers: headers, body: HTTPBody(body), version: "1.1")
     }
 }
+#endif

@@ -20,6 +20,7 @@ struct Main {
     ]
 
     static func main() async {
+        #if os(Linux) || os(macOS)
         var (kept, excused, broken) = (0, 0, 0)
         for each in TransportConformance.cases(for: { CurlTool() }, excusing: excuses) {
             do {
@@ -36,5 +37,8 @@ struct Main {
         }
         print("\(kept) kept, \(excused) excused, \(broken) broken")
         if broken > 0 { exit(1) }
+        #else
+        print("this transport starts a process for each request, and this platform has none")
+        #endif
     }
 }

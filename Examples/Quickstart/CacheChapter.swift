@@ -1,6 +1,6 @@
 import Errand
 import ErrandCache
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 import Synchronization
@@ -25,7 +25,7 @@ enum CacheChapter {
         let directory = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
         defer { try? FileManager.default.removeItem(at: directory) }
         let cache = ResponseCache(.disk(at: directory, limit: .megabytes(5)))
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, filters: [cache])
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, filters: [cache])
         let news = GetNews(userID: "ada")
         for time in ["at first", "once more"] {
             let response = try await agent.send(news)

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -22,7 +22,7 @@ enum DownloadChapter {
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl)
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system)
         var last = DownloadProgress()
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import ErrandTesting
 
@@ -17,7 +17,7 @@ enum LoadingChapter {
         shop.server.on(.get, "/v1/catalogue", .text("three apples").waiting(for: gate))
         let indicator = LoadingIndicator(Lines(), label: "Loading…", minimum: .zero)
         let log = RequestLog(to: ClosureSink { Quickstart.line($0.line.replacing(#/\d+\.\d ms/#, with: "… ms")) })
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, accessories: [indicator, log])
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, accessories: [indicator, log])
         let fast = try await agent.send(GetText(path: "ping")).value
         Quickstart.line("\(fast), and nothing was shown")
         async let slow = agent.send(GetText(path: "catalogue")).value

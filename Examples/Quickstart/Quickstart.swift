@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 
 /// Starts a server in the process and shows what Errand does with it, chapter by chapter.

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 
 /// A server on the loopback interface, and an agent that speaks to it over a real socket.
@@ -20,7 +20,7 @@ struct Shop: Sendable {
         server.on(.get, "/v1/nothing", .json(#"{"reason":"no such thing"}"#, status: 404))
         server.on(.get, "/v1/slow", .text("at last").waiting(for: gate))
         server.on(.get, "/v1/ping", .text("pong"))
-        agent = NetworkAgent(baseURL: server.url("v1"), transport: .curl)
+        agent = NetworkAgent(baseURL: server.url("v1"), transport: .system)
     }
 }
 

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
 
@@ -13,7 +13,7 @@ enum URLFiltersChapter {
                 .release: ServiceSettings(baseURL: "https://shop.invalid", version: "v1", keys: ["sign": "s3cret"]),
             ], selected: .release)
         let agent = NetworkAgent(
-            baseURL: service.baseURL, transport: .curl,
+            baseURL: service.baseURL, transport: .system,
             filters: [.environment(service), .urls(.query(["platform": "linux"]), .sign(key: .service("sign")))])
         try service.select(.develop)
         let answer = try await agent.send(GetText(path: "ping")).value

@@ -2,7 +2,7 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import ErrandRecording
 import ErrandTesting
@@ -26,7 +26,7 @@ struct Watch {
         let log = RequestLog(.line, to: ClosureSink { [spinner] in spinner.print($0.line) })
         let indicator = LoadingIndicator(spinner, label: "Opening the shop…", delay: .milliseconds(50))
         let agent = NetworkAgent(
-            baseURL: server.url("v1"), transport: .curl, filters: [.cache(.memory())],
+            baseURL: server.url("v1"), transport: .system, filters: [.cache(.memory())],
             accessories: [indicator, log, recorder])
         let shelves: Result<String, any Error>
         do { shelves = .success(try await open(agent)) } catch { shelves = .failure(error) }

@@ -1,11 +1,7 @@
-#!/usr/bin/env python3
-"""Copies Swift sources with the platform conditions of an Apple platform evaluated.
+"""Evaluates the platform conditions of a Swift source as on one of Apple's platforms.
 
-usage: evaluate.py macOS|iOS SOURCE_DIRECTORY TARGET_DIRECTORY
-
-Lines that the platform does not compile become empty, so that a diagnostic names the line of the source. Prints nothing.
+Lines that the platform does not compile become empty, so that a diagnostic names the line of the source.
 """
-import pathlib
 import re
 import sys
 
@@ -130,14 +126,3 @@ def evaluated(text, platform, name):
     if stack:
         sys.exit(f"{name}: an #if without #endif")
     return "\n".join(lines)
-
-
-def main():
-    platform, source, target = PLATFORMS[sys.argv[1]], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    for path in sorted(source.rglob("*.swift")):
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(evaluated(path.read_text(), platform, str(path)))
-
-
-main()

@@ -1,89 +1,251 @@
 #!/usr/bin/env python3
-"""Type-checks the modules of the package one after the other; see check."""
+"""Type-checks the modules of the package for Apple's platforms; see check.
+
+A module is compiled once: the step that emits its interface also checks the bodies and the flow of isolation. What passed
+stays in the work directory and is compiled again only if its sources, those of a dependency or the stubs have changed. iOS
+comes first: its stubs declare a part of what those of macOS declare, so a module whose sources are the same on both has
+passed for both.
+"""
+import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
-platform, work, wanted = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
-files, modules = work / platform / "files", work / platform / "modules"
-stubs = pathlib.Path("Tests/Apple/Stubs").resolve()
+import evaluate
+
+WORK = pathlib.Path(sys.argv[1])
+STUBS = pathlib.Path("Tests/Apple/Stubs")
+FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}}
+STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
 COMMON = [
-    "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand", "-I", str(modules),
-    "-Xfrontend", "-disable-cross-import-overlays", "-Xfrontend", "-disable-availability-checking",
-    "-Xcc", f"-fmodule-map-file={stubs}/Darwin/module.modulemap", "-suppress-warnings", "-enable-testing",
+    "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
+    "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
+    "-Xcc", f"-fmodule-map-file={STUBS.resolve()}/Darwin/module.modulemap",
 ]
+IMPORT = re.compile(r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:\w+\s+)?(\w+)", re.M)
+# Warnings count, as in the build on Linux.
+DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
+# The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation.
+ARTEFACT = re.compile(r"warning: (public|package) import of 'Foundation' was not used in")
+WRONG = """
+#if canImport(Darwin)
+import Foundation
+func deliberatelyWrong(_ session: URLSession) { session.methodThatNoPlatformHas() }
+#endif
+"""
 
 
-def swiftc(arguments):
-    result = subprocess.run(["swiftc", *arguments], capture_output=True, text=True)
-    return result.returncode, result.stdout + result.stderr
+def imports(text):
+    """The modules that an evaluated source imports; what stands in a text of several lines is none."""
+    return IMPORT.findall(re.sub(r'(?s)""".*?"""', "", text))
 
 
-def emit(name, sources, strict, is_program=False):
-    flags = [f for feature in STRICT for f in ("-enable-upcoming-feature", feature)] if strict else []
-    if not any(path.name == "main.swift" for path in sources):
-        flags.append("-parse-as-library")
-    testing = ["-I", testing_folder()] if testing_folder() else []
-    target = modules / f"{name.replace('-', '_')}.swiftmodule"
-    code, text = swiftc(
-        ["-emit-module", "-o", str(target), "-module-name", name.replace("-", "_"), *COMMON, *flags, *testing, *map(str, sources)])
-    if code == 0:
-        code, text = swiftc(
-            ["-typecheck", "-module-name", name.replace("-", "_"), *COMMON, *flags, *testing, *map(str, sources)])
-    errors = sorted({
-        line.replace(str(files) + "/", "") for line in text.splitlines() if ": error:" in line and "emit-module" not in line
-    })
-    return code == 0, errors or text.splitlines()[-5:]
+def digest(*parts):
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def testing_folder():
-    info = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))
-    path = pathlib.Path(info["paths"]["runtimeResourcePath"]) / "linux" / "testing"
-    return str(path) if path.exists() else None
+def module_name(name):
+    return name.replace("-", "_")
 
 
-description = json.loads((work / "package.json").read_text())
-targets = {target["name"]: target for target in description["targets"]}
-order, done = [], set()
+class Platform:
+    """The evaluated sources and the stubs of one platform, and what has been compiled of them."""
+
+    def __init__(self, name):
+        self.name, self.rules = name, evaluate.PLATFORMS[name]
+        self.files, self.modules = WORK / name / "files", WORK / name / "modules"
+        shutil.rmtree(self.files, ignore_errors=True)
+        self.modules.mkdir(parents=True, exist_ok=True)
+        self.keys, self.failed, self.texts = {}, {}, {}
+
+    def write(self, path):
+        text = evaluate.evaluated(pathlib.Path(path).read_text(), self.rules, str(path))
+        self.texts[str(path)] = text
+        copy = self.files / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text)
+        return copy
+
+    def compile(self, name, sources, flags):
+        target = self.modules / f"{module_name(name)}.swiftmodule"
+        arguments = ["-o", str(target), "-module-name", module_name(name), "-I", str(self.modules), *COMMON, *flags]
+        if not any(path.name == "main.swift" for path in sources):
+            arguments.append("-parse-as-library")
+        result = subprocess.run(["swiftc", *arguments, *map(str, sources)], capture_output=True, text=True)
+        text = (result.stdout + result.stderr).replace(f"{self.files}/", "")
+        errors = {line for line in text.splitlines() if DIAGNOSTIC.match(line) and not ARTEFACT.search(line)}
+        if result.returncode == 0 or errors:
+            return sorted(errors)
+        return text.splitlines()[-5:]
+
+    def passed(self, name):
+        """The key with which a module passed last."""
+        path = self.modules / f"{module_name(name)}.key"
+        return path.read_text() if path.exists() else None
+
+    def record(self, name, key):
+        (self.modules / f"{module_name(name)}.key").write_text(key)
+
+    def compile_stubs(self):
+        self.stub_key = digest(" ".join(COMMON), *(p.read_text() for p in sorted(STUBS.rglob("*")) if p.is_file()))
+        for stub in STUB_ORDER:
+            sources = [self.write(path) for path in sorted(STUBS.glob(f"{stub}*.swift"))]
+            if stub in {"UIKit", "AppKit"} - FRAMEWORKS[self.name] or self.passed(stub) == self.stub_key:
+                continue
+            errors = self.compile(stub, sources, ["-suppress-warnings"])
+            if errors:
+                sys.exit("\n".join([f"apple: the stub of {stub} does not compile for {self.name}", *errors]))
+            self.record(stub, self.stub_key)
 
 
-def visit(name):
-    if name in done:
-        return
-    done.add(name)
-    for other in targets[name].get("target_dependencies", []):
-        visit(other)
-    order.append(name)
+class NotChecked(Exception):
+    """A dependency has failed."""
 
 
-for name in sorted(targets):
-    visit(name)
+class Package:
+    def __init__(self):
+        description = json.loads((WORK / "package.json").read_text())
+        self.targets = {
+            target["name"]: target for target in description["targets"] if target["module_type"] == "SwiftTarget"
+        }
+        self.declared = {}
+        for target in json.loads((WORK / "manifest.json").read_text())["targets"]:
+            self.declared[target["name"]] = [self.dependency(entry) for entry in target["dependencies"]]
+        self.every_name = {module_name(name) for name in self.declared}
 
-failures = 0
-for stub in ["Foundation", "os", "CryptoKit", "Security", "AppKit", "UIKit"]:
-    sources = sorted((work / platform / "stubs").glob(f"{stub}*.swift"))
-    if stub == ("UIKit" if platform == "macOS" else "AppKit") or not sources:
-        continue
-    ok, errors = emit(stub, sources, strict=False)
-    if not ok:
-        sys.exit("\n".join([f"apple: the stub of {stub} does not compile", *errors]))
+    @staticmethod
+    def dependency(entry):
+        (name, condition), = [value for kind, value in entry.items() if kind in ("byName", "target")]
+        return name, {p.lower() for p in (condition or {}).get("platformNames", [])}
 
-count = 0
-for name in order:
-    target = targets[name]
-    if target["module_type"] == "ClangTarget" or not target["path"].startswith(("Sources", "Examples", "Tests")):
-        continue
-    if wanted and name not in wanted and target["type"] not in ("library",):
-        continue
-    sources = [files / target["path"] / source for source in target["sources"]]
-    ok, errors = emit(name, sources, strict=True)
-    count += 1
-    if not ok:
-        failures += 1
-        print(f"apple: {name} does not type-check for {platform}")
-        print("\n".join(f"  {line}" for line in errors[: int(os.environ.get("APPLE_ERRORS", "12"))]))
-print(f"apple: {count - failures} of {count} modules type-check for {platform}")
-sys.exit(1 if failures else 0)
+    def dependencies(self, name, platform):
+        """What the manifest gives a target on a platform."""
+        return [
+            other for other, platforms in self.declared[name]
+            if other in self.targets and (not platforms or platform.name.lower() in platforms)
+        ]
+
+    def order(self, wanted, platform):
+        order, seen = [], set()
+
+        def visit(name):
+            if name not in seen:
+                seen.add(name)
+                for other in self.dependencies(name, platform):
+                    visit(other)
+                order.append(name)
+
+        for name in wanted:
+            visit(name)
+        return order
+
+    def imports_without_dependency(self, name, platform, text):
+        """Modules of the package that a source imports although its target has no dependency on them on this platform.
+        A manifest that forgets one builds by luck, in the order that the build happens to take."""
+        allowed = {module_name(other) for other in self.order([name], platform)}
+        return sorted({module for module in imports(text) if module in self.every_name} - allowed)
+
+
+def check(package, platform, name, earlier):
+    """Compiles one module, if it has to be; returns its errors."""
+    target = package.targets[name]
+    sources = [platform.write(pathlib.Path(target["path"]) / source) for source in target["sources"]]
+    texts = [platform.texts[str(pathlib.Path(target["path"]) / source)] for source in target["sources"]]
+    needed = package.dependencies(name, platform)
+    broken = [other for other in needed if other in platform.failed]
+    if broken:
+        raise NotChecked
+    key = digest(platform.stub_key, *texts, *(platform.keys[other] for other in sorted(needed)))
+    if any(module in FRAMEWORKS[platform.name] for text in texts for module in imports(text)):
+        key = digest(platform.name, key)
+    platform.keys[name] = key
+    undeclared = package.imports_without_dependency(name, platform, "\n".join(texts))
+    if undeclared:
+        return [f"Package.swift gives {name} no dependency on {', '.join(undeclared)} for {platform.name}"]
+    # The compiler would find these: the machine that rehearses has them.
+    absent = evaluate.ABSENT - platform.rules["import"]
+    missing = [
+        f"{path}: imports {module}, which {platform.name} lacks"
+        for path, text in zip(target["sources"], texts) for module in imports(text) if module in absent
+    ]
+    if missing:
+        return missing
+    if platform.passed(name) == key:
+        return []
+    if earlier and earlier.passed(name) == key:
+        file = f"{module_name(name)}.swiftmodule"
+        shutil.copy(earlier.modules / file, platform.modules / file)
+        platform.record(name, key)
+        return []
+    errors = platform.compile(name, sources, [f for s in STRICT for f in ("-enable-upcoming-feature", s)])
+    if not errors:
+        platform.record(name, key)
+    return errors
+
+
+def check_all(package, platform, wanted, earlier):
+    waiting, running = package.order(wanted, platform), {}
+    total, shown = len(waiting), int(os.environ.get("APPLE_ERRORS", "12"))
+    finished, left = set(), []
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("APPLE_JOBS", os.cpu_count() or 1))) as pool:
+        while waiting or running:
+            for name in [n for n in waiting if finished.issuperset(package.dependencies(n, platform))]:
+                waiting.remove(name)
+                running[pool.submit(check, package, platform, name, earlier)] = name
+            for future in concurrent.futures.wait(running, return_when="FIRST_COMPLETED").done:
+                name = running.pop(future)
+                finished.add(name)
+                try:
+                    errors = future.result()
+                except NotChecked:
+                    platform.failed[name] = left
+                    left.append(name)
+                    continue
+                if errors:
+                    platform.failed[name] = errors
+                    print(f"apple: {name} does not type-check for {platform.name}")
+                    print("\n".join(f"  {line}" for line in errors[:shown]), flush=True)
+    if left:
+        print(f"apple: not checked, because what they depend on failed: {', '.join(left)}")
+    print(f"apple: {total - len(platform.failed)} of {total} modules type-check for {platform.name}", flush=True)
+
+
+def notices_wrong_line(package, platform):
+    """Whether a wrong line behind a fence for Apple's platforms is found."""
+    name = "ErrandURLSessionTransport"
+    target = package.targets[name]
+    sources = [platform.write(pathlib.Path(target["path"]) / source) for source in target["sources"]]
+    wrong = WORK / "Wrong+Darwin.swift"
+    wrong.write_text(WRONG)
+    errors = platform.compile("Wrong", [*sources, platform.write(wrong)], [])
+    return any("Wrong+Darwin.swift:4" in line and "methodThatNoPlatformHas" in line for line in errors)
+
+
+def main():
+    arguments = sys.argv[2:]
+    names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else ["iOS", "macOS"]
+    package = Package()
+    unknown = [name for name in arguments if name not in package.targets]
+    if unknown:
+        sys.exit(f"apple: no such module: {', '.join(unknown)}")
+    earlier, failed = None, False
+    for name in names:
+        platform = Platform(name)
+        platform.compile_stubs()
+        check_all(package, platform, arguments or sorted(package.targets), earlier)
+        failed = failed or bool(platform.failed)
+        if not arguments and "ErrandURLSessionTransport" not in platform.failed:
+            found = notices_wrong_line(package, platform)
+            failed = failed or not found
+            print(f"apple: a wrong line for {name} is {'found' if found else 'NOT found'}")
+        earlier = platform
+    sys.exit(1 if failed else 0)
+
+
+main()

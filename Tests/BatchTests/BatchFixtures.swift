@@ -1,12 +1,7 @@
 import Errand
 import ErrandTesting
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 struct User: Codable, Sendable, Equatable {
     var id: Int

@@ -1,7 +1,7 @@
 import Errand
 import ErrandBatch
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 

@@ -18,10 +18,12 @@ final class BenchServer: Sendable {
     deinit { end() }
 
     static func start() async throws -> BenchServer {
+        #if os(Linux) || os(macOS)
         for program in ["/usr/sbin/nginx", "/opt/homebrew/bin/nginx"]
         where FileManager.default.isExecutableFile(atPath: program) {
             return try await nginx(program)
         }
+        #endif
         let server = try TestServer()
         server.on(.get, "/kilobyte", .data(Data(repeating: 0x61, count: 1024), contentType: "text/plain"))
         return BenchServer("the test kit's server, in this process", server.url, large: nil) {
@@ -29,6 +31,7 @@ final class BenchServer: Sendable {
         }
     }
 
+    #if os(Linux) || os(macOS)
     private static func nginx(_ program: String) async throws -> BenchServer {
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-bench-nginx-\(getpid())").path
         try FileManager.default.createDirectory(atPath: folder + "/html", withIntermediateDirectories: true)
@@ -36,7 +39,7 @@ final class BenchServer: Sendable {
         let large = 1_000_000_000
         // A hole: it costs the server's disk nothing.
         try Data().write(to: URL(filePath: folder + "/html/large"))
-        truncate(folder + "/html/large", large)
+        truncate(folder + "/html/large", off_t(large))
         let socket = try TestServer()
         let port = URL(string: socket.url)?.port ?? 0
         socket.stop()
@@ -66,4 +69,5 @@ final class BenchServer: Sendable {
         }
         throw CocoaError(.fileReadUnknown)
     }
+    #endif
 }

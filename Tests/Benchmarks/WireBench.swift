@@ -1,12 +1,10 @@
+#if os(Linux)
 import CErrandBareCurl
 import Errand
 import ErrandCurlTransport
 import ErrandURLSessionTransport
 import Foundation
-
-#if canImport(FoundationNetworking)
 import FoundationNetworking
-#endif
 
 /// 1 KB answers over kept connections, a large body dropped, and a reader that stops: Errand beside libcurl driven bare
 /// from C, the limit, and beside URLSession with its default configuration.
@@ -163,3 +161,9 @@ enum WireBench {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
+#else
+/// The comparison with libcurl, which is Linux's.
+enum WireBench {
+    static func run() async throws { print("on Linux only") }
+}
+#endif

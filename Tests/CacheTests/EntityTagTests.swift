@@ -1,7 +1,7 @@
 #if os(Linux)
 import Errand
 import ErrandCache
-import ErrandCurlTransport
+import ErrandSystemTransport
 import Foundation
 import Synchronization
 import Testing
@@ -32,7 +32,7 @@ struct EntityTagTests {
             // A store and a cache of its own each time: what comes from disk has to know the bytes too.
             let cache = ResponseCache(.disk(at: directory.url))
             let agent = NetworkAgent(
-                baseURL: "http://127.0.0.1:\(server.port)", transport: .curl, filters: [cache])
+                baseURL: "http://127.0.0.1:\(server.port)", transport: .system, filters: [cache])
             let response = try await agent.send(Get("a", .http))
             #expect(response.value == "body")
             #expect(

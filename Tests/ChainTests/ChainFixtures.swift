@@ -1,12 +1,7 @@
 import Errand
 import ErrandTesting
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// Answers with its own number, as text.
 struct Get: Request {

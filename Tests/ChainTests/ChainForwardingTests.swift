@@ -2,7 +2,7 @@ import Errand
 import ErrandBatch
 import ErrandChain
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Errand
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
-@testable import Errand
-import FoundationEssentials
+import ErrandEssentials
 import Testing
+
+@testable import Errand
 
 @Suite("Charsets") struct CharsetTests {
     @Test(

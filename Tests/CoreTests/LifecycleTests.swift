@@ -1,7 +1,7 @@
 import Dispatch
 import Errand
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 

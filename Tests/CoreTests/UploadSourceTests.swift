@@ -1,6 +1,6 @@
 import Errand
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 @Suite("Sources of uploads") struct UploadSourceTests {

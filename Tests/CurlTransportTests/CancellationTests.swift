@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -154,3 +155,4 @@ func openDescriptors() -> [String] {
     }
     return names
 }
+#endif

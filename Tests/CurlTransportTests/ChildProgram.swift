@@ -1,4 +1,5 @@
-import FoundationEssentials
+#if os(Linux)
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -38,3 +39,4 @@ enum ChildProgram {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
     }
 }
+#endif

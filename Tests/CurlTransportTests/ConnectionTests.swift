@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -187,3 +188,4 @@ struct ConnectionTests {
         }
     }
 }
+#endif

@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 @Suite("Content codings over libcurl", .timeLimit(.minutes(2)))
@@ -146,3 +147,4 @@ struct DecodingTests {
         #expect(count > 4 << 20)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Errand
 @testable import ErrandCurlTransport
 import Testing
@@ -131,3 +132,4 @@ struct DescriptorTests {
         }
     }
 }
+#endif

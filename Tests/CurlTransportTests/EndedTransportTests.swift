@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -82,3 +83,4 @@ struct EndedTransportTests {
         }
     }
 }
+#endif

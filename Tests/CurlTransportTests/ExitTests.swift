@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -31,3 +32,4 @@ struct ExitTests {
         #expect(unclean.isEmpty, "\(unclean.count) of \(ends.count)")
     }
 }
+#endif

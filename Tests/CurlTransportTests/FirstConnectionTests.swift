@@ -1,7 +1,8 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -109,3 +110,4 @@ struct FirstConnectionTests {
         }
     }
 }
+#endif

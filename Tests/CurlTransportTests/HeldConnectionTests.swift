@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -94,3 +95,4 @@ struct HeldConnectionTests {
         response.body.cancel()
     }
 }
+#endif

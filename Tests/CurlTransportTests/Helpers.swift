@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 @testable import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -131,3 +132,4 @@ enum Offer {
     /// Whether it is told which check a certificate failed.
     static let tellsReasons = !isGnuTLS
 }
+#endif

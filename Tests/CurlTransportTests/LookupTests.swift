@@ -1,5 +1,6 @@
+#if os(Linux)
 @testable import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -71,3 +72,4 @@ struct LookupTests {
         #expect(try await run(["retired"]) == .exited(0))
     }
 }
+#endif

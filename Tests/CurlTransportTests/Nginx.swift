@@ -1,4 +1,5 @@
-import FoundationEssentials
+#if os(Linux)
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -147,3 +148,4 @@ final class Nginx: Sendable {
         return process
     }
 }
+#endif

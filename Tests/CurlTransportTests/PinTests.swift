@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -74,3 +75,4 @@ struct PinTests {
         #expect(error.code == .insecureConnection && error.message.contains("twice"), "\(error)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Synchronization
 
 #if canImport(Glibc)
@@ -230,3 +231,4 @@ final class Peer {
         isClosed = true
     }
 }
+#endif

@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -121,3 +122,4 @@ struct ReportTests {
         #expect(timing.firstByte == nil && timing.httpVersion == nil)
     }
 }
+#endif

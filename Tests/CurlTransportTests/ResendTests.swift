@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 @testable import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -195,3 +196,4 @@ private final class Gate: Sendable {
         while count.load(ordering: .acquiring) < size { usleep(500) }
     }
 }
+#endif

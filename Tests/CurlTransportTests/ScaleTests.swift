@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -120,3 +121,4 @@ func threads(named name: String) -> Int {
     }
     return count
 }
+#endif

@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -258,3 +259,4 @@ final class Steps: Sendable {
         while count.load(ordering: .acquiring) < mine { usleep(500) }
     }
 }
+#endif

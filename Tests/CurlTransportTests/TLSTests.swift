@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -210,3 +211,4 @@ struct TLSTests {
         }
     }
 }
+#endif

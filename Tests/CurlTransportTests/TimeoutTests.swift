@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -156,3 +157,4 @@ private final class StoppedClock: TimeSource {
         for continuation in due { continuation.resume() }
     }
 }
+#endif

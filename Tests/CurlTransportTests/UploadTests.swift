@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -337,3 +338,4 @@ struct UploadTests {
         #expect(server.accepted == 0)
     }
 }
+#endif

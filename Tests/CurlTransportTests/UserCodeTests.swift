@@ -1,7 +1,8 @@
+#if os(Linux)
 import Errand
 import ErrandCurlTransport
 import ErrandTesting
-import FoundationEssentials
+import ErrandEssentials
 import Synchronization
 import Testing
 
@@ -161,3 +162,4 @@ struct UserCodeTests {
         _ = await slow.result
     }
 }
+#endif

@@ -1,6 +1,7 @@
+#if os(Linux)
 import Errand
 @testable import ErrandCurlTransport
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 #if canImport(Glibc)
@@ -190,3 +191,4 @@ struct VersionTests {
 }
 
 private let pad = String(repeating: "b", count: 40)
+#endif

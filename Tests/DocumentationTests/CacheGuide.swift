@@ -2,7 +2,7 @@
 import Errand
 import ErrandCache
 import ErrandCacheTesting
-import ErrandCurlTransport
+import ErrandSystemTransport
 import Foundation
 import Testing
 
@@ -17,7 +17,7 @@ struct GetNews: CacheableRequest {
 
 private func start(directory: URL, me: String) async throws {
     let cache = ResponseCache(.disk(at: directory, limit: .megabytes(50)))
-    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, filters: [cache])
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, filters: [cache])
 
     let news = try await agent.send(GetNews(userID: me))
     print(news.http.source)  // network, or cache with its age and the reason: "hit; ttl=120"

@@ -1,6 +1,6 @@
 // What README and the guides show, as code that compiles; DocumentationTests compares the two.
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 import Synchronization
@@ -37,7 +37,7 @@ struct Reason: Decodable { let reason: String }
 @MainActor final class Screen: RequestDelegate {}
 
 private func firstSteps(screen: Screen) async throws {
-    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
     let user = try await agent.send(GetUser(id: 7)).value
 
     let handle = agent.start(GetUser(id: 7), delegate: screen) { result in print(result) }

@@ -2,7 +2,7 @@
 import Errand
 import ErrandJSONValidation
 
-import ErrandCurlTransport
+import ErrandSystemTransport
 import Foundation
 
 struct GetUsers: JSONValidatedRequest {
@@ -16,7 +16,7 @@ struct GetUsers: JSONValidatedRequest {
 }
 
 private func onAnAgent() async throws {
-    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
     let users = try await agent.send(GetUsers()).value
     _ = users
     do { _ = try await agent.send(GetUsers()) } catch let error as ErrandError {

@@ -1,6 +1,6 @@
 // What docs/loading-indicator.md shows, as code that compiles.
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import ErrandTesting
 
@@ -8,7 +8,7 @@ private enum Section: TagKey { static let defaultValue = "" }
 
 private func install() {
     let indicator = LoadingIndicator(.terminal(), label: "Loading…")
-    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [indicator])
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [indicator])
     _ = agent
 }
 

@@ -1,6 +1,6 @@
 // What docs/log.md shows, as code that compiles.
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import Foundation
 
@@ -10,7 +10,7 @@ private struct Logger {
 
 private func install() {
     let log = RequestLog(.line)
-    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [log])
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [log])
     // #7 GET https://api.example.com/users/7?token=••• → 200, network, 12.3 ms, 512 bytes
     _ = agent
 }

@@ -1,12 +1,12 @@
 // What docs/recording.md shows, as code that compiles.
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandRecording
 import Foundation
 
 private func install() {
     let recorder = ExchangeRecorder(bodiesUpTo: 4096)
-    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [recorder])
     _ = agent
 }
 

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -12,7 +12,7 @@ enum ResumableDownloadGuide {
     }
 
     static func send(_ folder: URL) async throws {
-        let agent = NetworkAgent(baseURL: "https://example.com", transport: .curl)
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .system)
         let file = try await agent.send(GetVideo(destination: folder)).value
         _ = file
     }

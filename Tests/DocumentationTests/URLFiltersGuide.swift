@@ -1,6 +1,6 @@
 // What docs/url-filters.md shows, as code that compiles.
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandURLFilters
 import Foundation
 
@@ -10,7 +10,7 @@ private actor Session {
 
 private func start(secret: String) {
     let agent = NetworkAgent(
-        baseURL: "https://example.com", transport: .curl,
+        baseURL: "https://example.com", transport: .system,
         filters: [
             .urls(.prefix("/api/v2"), .query(["platform": "linux"]), .sign(key: .init(secret))),
             .headers(["X-App": "shop"]),
@@ -95,7 +95,7 @@ private func environments(rcKey: SecretKey, releaseKey: SecretKey) throws {
         ], selected: .develop)
 
     let agent = NetworkAgent(
-        baseURL: shop.baseURL, transport: .curl,
+        baseURL: shop.baseURL, transport: .system,
         filters: [.environment(shop), .urls(.query(["platform": "linux"]), .sign(key: .service("sign")))])
 
     try shop.select(.release)  // from the next call on

@@ -1,13 +1,8 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandResumableDownload
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -53,7 +48,7 @@ struct DownloadProcess {
 
     @concurrent static func run(_ arguments: [String]) async -> Int32 {
         guard arguments.count >= 4, let count = Int(arguments[3]) else { return 2 }
-        let agent = NetworkAgent(baseURL: arguments[1], transport: .curl)
+        let agent = NetworkAgent(baseURL: arguments[1], transport: .system)
         let folder = URL(filePath: arguments[2], directoryHint: .isDirectory)
         let hoard = Hoard()
         if arguments.count > 4 { hoard.fill() }

@@ -1,11 +1,6 @@
 import ErrandHTTPSyntax
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("HTTP dates (RFC 9110, section 5.6.7)")
 struct HTTPDateTests {

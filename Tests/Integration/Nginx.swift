@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import ErrandTesting
 import Foundation
 
@@ -157,3 +158,4 @@ extension Nginx {
         return false
     }
 }
+#endif

@@ -1,5 +1,5 @@
+#if os(Linux) || os(macOS)
 import Errand
-import ErrandCurlTransport
 import ErrandResumableDownload
 import ErrandURLSessionTransport
 import Foundation
@@ -92,3 +92,4 @@ struct NginxDownloadTests {
         #expect(data == Nginx.film || data == Self.new)
     }
 }
+#endif

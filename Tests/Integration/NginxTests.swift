@@ -1,18 +1,27 @@
+#if os(Linux) || os(macOS)
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandURLSessionTransport
 import Foundation
 import Testing
+
+#if os(Linux)
+import ErrandCurlTransport
+#endif
 
 @Suite(
     "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(5)))
 struct NginxTests {
     enum Kind: CaseIterable {
-        case curl, urlSession
+        case system, urlSession
+
+        #if !os(Linux)
+        static let allCases: [Kind] = [.system]
+        #endif
 
         var transport: any Transport {
             switch self {
-            case .curl: .curl
+            case .system: .system
             case .urlSession: .urlSession
             }
         }
@@ -154,3 +163,4 @@ struct NginxTests {
     }
     #endif
 }
+#endif

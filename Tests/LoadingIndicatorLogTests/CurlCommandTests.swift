@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Errand
 import ErrandLoadingIndicatorLog
 import ErrandTesting
@@ -86,3 +87,4 @@ struct CurlCommandTests {
         #expect(http.curlCommand().contains(" # the body, "))
     }
 }
+#endif

@@ -3,7 +3,7 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandRecording
 import ErrandTesting
 import Foundation
@@ -35,7 +35,7 @@ struct BrowserTests {
         server.on(.get, "/v1/never", .text("late").waiting(for: gate))
         let recorder = ExchangeRecorder()
         let agent = NetworkAgent(
-            baseURL: server.url("v1"), transport: .curl,
+            baseURL: server.url("v1"), transport: .system,
             filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
         _ = try await agent.send(
             Chain("sign in") { steps in

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandRecording
 import ErrandTesting
 import Foundation
@@ -23,7 +23,7 @@ struct HARFileTests {
         server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
         server.on(.get, "/new", .json(#"{"name":"Ada", "token" :"abcdefgh"}"#))
         let recorder = ExchangeRecorder(bodiesUpTo: 1000)
-        let agent = NetworkAgent(baseURL: server.url, transport: .curl, accessories: [recorder])
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recorder])
         _ = try await agent.send(Get(path: "old"))
         let data = try recorder.harFile().encoded()
         let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

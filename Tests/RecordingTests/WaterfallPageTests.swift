@@ -2,13 +2,16 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
-import FoundationXML
 import Testing
 
 @testable import ErrandRecording
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
 
 /// The page, read as a browser without scripts would.
 @Suite(.timeLimit(.minutes(5)))
@@ -47,7 +50,7 @@ struct WaterfallPageTests {
         server.on(.get, "/v1/nothing", .text("no", status: 404))
         let recorder = ExchangeRecorder()
         let agent = NetworkAgent(
-            baseURL: server.url("v1"), transport: .curl,
+            baseURL: server.url("v1"), transport: .system,
             filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
         _ = try await agent.send(
             Chain("sign <up> & \"in\"") { steps in

@@ -122,7 +122,7 @@ import Testing
         let origin = try Origin(film)
         origin.set { $0.etag = etag }
         origin.breakFirst(after: 400_000)
-        try await agent(origin.server, .curl, quick(segments: segments)).send(Get(folder.file("a")))
+        try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film)
         #expect(origin.ranges.dropFirst().allSatisfy { $0 == nil })
         // And nothing is kept of it.

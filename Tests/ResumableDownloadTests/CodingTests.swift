@@ -1,5 +1,4 @@
 import Errand
-import ErrandCurlTransport
 import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -28,7 +27,7 @@ import Testing
 
     @Test("a file of the coding's own kind is kept as it is", arguments: [1, 4])
     func ownKind(segments: Int) async throws {
-        try await agent(origin.server, .curl, quick(segments: segments)).send(Get(folder.url, path: "a.tar.gz"))
+        try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.url, path: "a.tar.gz"))
         #expect(try folder.data("a.tar.gz") == gzip(film))
     }
 
@@ -88,14 +87,14 @@ import Testing
         var options = quick()
         options.maximumDecodedBytes = 500_000
         let error = await failure {
-            try await agent(origin.server, .curl, options).send(Get(folder.file("a"), path: "a"))
+            try await agent(origin.server, .system, options).send(Get(folder.file("a"), path: "a"))
         }
         #expect((error as? DownloadError)?.code == .tooLarge && folder.names.isEmpty)
         #expect("\(error as Any)".contains("maximumDecodedBytes"))
         // What is sent as it is has no such bound.
         origin.set { _ in }
         origin.set { $0.twist = { _, _, answer in answer } }
-        try await agent(origin.server, .curl, options).send(Get(folder.file("b"), path: "b"))
+        try await agent(origin.server, .system, options).send(Get(folder.file("b"), path: "b"))
         #expect(try folder.data("b") == gzip(film))
     }
 }

@@ -1,6 +1,6 @@
 import Errand
 import ErrandCache
-import ErrandCurlTransport
+import ErrandSystemTransport
 @testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -137,7 +137,7 @@ import Testing
     @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
     func manyPauses(segments: Int) async throws {
         origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
-        let download = agent(origin.server, .curl, quick(segments: segments)).download(Get(folder.file("a")))
+        let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))
         var random = Seeded(state: 5)
         for _ in 0..<100 {
             for _ in 0..<Int.random(in: 0..<200, using: &random) { await Task.yield() }
@@ -170,7 +170,7 @@ import Testing
 
     @Test("cancelled at any moment, started again, and never anything but the file", arguments: [1, 4])
     func cancelledAnywhere(segments: Int) async throws {
-        let agent = agent(origin.server, .curl, quick(segments: segments))
+        let agent = agent(origin.server, .system, quick(segments: segments))
         var random = Seeded(state: 7)
         for round in 0..<100 {
             let handle = agent.start(Get(folder.file("a")), options: .download())
@@ -214,7 +214,7 @@ import Testing
         }
         var configuration = NetworkAgent.Configuration(baseURL: origin.server.url)
         configuration.filters = [.downloads]
-        let agent = NetworkAgent(configuration: configuration, transport: .curl, time: time)
+        let agent = NetworkAgent(configuration: configuration, transport: .system, time: time)
         let task = Task { [folder] in try await agent.send(Get(folder.file("a"))).value }
         try await origin.server.wait(forRequests: 1)
         let start = time.now
@@ -234,7 +234,8 @@ import Testing
             }
         }
         let agent = NetworkAgent(
-            baseURL: origin.server.url, transport: .curl, filters: [.downloads(quick(segments: segments))], time: time)
+            baseURL: origin.server.url, transport: .system, filters: [.downloads(quick(segments: segments))], time: time
+        )
         let handle = agent.start(Get(folder.file("a")).with { $0.timeout = .seconds(15) })
         let advancing = Task {
             while !Task.isCancelled {
@@ -253,7 +254,7 @@ import Testing
         let store = MemoryStore()
         let cache = ResponseCache(store, policy: .timed(.seconds(60)))
         let agent = NetworkAgent(
-            baseURL: origin.server.url, transport: .curl,
+            baseURL: origin.server.url, transport: .system,
             filters: isFirst ? [cache, .downloads] : [.downloads, cache])
         try await agent.send(Plain())
         try await agent.send(Get(folder.file("a")))

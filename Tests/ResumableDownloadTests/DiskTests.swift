@@ -204,7 +204,7 @@ import Testing
     @Test("the digest that was asked for, and the server's own", arguments: [1, 4])
     func digests(segments: Int) async throws {
         let right = sha256(film)
-        let agent = agent(origin.server, .curl, quick(segments: segments))
+        let agent = agent(origin.server, .system, quick(segments: segments))
         origin.breakFirst(after: 100_000)
         try await agent.send(Get(folder.file("a")).with { $0.checksum = .sha256(right) })
         #expect(try folder.data("a") == film)

@@ -31,7 +31,7 @@ import Testing
         server.on("/film.mp4", .ranges(film, etag: "\"1\"").truncated(to: 100_000))
         let request = Get(folder.file("a.mp4")).with { $0.method = .post }
         let error = await failure { try await agent(server, wire).send(request) } as? ErrandError
-        #expect(error?.code == (wire == .curl ? .truncated : .transportFailed))
+        #expect(error?.code == (wire == .system ? .truncated : .transportFailed))
         #expect(server.requestCount == 1 && folder.names.isEmpty)
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         try await agent(server, wire).send(request)
@@ -142,7 +142,7 @@ import Testing
     func installedFilter() async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let installed = NetworkAgent(
-            baseURL: server.url, transport: Wire.curl.transport,
+            baseURL: server.url, transport: Wire.system.transport,
             filters: [.downloads(quick(segments: 4)), .downloads(quick())])
         try await installed.send(Get(folder.file("a")))
         #expect(server.requestCount >= 5 && server.received.allSatisfy { $0.range != nil })
@@ -151,7 +151,7 @@ import Testing
             let destination: URL
             var filters: [any Filter] { [.downloads(quick(segments: 4))] }
         }
-        let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
+        let bare = NetworkAgent(baseURL: server.url, transport: Wire.system.transport)
         let before = server.requestCount
         try await bare.send(Own(destination: folder.file("b")))
         #expect(server.requestCount >= before + 5 && server.received.allSatisfy { $0.range != nil })
@@ -161,7 +161,7 @@ import Testing
     @Test("a download that a filter sends within another one, with its tags, is carried out too")
     func withinAnother() async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
-        let bare = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport)
+        let bare = NetworkAgent(baseURL: server.url, transport: Wire.system.transport)
         let inner = folder.file("inner")
         struct Outer: DownloadRequest {
             var path: String { "film.mp4" }

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 @testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -19,7 +19,7 @@ import Testing
     private func agent(_ time: any TimeSource = SystemTimeSource(), _ options: DownloadOptions = quick())
         -> NetworkAgent
     {
-        NetworkAgent(baseURL: origin.server.url, transport: .curl, filters: [.downloads(options)], time: time)
+        NetworkAgent(baseURL: origin.server.url, transport: .system, filters: [.downloads(options)], time: time)
     }
 
     @Test("progress that was held back is reported when the interval is over, and a stall after it")

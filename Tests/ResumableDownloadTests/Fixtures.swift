@@ -1,6 +1,6 @@
 import Errand
-import ErrandCurlTransport
 import ErrandResumableDownload
+import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLSessionTransport
 import Foundation
@@ -47,13 +47,17 @@ struct Get: DownloadRequest {
     }
 }
 
-/// The transports that everything is tried on.
+/// The transports that everything is tried on: two on Linux, one elsewhere.
 enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case curl, urlSession
+    case system, urlSession
+
+    #if !os(Linux)
+    static let allCases: [Wire] = [.system]
+    #endif
 
     var transport: any Transport {
         switch self {
-        case .curl: .curl
+        case .system: .system
         case .urlSession: .urlSession
         }
     }
@@ -83,7 +87,7 @@ func quick(segments: Int = 1, tries: Int = 5, clash: NameClash = .number) -> Dow
         progressInterval: .zero)
 }
 
-func agent(_ server: TestServer, _ wire: Wire = .curl, _ options: DownloadOptions = quick()) -> NetworkAgent {
+func agent(_ server: TestServer, _ wire: Wire = .system, _ options: DownloadOptions = quick()) -> NetworkAgent {
     NetworkAgent(baseURL: server.url, transport: wire.transport, filters: [.downloads(options)])
 }
 

@@ -1,5 +1,4 @@
 import Errand
-import ErrandCurlTransport
 @testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -46,7 +45,7 @@ import Testing
     func joined(segments: Int) async throws {
         let mirrors = try Mirrors(film, order: Self.turns)
         let request = Get(folder.file("a")).with { $0.checksum = .sha256(sha256(film)) }
-        let events = try await events(of: agent(mirrors.front, .curl, quick(segments: segments)).download(request))
+        let events = try await events(of: agent(mirrors.front, .system, quick(segments: segments)).download(request))
         #expect(try events.failure == nil && folder.data("a") == film && folder.names == ["a"])
         #expect(mirrors.all.allSatisfy { $0.requestCount > 1 })
         #expect(!events.notices.contains { if case .restarting = $0 { true } else { false } })
@@ -58,7 +57,7 @@ import Testing
     func waited(segments: Int) async throws {
         let mirrors = try Mirrors(film, order: Self.turns)
         let events = try await events(
-            of: agent(mirrors.front, .curl, quick(segments: segments)).download(Get(folder.file("a"))))
+            of: agent(mirrors.front, .system, quick(segments: segments)).download(Get(folder.file("a"))))
         #expect(try events.failure == nil && folder.data("a") == film && folder.names == ["a"])
     }
 
@@ -98,7 +97,7 @@ import Testing
             let origin = try Origin(film)
             origin.set { $0.twist = { _, _, answer in answer.header(name, wrong) } }
             let error = await failure {
-                try await agent(origin.server, .curl, quick(segments: segments)).send(Get(folder.file("a")))
+                try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
             }
             #expect((error as? DownloadError)?.code == .digestMismatch && folder.names.isEmpty)
             #expect("\(error as Any)".contains(name.rawName), "\(error as Any)")
@@ -114,7 +113,7 @@ import Testing
                 return (number <= segments ? damaged : answer).header("Repr-Digest", right)
             }
         }
-        try await agent(origin.server, .curl, quick(segments: segments)).send(Get(folder.file("a")))
+        try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film)
     }
 
@@ -124,7 +123,7 @@ import Testing
         origin.set { $0.twist = { _, _, answer in answer.truncated(to: 20_000) } }
         var options = quick()
         options.retries.maximumConsecutiveFailures = 2
-        try await agent(origin.server, .curl, options).send(Get(folder.file("a")))
+        try await agent(origin.server, .system, options).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && origin.server.requestCount == 45)
     }
 

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 @testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
@@ -32,7 +32,7 @@ import Testing
         var options = quick(segments: 4)
         options.minimumSegment = minimum
         return NetworkAgent(
-            baseURL: origin.server.url, transport: .curl, filters: [.downloads(options)], time: time)
+            baseURL: origin.server.url, transport: .system, filters: [.downloads(options)], time: time)
     }
 
     @Test(

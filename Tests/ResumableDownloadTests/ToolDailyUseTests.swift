@@ -204,7 +204,7 @@ import Testing
         #expect(try await run("--limit-rate", "8M", url, "a").status == 0)
         #expect(try folder.data("a") == film)
         let time = ManualTimeSource()
-        let agent = NetworkAgent(baseURL: server.url, transport: Wire.curl.transport, time: time)
+        let agent = NetworkAgent(baseURL: server.url, transport: Wire.system.transport, time: time)
         let fetch = StreamJob.Fetch(
             path: "film.mp4", headers: [:], authorization: nil, timeout: nil, deadline: nil,
             filters: [RateLimit(bytesPerSecond: 100_000)])

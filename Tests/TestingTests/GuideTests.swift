@@ -1,12 +1,7 @@
 import Errand
 import ErrandTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// The code of docs/testing.md, run.
 @Suite("The guide to testing", .timeLimit(.minutes(5)))

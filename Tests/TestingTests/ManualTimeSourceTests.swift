@@ -2,12 +2,7 @@ import Errand
 import ErrandTesting
 import Synchronization
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("The manual time source", .timeLimit(.minutes(5)))
 struct ManualTimeSourceTests {

@@ -1,12 +1,7 @@
 import Errand
 import ErrandTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("What the test server answers", .timeLimit(.minutes(5)))
 struct ServerAnswerTests {

@@ -1,12 +1,7 @@
 import Errand
 import ErrandTesting
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("How the test server misbehaves", .timeLimit(.minutes(5)))
 struct ServerFaultTests {

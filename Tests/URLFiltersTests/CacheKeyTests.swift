@@ -2,12 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(5)))
 struct CacheKeyTests {

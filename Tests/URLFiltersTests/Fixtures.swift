@@ -3,12 +3,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Synchronization
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 /// A request of which everything can be said.
 struct Call: Request {

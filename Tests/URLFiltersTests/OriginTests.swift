@@ -1,7 +1,7 @@
 import Errand
 import ErrandTesting
 import ErrandURLFilters
-import FoundationEssentials
+import ErrandEssentials
 import Testing
 
 @Suite("Secrets and origins") struct OriginTests {

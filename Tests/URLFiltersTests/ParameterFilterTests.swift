@@ -2,12 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("Common headers and body parameters", .timeLimit(.minutes(5)))
 struct ParameterFilterTests {

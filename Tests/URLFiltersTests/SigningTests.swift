@@ -3,12 +3,7 @@ import ErrandSupport
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("Signatures", .timeLimit(.minutes(5)))
 struct SigningTests {

@@ -1,14 +1,9 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("URL filters", .timeLimit(.minutes(5)))
 struct URLFilterTests {
@@ -16,7 +11,7 @@ struct URLFilterTests {
     func argument() async throws {
         let server = try TestServer { request in .text(request.target) }
         let agent = NetworkAgent(
-            baseURL: server.url, transport: .curl, filters: [.urls(.query(["key": "value"]))])
+            baseURL: server.url, transport: .system, filters: [.urls(.query(["key": "value"]))])
         #expect(try await agent.send(Text(path: "get")).value == "/get?key=value")
     }
 

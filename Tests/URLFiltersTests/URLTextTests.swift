@@ -1,12 +1,7 @@
 import Errand
 import ErrandURLFilters
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+import ErrandEssentials
 
 @Suite("The text of a URL")
 struct URLTextTests {

@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 import Synchronization
@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         server = try TestServer()
-        agent = NetworkAgent(baseURL: server.url, transport: .curl)
+        agent = NetworkAgent(baseURL: server.url, transport: .system)
     }
 
     private struct Call: Request {

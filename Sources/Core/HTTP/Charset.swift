@@ -6,8 +6,6 @@ import ErrandEssentials
 import Glibc
 #elseif canImport(Musl)
 import Musl
-#else
-import Darwin
 #endif
 
 /// Text out of bytes by the name of their charset.
@@ -19,15 +17,16 @@ enum Charset {
             let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
             return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1", "latin1": return String(data: data, encoding: .isoLatin1)
-        default: return convert(data, from: name)
+        default:
+            guard name.utf8.count < 40, name.utf8.allSatisfy(ASCII.isToken) else { return nil }
+            return convert(data, from: name)
         }
     }
 
+    #if !canImport(Darwin)
     /// The C library knows the rest: windows-1252, Shift_JIS, EUC-JP, GB18030, Big5, UTF-16 and more.
     private static func convert(_ data: Data, from name: String) -> String? {
-        guard name.utf8.count < 40, name.utf8.allSatisfy(ASCII.isToken), let converter = iconv_open("UTF-8", name),
-            Int(bitPattern: converter) != -1
-        else { return nil }
+        guard let converter = iconv_open("UTF-8", name), Int(bitPattern: converter) != -1 else { return nil }
         defer { iconv_close(converter) }
         var output = Output(limit: data.count * 16 + 64)
         guard run(converter, Array(data), into: &output) else { return nil }
@@ -77,4 +76,5 @@ enum Charset {
             output.bytes += [UInt8](repeating: 0, count: min(output.bytes.count, output.limit - output.bytes.count))
         }
     }
+    #endif
 }

@@ -76,6 +76,7 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var timeoutIntervalForRequest: TimeInterval = 0
     public var timeoutIntervalForResource: TimeInterval = 0
     public var httpMaximumConnectionsPerHost = 0
+    public var httpAdditionalHeaders: [AnyHashable: Any]? = nil
 }
 public enum NSURLRequest { public typealias CachePolicy = URLRequest.CachePolicy }
 
@@ -170,7 +171,9 @@ open class Stream: NSObject {
         outputStream: UnsafeMutablePointer<OutputStream?>?
     ) { fatalError() }
 }
-open class InputStream: Stream {}
+open class InputStream: Stream {
+    public init(data: Data) { fatalError() }
+}
 open class OutputStream: Stream {
     open func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int { fatalError() }
 }
@@ -207,6 +210,7 @@ extension URLError.Code {
     public static let dataNotAllowed = Self(rawValue: -1020)
     public static let requestBodyStreamExhausted = Self(rawValue: -1021)
     public static let appTransportSecurityRequiresSecureConnection = Self(rawValue: -1022)
+    public static let cannotCreateFile = Self(rawValue: -3000)
     public static let fileDoesNotExist = Self(rawValue: -1100)
     public static let noPermissionsToReadFile = Self(rawValue: -1102)
     public static let secureConnectionFailed = Self(rawValue: -1200)

@@ -24,6 +24,7 @@ NEWTYPE(unsigned long long, rlim_t);
 NEWTYPE(unsigned int, sigset_t);
 NEWTYPE(unsigned int, useconds_t);
 NEWTYPE(unsigned long, tcflag_t);
+NEWTYPE(unsigned long, clock_t);
 
 struct NAMED("timespec") apple_timespec { apple_time_t tv_sec; long tv_nsec; };
 struct NAMED("timeval") apple_timeval { apple_time_t tv_sec; apple_suseconds_t tv_usec; };
@@ -54,6 +55,10 @@ struct NAMED("in6_addr") apple_in6_addr { unsigned char s6_addr[16]; };
 struct NAMED("sockaddr_in6") apple_sockaddr_in6 {
     unsigned char sin6_len; apple_sa_family_t sin6_family; apple_in_port_t sin6_port; unsigned int sin6_flowinfo;
     struct apple_in6_addr sin6_addr; unsigned int sin6_scope_id;
+};
+struct NAMED("passwd") apple_passwd {
+    char *pw_name; char *pw_passwd; apple_uid_t pw_uid; apple_gid_t pw_gid; apple_time_t pw_change; char *pw_class;
+    char *pw_gecos; char *pw_dir; char *pw_shell; apple_time_t pw_expire;
 };
 struct NAMED("linger") apple_linger { int l_onoff; int l_linger; };
 struct NAMED("pollfd") apple_pollfd { int fd; short events; short revents; };
@@ -101,6 +106,10 @@ FUNCTION(int, "rmdir(_:)", rmdir, const char *);
 FUNCTION(int, "chmod(_:_:)", chmod, const char *, apple_mode_t);
 FUNCTION(int, "fchmod(_:_:)", fchmod, int, apple_mode_t);
 FUNCTION(int, "ftruncate(_:_:)", ftruncate, int, apple_off_t);
+FUNCTION(int, "truncate(_:_:)", truncate, const char *, apple_off_t);
+FUNCTION(void, "sync()", sync, void);
+FUNCTION(apple_clock_t, "clock()", clock, void);
+FUNCTION(char * _Nullable * _Nonnull, "getter:environ()", environ, void);
 FUNCTION(int, "fsync(_:)", fsync, int);
 FUNCTION(int, "flock(_:_:)", flock, int, int);
 FUNCTION(int, "access(_:_:)", access, const char *, int);
@@ -180,6 +189,8 @@ FUNCTION(int, "posix_spawn_file_actions_addopen(_:_:_:_:_:)", posix_spawn_file_a
     apple_posix_spawn_file_actions_t *, int, const char *, int, apple_mode_t);
 FUNCTION(int, "posix_spawn_file_actions_adddup2(_:_:_:)", posix_spawn_file_actions_adddup2,
     apple_posix_spawn_file_actions_t *, int, int);
+FUNCTION(int, "raise(_:)", raise, int);
+FUNCTION(struct apple_passwd *, "getpwuid(_:)", getpwuid, apple_uid_t);
 FUNCTION(int, "fflush(_:)", fflush, apple_file *);
 FUNCTION(int, "fputs(_:_:)", fputs, const char *, apple_file *);
 FUNCTION(apple_file *, "getter:stdout()", stdout, void);
@@ -219,6 +230,7 @@ CONSTANT(int, O_NOFOLLOW, 0x100);
 CONSTANT(int, O_CREAT, 0x200);
 CONSTANT(int, O_TRUNC, 0x400);
 CONSTANT(int, O_EXCL, 0x800);
+CONSTANT(int, O_NOCTTY, 0x20000);
 CONSTANT(int, O_DIRECTORY, 0x100000);
 CONSTANT(int, O_CLOEXEC, 0x1000000);
 CONSTANT(int, EPERM, 1);
@@ -312,5 +324,6 @@ CONSTANT(int, SIG_UNBLOCK, 2);
 CONSTANT(int, SIG_SETMASK, 3);
 CONSTANT(int, TCSANOW, 0);
 CONSTANT(int, TCSAFLUSH, 2);
+CONSTANT(apple_clock_t, CLOCKS_PER_SEC, 1000000);
 CONSTANT(int, EXIT_SUCCESS, 0);
 CONSTANT(int, EXIT_FAILURE, 1);
