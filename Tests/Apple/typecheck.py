@@ -28,7 +28,9 @@ COMMON = [
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
     "-Xcc", f"-fmodule-map-file={STUBS.resolve()}/Darwin/module.modulemap",
 ]
-IMPORT = re.compile(r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:\w+\s+)?(\w+)", re.M)
+IMPORT = re.compile(
+    r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"
+    r"import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)", re.M)
 # Warnings count, as in the build on Linux.
 DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
 # The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation.

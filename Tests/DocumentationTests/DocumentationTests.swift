@@ -15,7 +15,7 @@ import Testing
             "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
             "docs/chain.md", "docs/cache.md", "docs/loading-indicator.md", "docs/log.md", "docs/recording.md",
             "docs/resumable-download.md", "docs/transport-conformance.md",
-            "docs/urlsession-transport.md",
+            "docs/urlsession-transport.md", "docs/system-transport.md",
         ])
     func compiled(page: String) throws {
         let sources = try FileManager.default.contentsOfDirectory(at: Self.here, includingPropertiesForKeys: nil)

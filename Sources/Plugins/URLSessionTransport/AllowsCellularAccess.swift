@@ -1,11 +1,11 @@
 public import Errand
 
-/// Whether a request may go over a cellular network; true by default, and without a meaning on Linux.
+/// Whether a request may use a cellular network; true by default, and ignored on Linux.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(AllowsCellularAccess.self, false) }
 /// ```
 public enum AllowsCellularAccess: TagKey {
-    /// True.
+    /// The value of a request without this tag: `true`.
     public static let defaultValue = true
 }

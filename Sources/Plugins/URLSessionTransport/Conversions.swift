@@ -6,14 +6,14 @@ public import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// The same request, for one that comes from other code:
+    /// Converts a request of Foundation:
     ///
     /// ```swift
     /// func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
     /// ```
     ///
-    /// Method, URL, headers and a body in memory are taken over; timeout, cache policy and cookies are not a request's
-    /// in Errand. Throws `invalidURL` without a URL, `invalidRequest` for a body that is an `InputStream`.
+    /// Method, URL, headers and a body in memory are kept; timeout, cache policy and cookie handling are dropped. Throws
+    /// `invalidURL` without a URL, and `invalidRequest` for a body that is an `InputStream`.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw ErrandError(.invalidURL, "the URLRequest has no URL") }
         if request.httpBodyStream != nil {
@@ -29,8 +29,8 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// The same request, for other code. Fields of one name are joined by commas. A body that is not in memory is left
-    /// out.
+    /// Converts a request to Foundation's. Fields of one name are joined by commas (RFC 9110, section 5.3). A body that
+    /// is not in memory is dropped.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
@@ -44,7 +44,8 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// The same answer, from other code. A `Content-Encoding` that URLSession has decoded is left out.
+    /// Converts a response of Foundation, with its body. `Content-Encoding` and `Content-Length` of a body that URLSession
+    /// has decoded are dropped. Nil for a response without a URL.
     public init?(_ response: HTTPURLResponse, body: Data = Data()) {
         guard let url = response.url else { return nil }
         self.init(
@@ -54,7 +55,8 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// The head of the same answer, for other code. Fields of one name are joined by commas.
+    /// Converts the head of a response to Foundation's. Fields of one name are joined by commas. Nil where Foundation
+    /// rejects the values.
     public convenience init?(_ response: HTTPResponse) {
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.rawName] = response.headers[field.name] }

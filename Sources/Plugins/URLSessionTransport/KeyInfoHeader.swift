@@ -1,9 +1,9 @@
 import Foundation
 
-/// What stands before a bare public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480), which is what a
-/// pin is a digest of.
+/// The bytes before a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the digest of
+/// both together.
 enum KeyInfoHeader {
-    /// Nil for a kind of key that has no fixed header here.
+    /// Nil for a type or size of key without a known header.
     static func bytes(isRSA: Bool, bits: Int) -> Data? {
         let text: String? =
             switch (isRSA, bits) {

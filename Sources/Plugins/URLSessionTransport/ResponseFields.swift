@@ -5,12 +5,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The headers of an answer, from the dictionary that `HTTPURLResponse` makes of them.
+/// The headers of a response, rebuilt from the dictionary of `HTTPURLResponse`.
 enum ResponseFields {
-    /// What URLSession decodes wherever it runs; an unknown coding is left to the reader.
+    /// The codings that URLSession decodes on every platform; it passes any other coding through.
     private static let codings: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
 
-    /// Whether the body comes without the coding that the head names.
+    /// Whether URLSession has removed the content coding that the head names.
     static func isDecoded(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
         guard let value = response.value(forHTTPHeaderField: "Content-Encoding"), !value.isEmpty else { return false }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return false }
@@ -18,8 +18,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// Without the marks of a coding that is gone. Cookies are set apart again: all other fields of one name stay
-    /// joined by commas, which means the same (RFC 9110, section 5.3).
+    /// The fields without those of a removed coding. `Set-Cookie` is split again; all other fields of one name stay joined
+    /// by commas, which means the same (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -33,14 +33,14 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // A dictionary has no order: by name, so that the same answer always reads the same.
+        // A dictionary has no order: by name, so that equal responses have equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
         return HTTPHeaders(sorted.map(\.element))
     }
 
-    /// On Linux the space behind a value comes with it.
+    /// On Linux URLSession keeps the white space behind a value.
     private static func trimmed(_ value: String) -> String {
         var value = Substring(value)
         while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
@@ -66,7 +66,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// The same for a body that was lost, so that nobody waits for its length.
+    /// The same head without `Content-Length`, for a body that URLSession has dropped.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

@@ -5,32 +5,33 @@ import ErrandSupport
 public import Foundation
 import Security
 
-/// Whom a ``URLSessionTransport`` believes: certificate authorities of one's own, and public keys.
+/// The servers that a ``URLSessionTransport`` trusts: its own certificate authorities, and pinned public keys.
 ///
 /// ```swift
 /// let trust = ServerTrust(publicKeyPins: ["api.example.com": [pinInUse, nextPin]])
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(trust: trust))
 /// ```
 ///
-/// The host's name, the dates and the chain are checked in any case; pins come on top. Another server throws
-/// `insecureConnection`, whose message says which check failed. Only on Apple's platforms: on Linux URLSession asks
-/// nobody, and `.curl` has the same options.
+/// The host's name, the dates and the chain are checked in any case, and pins in addition. A server that fails a check
+/// throws `insecureConnection`, whose message names the check. Only on Apple's platforms: on Linux URLSession has no
+/// delegate method for trust, and `CurlConfiguration.tls` has the same options.
 public struct ServerTrust: Sendable {
-    /// Certificates of authorities, as DER, that count instead of the system's; the system's if empty.
+    /// Certificates of authorities, in DER, that replace the system's. Empty by default: the system's apply.
     public var authorities: [Data]
-    /// By host, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo) that are
-    /// accepted, in Base64. One has to match, so a key can be changed. No host by default. Case and a final dot make no
-    /// difference; a host in another script than Latin is written as Punycode. A key that is no host name ends every
-    /// request with `insecureConnection`.
+    /// The accepted public keys by host, `"*"` for all other hosts: the SHA-256 of each SubjectPublicKeyInfo (RFC 5280,
+    /// section 4.1) in Base64. One match suffices, so keys can be rotated. Empty by default: every key is accepted.
+    ///
+    /// Case and a final dot make no difference; a host in a script other than Latin is written as Punycode. A key that is
+    /// not a host name ends every request with `insecureConnection`.
     public var publicKeyPins: [String: [String]]
 
-    /// The system's authorities and any key, unless said otherwise.
+    /// Creates a policy; without arguments the system's authorities and every key are accepted.
     public init(authorities: [Data] = [], publicKeyPins: [String: [String]] = [:]) {
         (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
-    /// What is wrong; nil if nothing is.
-    func complaint(about peer: SecTrust, of host: String) -> String? {
+    /// Why a server is rejected; nil if it is trusted.
+    func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
             guard certificates.count == authorities.count else { return "an authority's certificate is not DER" }
@@ -61,7 +62,7 @@ public struct ServerTrust: Sendable {
     }
 }
 
-/// A delegate with an opinion on servers.
+/// A session delegate that evaluates the trust of each server.
 final class TrustingDelegate: SessionDelegate, @unchecked Sendable {
     // Sendable: it adds a constant.
     let trust: ServerTrust
@@ -76,7 +77,7 @@ final class TrustingDelegate: SessionDelegate, @unchecked Sendable {
 }
 
 extension Transport where Self == URLSessionTransport {
-    /// A transport of its own over `URLSession` that believes only the servers that `trust` says.
+    /// A new transport over `URLSession` that accepts only the servers that `trust` accepts.
     public static func urlSession(
         _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration, trust: ServerTrust
     ) -> URLSessionTransport {

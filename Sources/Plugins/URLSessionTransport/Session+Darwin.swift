@@ -3,11 +3,11 @@ import Errand
 import Foundation
 import Synchronization
 
-/// The session's own: serial, in the background.
+/// Nil: the session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
 extension Transfer {
-    /// What a stream holds for its reader before the task is suspended.
+    /// The bytes that a stream buffers for its reader before the task is suspended.
     private static let highWater = 256 << 10
 
     func prepare(_ task: URLSessionTask) {
@@ -18,52 +18,52 @@ extension Transfer {
         }
     }
 
-    /// Stops the task when its reader is behind; what is on its way still comes.
-    func holdBack() {
+    /// Suspends the task when its reader is behind; bytes in flight still arrive.
+    func suspendReading() {
         let isDue = state.withLock { state in
-            if state.isHeldBack || state.isOver || state.buffer.count < Self.highWater { return false }
-            state.isHeldBack = true
+            if state.isReaderBehind || state.isOver || state.buffer.count < Self.highWater { return false }
+            state.isReaderBehind = true
             return true
         }
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Lets the task go on once its reader has taken what there was.
-    func letGo() {
+    /// Resumes the task once its reader has taken the buffer.
+    func resumeReading() {
         let now = options.time.now
         let isDue = state.withLock { state in
-            if !state.isHeldBack { return false }
-            state.isHeldBack = false
-            state.lastHeard = now
+            if !state.isReaderBehind { return false }
+            state.isReaderBehind = false
+            state.lastActivity = now
             return true
         }
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Suspends or resumes as the state says now; on the queue, so that the two never cross.
+    /// Suspends or resumes the task as the state demands; on the queue, so that the calls stay in order.
     private func settle() {
-        let (task, isHeldBack, wasSuspended) = state.withLock { state in
-            defer { state.isSuspended = state.isHeldBack && !state.isOver }
-            return (state.task, state.isHeldBack && !state.isOver, state.isSuspended)
+        let (task, isReaderBehind, wasSuspended) = state.withLock { state in
+            defer { state.isSuspended = state.isReaderBehind && !state.isOver }
+            return (state.task, state.isReaderBehind && !state.isOver, state.isSuspended)
         }
-        if isHeldBack, !wasSuspended { task?.suspend() }
-        if !isHeldBack, wasSuspended { task?.resume() }
+        if isReaderBehind, !wasSuspended { task?.suspend() }
+        if !isReaderBehind, wasSuspended { task?.resume() }
     }
 }
 
 extension SessionDelegate {
-    func answer(
-        _ challenge: URLAuthenticationChallenge, of task: URLSessionTask,
+    func respond(
+        to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust,
-            let policy = (self as? TrustingDelegate)?.trust, let peer = challenge.protectionSpace.serverTrust
+            let trust = (self as? TrustingDelegate)?.trust, let peer = challenge.protectionSpace.serverTrust
         else {
-            // Without a credential store a 401 is the answer.
+            // Without a credential store a 401 is the response.
             return completionHandler(.performDefaultHandling, nil)
         }
-        if let complaint = policy.complaint(about: peer, of: challenge.protectionSpace.host) {
-            transfer(task)?.fail(ErrandError(.insecureConnection, complaint))
+        if let reason = trust.rejection(of: peer, of: challenge.protectionSpace.host) {
+            transfer(task)?.fail(ErrandError(.insecureConnection, reason))
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }
         completionHandler(.useCredential, URLCredential(trust: peer))

@@ -3,7 +3,7 @@ import Errand
 import Foundation
 import FoundationNetworking
 
-/// Runs what the session tells at once, on the session's own queue: a hop less for each call.
+/// Runs delegate calls inline on the session's internal queue, which saves a hop for each call.
 private final class InlineQueue: OperationQueue, @unchecked Sendable {
     // Sendable: it has no state of its own.
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
@@ -12,19 +12,20 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension Transfer {
-    /// Neither priority nor anything else of a task has an effect here.
+    /// Priorities have no effect on Linux.
     func prepare(_ task: URLSessionTask) {}
 
-    /// A suspended task starts over from its first byte on Linux: a slow reader costs memory.
-    func holdBack() {}
-    func letGo() {}
+    /// Does nothing: on Linux a suspended task starts over from its first byte, so a slow reader costs memory.
+    func suspendReading() {}
+    /// Does nothing, because nothing is suspended.
+    func resumeReading() {}
 }
 
 extension SessionDelegate {
-    /// The only challenge on Linux is a 401, whose head and body have come: they are the answer. Unanswered, the task
-    /// would never end; the cancellation goes through our queue because it blocks on the one that this runs on.
-    func answer(
-        _ challenge: URLAuthenticationChallenge, of task: URLSessionTask,
+    /// The only challenge on Linux is a 401 whose head and body have arrived: they are the response. Without a disposition
+    /// the task would never end; the cancellation runs on the transport's queue because it blocks on the current one.
+    func respond(
+        to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let transfer = remove(task)
@@ -35,7 +36,7 @@ extension SessionDelegate {
     }
 }
 
-/// Nobody makes one on Linux: the session reads streams on the queue that all sessions share, where nothing may wait.
+/// Never created on Linux: the session reads streams on the queue that all sessions share, which must not block.
 enum StreamPump: Sendable {
     func attach(to request: inout URLRequest, length: Int64?) {}
     func begin(_ transfer: Transfer) {}
@@ -43,12 +44,12 @@ enum StreamPump: Sendable {
 }
 
 extension Upload {
-    /// What stays in memory until it is sent; more goes through a file that only its owner can read.
+    /// The bytes kept in memory until they are sent; a longer body goes through a file that only its owner can read.
     private static let inMemory = 1 << 20
 
-    /// Reads the source to its end before anything is sent, so that the length is known and nothing waits for it.
+    /// Reads the source to its end before anything is sent, so that the length is known and the session never waits.
     static func streamed(_ body: HTTPBody, _ announced: Int64?) async throws -> (Source, Int64?) {
-        var spool = Spool()
+        var spool = UploadSpool()
         do {
             let count = try await withTaskCancellationHandler {
                 try await spool.fill(from: body, inMemory: inMemory, announced: announced)
@@ -61,54 +62,6 @@ extension Upload {
             body.cancel()
             if Task.isCancelled { throw ErrandError(.cancelled, "the transfer was cancelled") }
             throw failure(error)
-        }
-    }
-
-    private struct Spool {
-        private var data = Data()
-        private var file: (url: URL, handle: FileHandle)?
-
-        mutating func fill(from body: HTTPBody, inMemory limit: Int, announced: Int64?) async throws -> Int64 {
-            var count: Int64 = 0
-            for try await chunk in body {
-                count += Int64(chunk.count)
-                if let announced, count > announced { throw Upload.wrongLength(announced, count) }
-                data.append(chunk)
-                if data.count > limit { try spill() }
-            }
-            if let announced, count < announced { throw Upload.wrongLength(announced, count) }
-            return count
-        }
-
-        private mutating func spill() throws {
-            if file == nil {
-                let name = "errand-body-\(UUID().uuidString)"
-                let url = FileManager.default.temporaryDirectory.appendingPathComponent(name)
-                let isMade = FileManager.default.createFile(
-                    atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-                guard isMade, let handle = FileHandle(forWritingAtPath: url.path) else {
-                    throw ErrandError(.file, "no file for the body could be made in the temporary directory")
-                }
-                file = (url, handle)
-            }
-            do { try file?.handle.write(contentsOf: data) } catch {
-                throw ErrandError(.file, "the body could not be written to a temporary file", underlying: error)
-            }
-            data = Data()
-        }
-
-        mutating func finish() throws -> Source {
-            if file == nil { return data.isEmpty ? .none : .data(data) }
-            try spill()
-            guard let file else { return .none }
-            try? file.handle.close()
-            return .file(file.url, isOurs: true)
-        }
-
-        mutating func discard() {
-            guard let file else { return }
-            try? file.handle.close()
-            try? FileManager.default.removeItem(at: file.url)
         }
     }
 }

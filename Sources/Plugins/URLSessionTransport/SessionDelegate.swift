@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// What a session tells, handed to the transfer that it is about. On Linux all of it runs within the session's own
-/// queue, which every session of the process shares: nothing here waits.
+/// Routes the session's delegate calls to their transfers. On Linux they run on the session's internal queue, which all
+/// sessions of the process share, so nothing here blocks.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is behind a Mutex; subclasses add constants only.
 
     private let transfers = Mutex<[Int: Transfer]>([:])
 
-    /// Throws where nothing may be sent because of what the servers should be asked for.
+    /// Throws if the policy for servers is invalid, so that nothing is sent.
     func check() throws(ErrandError) {}
 
     func add(_ transfer: Transfer, for task: URLSessionTask) {
@@ -45,7 +45,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// Redirects are Core's: the 3xx is the answer.
+    /// Core follows redirects: the 3xx is the response.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -57,10 +57,10 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        answer(challenge, of: task, completionHandler)
+        respond(to: challenge, of: task, completionHandler)
     }
 
-    /// A body that was sent in part cannot be had again here.
+    /// A body that was sent in part is not replayed here.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

@@ -3,7 +3,7 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Carries a body's chunks into the stream that URLSession reads, no faster than it reads.
+/// Writes a body's chunks into the stream that URLSession reads, at the speed at which it reads.
 final class StreamPump: @unchecked Sendable {
     // Sendable: `input` is handed over before the task starts, `output` is used on `queue` only, the rest is constant or
     // behind a Mutex.
@@ -23,7 +23,7 @@ final class StreamPump: @unchecked Sendable {
         (self.input, self.output) = (input, output)
     }
 
-    /// A stream with a length of its own is sent with it, another one in chunks.
+    /// A stream of known length is sent with `Content-Length`, any other chunked.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -44,8 +44,8 @@ final class StreamPump: @unchecked Sendable {
         await onQueue { $0.open() }
         do {
             var count: Int64 = 0
-            // The last piece of an announced length waits for the end of the source, so that a source with more never
-            // makes a whole request.
+            // The last chunk of an announced length is written after the end of the source, so that a source with more
+            // bytes never completes a request.
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)
@@ -60,7 +60,7 @@ final class StreamPump: @unchecked Sendable {
         }
     }
 
-    /// Blocks a thread of its own queue while the session does not read; false once nobody does any more.
+    /// Blocks a thread of this pump's queue until the session reads; false once the session has closed the stream.
     private func write(_ data: Data) async -> Bool {
         await onQueue { output in
             data.withUnsafeBytes { bytes in

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension ErrandError {
-    /// What URLSession reported, as an error of Core's. Where it says no more than "unknown", its text decides.
+    /// Maps an error of URLSession. For `URLError.unknown` its text decides.
     init(urlSession error: any Error) {
         guard let failure = error as? URLError else {
             self.init(.transportFailed, "URLSession failed", underlying: error)
@@ -23,7 +23,7 @@ extension ErrandError {
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             .cannotConnect
         case .networkConnectionLost: .connectionLost
-        // On Linux an empty reply; on Apple's platforms an answer that is none.
+        // An empty reply on Linux; a malformed response on Apple's platforms.
         case .badServerResponse: isEmptyReply(error) ? .connectionLost : .invalidResponse
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
@@ -50,7 +50,7 @@ extension ErrandError {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
     }
 
-    /// libcurl's sentences, which is all that Linux gives.
+    /// libcurl's messages, which are all that Linux reports.
     private static func code(fromText text: String) -> Code {
         let table: [(String, Code)] = [
             ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),

@@ -13,18 +13,20 @@ public import Foundation
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
 /// ```
 ///
-/// One session for each transport. The configuration is copied; its cache, cookie store and credential store are not
-/// used and its timeouts do not count, because those are Core's and the filters' work. When the transport goes away its
-/// session ends once the last body has been read. `send` throws ``ErrandError`` only, with the `URLError` as
-/// `underlying`. On Linux it works within the limits that its guide names; `.curl` is the transport there.
+/// Each transport has one session. The configuration is copied; its cache, cookie store, credential store and timeouts
+/// are ignored, because Core and filters provide them. When the transport is released, its session ends once the last
+/// body has been read. `send` throws ``ErrandError`` only, with the `URLError` as `underlying`. On Linux it works within
+/// the limits that its guide names; `.curl` is the transport there.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Tasks are made, started and cancelled here: on Linux each of these may block for as long as all sessions of the
-    /// process are busy.
+    /// Tasks are created, started and cancelled on this queue: on Linux each of these calls may block while any session
+    /// of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
 
-    /// - Parameter configuration: how it connects; `.ephemeral` by default, with 64 connections to one host.
+    /// Creates a transport with a session of its own.
+    ///
+    /// - Parameter configuration: how the session connects; ``standardConfiguration`` by default.
     public convenience init(_ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration) {
         self.init(configuration, SessionDelegate())
     }
@@ -48,16 +50,19 @@ public final class URLSessionTransport: Transport {
         queue.async { session.finishTasksAndInvalidate() }
     }
 
-    /// A fresh copy of the default: nothing stored on disk, 64 connections to one host.
+    /// A new copy of the default configuration: `.ephemeral`, with at most 64 connections to each host.
     public static var standardConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
         return configuration
     }
 
-    /// A year: waits are ended by timers of our own.
+    /// A year, in seconds: Errand ends waits with its own timers.
     static let never: TimeInterval = 31_536_000
 
+    /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
+    ///
+    /// Throws `invalidRequest` for a GET with a body, which URLSession does not send.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try delegate.check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
@@ -70,10 +75,10 @@ public final class URLSessionTransport: Transport {
 }
 
 extension Transport where Self == URLSessionTransport {
-    /// A transport of its own over `URLSession`, with ``URLSessionTransport/standardConfiguration``.
+    /// A new transport over `URLSession` with ``URLSessionTransport/standardConfiguration``.
     public static var urlSession: URLSessionTransport { URLSessionTransport() }
 
-    /// A transport of its own over `URLSession`, configured as given.
+    /// A new transport over `URLSession` with a copy of the given configuration.
     public static func urlSession(_ configuration: URLSessionConfiguration) -> URLSessionTransport {
         URLSessionTransport(configuration)
     }

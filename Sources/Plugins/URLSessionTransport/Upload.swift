@@ -15,7 +15,7 @@ final class Upload: Sendable {
     }
 
     let source: Source
-    /// nil if nobody knows.
+    /// In bytes; nil if unknown.
     let length: Int64?
 
     init(_ body: RequestBody, _ options: TransportOptions) async throws {
@@ -40,7 +40,7 @@ final class Upload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // Otherwise the Linux session would call it a form.
+            // On Linux the session would otherwise declare a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -59,7 +59,7 @@ final class Upload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// The exchange is over.
+    /// Releases what the exchange has held.
     func end() {
         switch source {
         case .file(let url, isOurs: true): try? FileManager.default.removeItem(at: url)
@@ -68,13 +68,13 @@ final class Upload: Sendable {
         }
     }
 
-    /// The failure of a body's source, as an error that says so.
+    /// Maps a failure of the body's source to an error of the request.
     static func failure(_ error: any Error) -> ErrandError {
         if error is CancellationError { return ErrandError(.cancelled, "the transfer was cancelled") }
         guard let error = error as? ErrandError else {
             return ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
         }
-        // A broken promise of the body's is the request's fault; nothing was received yet.
+        // A body of the wrong length is a defect of the request; no response was received yet.
         if error.code != .truncated, error.code != .invalidResponse { return error }
         return ErrandError(.invalidRequest, "the body is not what it announced", underlying: error)
     }

@@ -170,6 +170,8 @@ FUNCTION(apple_ssize, "recv(_:_:_:_:)", recv, int, void *, size_t, int);
 FUNCTION(int, "poll(_:_:_:)", poll, struct apple_pollfd *, apple_nfds_t, int);
 FUNCTION(unsigned int, "inet_addr(_:)", inet_addr, const char *);
 FUNCTION(int, "inet_pton(_:_:_:)", inet_pton, int, const char *, void *);
+FUNCTION(const char *, "inet_ntop(_:_:_:_:)", inet_ntop, int, const void *, char *, apple_socklen_t);
+FUNCTION(int, "inet_aton(_:_:)", inet_aton, const char *, struct apple_in_addr *);
 FUNCTION(int, "tcgetattr(_:_:)", tcgetattr, int, struct apple_termios *);
 FUNCTION(int, "tcsetattr(_:_:_:)", tcsetattr, int, int, const struct apple_termios *);
 FUNCTION(apple_pthread_t _Nonnull, "pthread_self()", pthread_self, void);

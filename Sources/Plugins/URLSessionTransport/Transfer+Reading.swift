@@ -1,0 +1,51 @@
+import Errand
+import Foundation
+
+/// Inactivity, and the reader of a stream.
+extension Transfer {
+    /// Ends the exchange after a time of inactivity. The clock stands still while the reader is behind.
+    func watchInactivity() async {
+        while true {
+            let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? options.time.now : $0.lastActivity }
+            guard let last else { return }
+            let (deadline, now) = (last + options.timeout, options.time.now)
+            if deadline <= now {
+                return fail(ErrandError(.timedOut, "no bytes were sent or received for \(options.timeout)"))
+            }
+            guard (try? await options.time.sleep(until: deadline)) != nil else { return }
+        }
+    }
+
+    /// Resumes the reader with the buffered bytes, now or once they arrive.
+    func read(_ reader: Reader) {
+        let result = state.withLock { state -> Result<Data?, any Error>? in
+            if !state.buffer.isEmpty {
+                defer { state.buffer = Data() }
+                return .success(state.buffer)
+            }
+            if let failure = state.failure { return .failure(failure) }
+            if state.isOver { return .success(nil) }
+            state.reader = reader
+            return nil
+        }
+        if let result { reader.resume(with: result) }
+        resumeReading()
+    }
+}
+
+/// The body of a response, pulled by its reader.
+final class StreamedBody: HTTPBodySource {
+    private let transfer: Transfer
+
+    init(_ transfer: Transfer) { self.transfer = transfer }
+
+    func nextChunk() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { transfer.read($0) }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    func cancel() { transfer.cancel() }
+}

@@ -1,0 +1,21 @@
+// What docs/system-transport.md shows, as code that compiles.
+import Errand
+import ErrandSystemTransport
+
+#if os(Linux)
+import ErrandCurlTransport
+#else
+import ErrandURLSessionTransport
+#endif
+
+private func makeTransport() -> SystemTransport {
+    #if os(Linux)
+    var configuration = CurlConfiguration()
+    configuration.addressFamily = .v4
+    return .curl(configuration)
+    #else
+    let configuration = URLSessionTransport.standardConfiguration
+    configuration.httpMaximumConnectionsPerHost = 6
+    return .urlSession(configuration)
+    #endif
+}
