@@ -1,12 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// What Redis answers, in its protocol's second version.
 enum RedisReply: Sendable, Equatable {
     case text(String)

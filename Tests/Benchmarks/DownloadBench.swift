@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// 1 GB to disk: `errand-download` beside the `curl` command, each a process of its own, in turn. The disk is the same for
 /// both, but only `errand-download` waits until the file is on it.
 enum DownloadBench {

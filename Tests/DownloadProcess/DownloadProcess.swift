@@ -1,15 +1,8 @@
 import Errand
-import ErrandSystemTransport
 import ErrandResumableDownload
+import ErrandSystemTransport
+import Foundation
 import Synchronization
-import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// `errand-download-process URL DIRECTORY COUNT [full]`: so many downloads at once, in a process whose limit of open files a
 /// test has lowered. With `full` no file is left until a download says that it waits.

@@ -1,12 +1,4 @@
-import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-import Dispatch
+import Foundation
 
 /// A client that sends and receives bytes and knows nothing of HTTP beyond the end of a message.
 final class RawClient: Sendable {

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
 import Errand
-import ErrandURLSessionTransport
+import ErrandSystemTransport
 import Foundation
 
 /// The transport, configured as the command line asks; the system's own proxy and trust settings apply.
@@ -14,7 +14,7 @@ enum ToolTransport {
         if let option = isGiven.first(where: { $0.0 })?.1 {
             throw .init(message: "\(option.long) is not available here; the system's settings apply")
         }
-        return .urlSession
+        return .system
     }
 }
 #endif

@@ -1,5 +1,6 @@
 import Errand
 import Foundation
+import Synchronization
 
 /// Inactivity, and the reader of a stream.
 extension Transfer {

@@ -1,5 +1,6 @@
 import Errand
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
