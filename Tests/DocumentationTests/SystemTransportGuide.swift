@@ -6,6 +6,7 @@ import ErrandSystemTransport
 import ErrandCurlTransport
 #else
 import ErrandURLSessionTransport
+import Foundation
 #endif
 
 private func makeTransport() -> SystemTransport {
