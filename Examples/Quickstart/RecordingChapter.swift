@@ -1,5 +1,5 @@
 import Errand
-import ErrandCurlTransport
+import ErrandSystemTransport
 import ErrandRecording
 import ErrandTesting
 
@@ -8,7 +8,7 @@ enum RecordingChapter {
     static func run(_ shop: Shop) async throws {
         Quickstart.chapter("A recording: what went over the wire, as an archive, a page and counters")
         let recorder = ExchangeRecorder(bodiesUpTo: 1000)
-        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .curl, accessories: [recorder])
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, accessories: [recorder])
         _ = try await agent.send(GetText(path: "old?session_token=1234567890"))
         for entry in recorder.harFile().log.entries {
             let path = entry.request.url.split(separator: "/v1").last ?? ""
