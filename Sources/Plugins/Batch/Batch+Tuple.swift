@@ -19,7 +19,7 @@ extension Batch {
         }
     }
 
-    /// Requests of several types, whatever becomes of each: a tuple of results.
+    /// Requests of several types, whether each succeeds or fails: a tuple of results.
     public init<each R: Request>(
         _ requests: repeat each R, limit: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
@@ -62,7 +62,7 @@ extension Batch {
     }
 }
 
-/// A request of a tuple and, later, its answer with its type.
+/// A request of a tuple and, later, its result with its type.
 private final class BatchCell<R: Request>: AnyBatchCell {
     private let request: R
     private let state = Mutex<Result<Response<R.Output>, any Error>?>(nil)

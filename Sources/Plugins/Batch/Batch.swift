@@ -1,27 +1,27 @@
 public import Errand
 
-/// Many requests as one thing: sent together, at most `limit` at a time, with one answer, one progress and one cancel.
+/// Many requests as one: sent together, at most `limit` at a time, with one output, one progress and one cancellation.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
 /// let users = try await agent.send(Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll))
 /// ```
 ///
-/// A value: it may be sent any number of times, also at the same time, and each sending is an ``Errand/Activity`` of its
+/// A value: it may be sent any number of times, also at the same time, and each run is an ``Errand/Activity`` of its
 /// own of the kind `.batch`, with the parts' activities as its children. A request that stands in it twice is sent
 /// twice. An empty batch succeeds at once, but for `.firstSuccess`. The tags of the call travel on to every part.
 ///
-/// `Part` is what each part answers: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed one.
-/// `Success` is what the whole answers, by its ``BatchPolicy``.
+/// `Part` is the output of each part: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed one.
+/// `Success` is the output of the whole, by its ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The most parts that run at a time, at least 1. ``BatchLimit/standard`` by default.
     public let limit: Int
-    /// The name for logs, unless the call brings one.
+    /// The name for logs, unless the call has one.
     public var label: String?
     /// How many parts it has.
     public let count: Int
     let rule: BatchRule
-    /// Made anew for each sending, as the answers of parts of several types are kept there.
+    /// Made anew for each run, since it keeps the results of parts of several types.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
@@ -33,7 +33,7 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         (self.parts, self.cached) = (parts, cached)
     }
 
-    /// How much of an answer of this batch came from a cache.
+    /// How much of an output of this batch came from a cache.
     public func cacheShare(of answer: Success) -> CacheShare { cached(answer) }
 }
 
@@ -44,17 +44,17 @@ public enum BatchLimit {
     public static let standard = 6
 }
 
-/// The parts of one sending.
+/// The parts of one run.
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
-    /// Who a part is, for errors.
+    /// The name of a part, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
-    /// Asked once the rule is content.
+    /// Makes the output of the whole, once the rule is met.
     let gather: @Sendable (BatchLedger<Part>) throws -> Success
 }
 
 extension Batch {
-    /// Requests of one type, in this order; the policy says what becomes of failures.
+    /// Requests of one type, in this order; the policy says what a failure means.
     ///
     /// ```swift
     /// Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll)      // [Result<Response<User>, any Error>]
@@ -109,7 +109,8 @@ extension Batch {
     /// })
     /// ```
     ///
-    /// What a part sends with the agent that it is given has the batch as its parent.
+    /// What a part sends with its agent belongs to the batch; what it starts and does not await is cancelled at the
+    /// end.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, limit: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands answers from the workers to one reader; a worker waits while as many as `limit` lie unread.
+/// Passes results from the workers to one reader; a worker waits while as many as `limit` lie unread.
 final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
@@ -17,7 +17,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Puts an answer there, then waits for room, so that its worker starts nothing before there is some. Returns early
+    /// Adds a result, then waits for room, so that its worker starts nothing before there is some. Returns early
     /// when the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
@@ -49,7 +49,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// The next answer; nil once it is closed and all are read. One reader at a time.
+    /// The next result; nil once it is closed and all are read. One reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {

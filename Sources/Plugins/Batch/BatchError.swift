@@ -58,7 +58,7 @@ extension BatchError {
     /// The place of the first failure, from 0.
     public var index: Int? { failures.first?.index }
 
-    /// Who failed first.
+    /// The label of the part that failed first.
     public var label: String? { failures.first?.label }
 
     /// The request that failed first.

@@ -1,12 +1,12 @@
 import Errand
 
-/// The book of one running batch: which part comes next, what came of each, and when it is decided. A pure value.
+/// The state of one running batch: the next part, the result of each, whether the outcome is decided. A pure value.
 struct BatchLedger<Part: Sendable>: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
     private let rule: BatchRule
     private let count: Int
-    /// In the order of the parts; empty if somebody else takes the answers as they come.
+    /// In the order of the parts; empty if a channel takes the results as they arrive.
     private var results: [Result<Part, any Error>?]
     private var next = 0
     private var first: (index: Int, answer: Part)?
@@ -28,7 +28,7 @@ struct BatchLedger<Part: Sendable>: Sendable {
         return next
     }
 
-    /// Writes down how a part ended; one that failed brings its name. Returns whether that counts: after the decision it
+    /// Records how a part ended; one that failed has its name. Returns whether that counts: after the decision it
     /// does not.
     mutating func end(_ index: Int, _ result: Result<Part, any Error>, _ name: PartName?) -> Bool {
         if isDecided { return false }
@@ -73,7 +73,7 @@ struct BatchLedger<Part: Sendable>: Sendable {
             .cancelled, "part \(failure.index) of the batch (\(failure.label)) was cancelled", underlying: error)
     }
 
-    /// Every result; throws if a part was never carried out, and then the whole was cancelled.
+    /// Every result; throws if a part never ran, and then the whole was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         try results.map { result in
             guard let result else { throw CancellationError() }

@@ -1,10 +1,10 @@
 import Errand
 
-/// What a batch makes of the answers of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
+/// What a batch makes of the results of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
 public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
     let rule: BatchRule
     let gather: @Sendable (BatchLedger<Part>) throws -> Success
-    /// The parts that the answer is made of.
+    /// The parts that the output is made of.
     let answered: @Sendable (Success) -> [Part]
 
     func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
@@ -15,14 +15,14 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 
 extension BatchPolicy where Success == [Part] {
     /// All must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part. The
-    /// answers come in the order of the parts. The default.
+    /// outputs are in the order of the parts. The default.
     public static var failFast: BatchPolicy {
         BatchPolicy(rule: .failFast, gather: { try $0.all().map { try $0.get() } }, answered: { $0 })
     }
 }
 
 extension BatchPolicy where Success == [Result<Part, any Error>] {
-    /// All are carried out, whatever becomes of each; the results come in the order of the parts. Only a cancellation of
+    /// All run, whether they succeed or fail; the results are in the order of the parts. Only a cancellation of
     /// the whole is thrown.
     public static var collectAll: BatchPolicy {
         BatchPolicy(rule: .collectAll, gather: { try $0.all() }, answered: { $0.compactMap { try? $0.get() } })

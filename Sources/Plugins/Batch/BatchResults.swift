@@ -8,19 +8,19 @@ public import Errand
 /// }
 /// ```
 ///
-/// Each iteration is a sending of its own. It starts no part while `limit` results lie unread. Leaving the loop, and
+/// Each iteration is a run of its own. It starts no part while `limit` results lie unread. Leaving the loop, and
 /// cancelling the task that iterates, cancels the batch. With `.failFast` the first failure is thrown, as ``BatchError``,
 /// and with `.firstSuccess` the loop ends after the first success.
 public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
-    /// The place of a part, from 0, and what came of it.
+    /// The place of a part, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Part, any Error>)
 
     let begin: @Sendable () -> (BatchChannel<Part>, RequestHandle<Void>)
 
-    /// Starts the batch; will-start has been told by then.
+    /// Starts the batch; accessories have received will-start by then.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 
-    /// Reads the results of one sending; for one task at a time.
+    /// Reads the results of one run; for one task at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let sending: Sending
 

@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// One sending of a batch.
+/// One run of a batch.
 ///
 /// As many workers as may run at a time take the parts from the ledger one by one, so there is no task for a part that
 /// has not begun, and no part begins after the decision or a cancellation.
@@ -11,7 +11,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let ledger: BatchLock<Part>
-    /// Takes the answers as they come, if anybody wants them so.
+    /// Takes the results as they arrive, for a reader; nil for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -27,7 +27,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         return try parts.gather(ledger.state.withLock { $0 })
     }
 
-    /// Carries out the parts; their answers go to the channel.
+    /// Runs the parts; their results go to the channel.
     func carryOut() async throws {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<min(batch.limit, batch.count) { group.addTask { await work() } }

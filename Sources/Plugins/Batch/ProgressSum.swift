@@ -1,6 +1,6 @@
 import Errand
 
-/// The progress of the parts added up: never falls, whatever the parts tell. A pure value.
+/// The progress of the parts added up: never falls, whatever the parts report. A pure value.
 ///
 /// The fraction is of bytes while every part's total is known, and otherwise of parts, of which a running one counts by
 /// its bytes. Of a batch that needs one success only, it is that of the part that is furthest.
@@ -50,7 +50,7 @@ struct ProgressSum: Sendable {
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// A running part tells how far it is; what is less than it told before is left out.
+    /// A running part reports its progress; what is less than it reported before is left out.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Requests one after the other as one thing: with one answer, one cancel and one end, and with steps that are told apart.
+/// Requests one after the other as one: with one output, one cancellation and one end, and errors that name steps.
 ///
 /// ```swift
 /// let order = try await agent.send(Chain("checkout") { steps in
@@ -11,13 +11,13 @@ public import Errand
 /// ```
 ///
 /// The body is plain `await`. What it sends with `steps` is a step: an activity of its own with the chain's as its parent.
-/// A value: it may be sent any number of times, also at the same time, and each sending is an ``Errand/Activity`` of its
+/// A value: it may be sent any number of times, also at the same time, and each run is an ``Errand/Activity`` of its
 /// own of the kind `.chain`. The tags of the call travel on to every step.
 ///
 /// Two more ways to write one: links, each of which makes a request of the response before it (``then(_:)``), and a list
 /// of ``ChainStep`` whose callbacks add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
-    /// The name for logs and errors, unless the call brings one.
+    /// The name for logs and errors, unless the call has one.
     public let label: String
     let body: @Sendable (ChainSteps, ChainRecord) async throws -> Success
     var notifier: ChainNotifier?
@@ -46,7 +46,7 @@ extension Chain {
         self.init(label) { steps in try await steps.send(first) }
     }
 
-    /// The same chain with a request more, made of the answer so far. The closure runs off the caller's actor; what it
+    /// The same chain with one more request, made of the output so far. The closure runs off the caller's actor; what it
     /// throws ends the chain.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
         Chain<Response<R.Output>>(

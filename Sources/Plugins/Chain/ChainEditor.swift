@@ -3,7 +3,7 @@ import Synchronization
 
 /// Changes the steps of a list that have not been reached, from the callback of a step.
 ///
-/// Outside of a callback, and after the chain has ended, it changes nothing and says so by returning false or 0.
+/// Outside of a callback, and after the chain has ended, it changes nothing and returns false or 0.
 public final class ChainEditor: Sendable {
     private struct State {
         var steps: ArraySlice<ChainStep>

@@ -9,7 +9,7 @@ struct ChainProgress: Sendable {
 
     mutating func begin(_ step: Int) { running[step] = TransferProgress() }
 
-    /// A running step tells how far it is; what is less than it told before is left out.
+    /// A running step reports its progress; what is less than it reported before is left out.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let before = running[step] else { return }
         let now = TransferProgress(

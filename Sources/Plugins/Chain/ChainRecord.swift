@@ -21,8 +21,8 @@ final class ChainRecord: MemberObserver {
         activity.note("chain", "step \(step.index): \(step.label)")
     }
 
-    func member(_ step: CompositeMember, didReport told: TransferProgress) {
-        progress.update { $0.update(step.index, told) }
+    func member(_ step: CompositeMember, didReport progress: TransferProgress) {
+        self.progress.update { $0.update(step.index, progress) }
     }
 
     func memberDidEnd(_ step: CompositeMember, result: Result<CompositeMember.Output, any Error>) async {

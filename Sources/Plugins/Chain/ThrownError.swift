@@ -1,6 +1,6 @@
 import Errand
 
-/// What tells a thrown error from another that reads the same.
+/// The identity of a thrown error, by which it differs from another that reads the same.
 struct ThrownError {
     private let error: any Error
 
