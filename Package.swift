@@ -148,8 +148,8 @@ let suites: [Target] = [
     suite(
         "ResumableDownloadTests",
         needs: [
-            "ErrandCache", "ErrandResumableDownload", "ErrandSystemTransport", "ErrandURLSessionTransport",
-            "errand-download", "errand-download-process",
+            "ErrandCache", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSystemTransport",
+            "ErrandURLSessionTransport", "errand-download", "errand-download-process",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(

@@ -29,7 +29,8 @@ struct NginxDownloadTests {
             if case .progress(let progress) = event, progress.received > 100_000 { break }
         }
         while !agent.activities.isEmpty { await Task.yield() }
-        return try ResumableDownloads.leftovers(in: request.destination.deletingLastPathComponent()).first?.received
+        return try ResumableDownloads.partialDownloads(in: request.destination.deletingLastPathComponent()).first?
+            .received
             ?? 0
     }
 
@@ -65,7 +66,7 @@ struct NginxDownloadTests {
             let response = try await agent.send(request)
             #expect(try Data(contentsOf: response.value) == Nginx.film)
         }
-        #expect(try ResumableDownloads.leftovers(in: nginx.folder).isEmpty)
+        #expect(try ResumableDownloads.partialDownloads(in: nginx.folder).isEmpty)
     }
 
     @Test(

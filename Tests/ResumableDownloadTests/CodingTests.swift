@@ -71,7 +71,7 @@ import Testing
         #expect(try folder.data("a") == film)
         let wrong = Get(folder.file("b"), path: "b").with { $0.checksum = .sha256(sha256(gzip(film))) }
         let error = await failure { try await agent(origin.server).send(wrong) }
-        #expect((error as? DownloadError)?.code == .checksumMismatch && folder.names == ["a"])
+        #expect((error as? DownloadError)?.code == .expectedChecksumMismatch && folder.names == ["a"])
     }
 
     @Test("a coding that is not known is an error that names it, and nothing is left")

@@ -94,7 +94,7 @@ import Testing
         download.pause()
         #expect(download.isPaused)
         gate.open()
-        let left = try ResumableDownloads.leftovers(in: folder.url)
+        let left = try ResumableDownloads.partialDownloads(in: folder.url)
         #expect(left.count == 1 && left[0].isActive && download.activity.outcome == nil)
         download.resume()
         #expect(try await download.file == folder.file("a"))
@@ -126,7 +126,7 @@ import Testing
         control.pause()
         let agent = agent(origin.server)
         let handle = agent.start(Get(folder.file("a")), options: .download(control))
-        try await until { try !ResumableDownloads.leftovers(in: folder.url).isEmpty }
+        try await until { try !ResumableDownloads.partialDownloads(in: folder.url).isEmpty }
         handle.cancel()
         #expect((await handle.result).isFailure && handle.isCancelled)
         #expect(origin.server.requestCount == 0 && folder.names.isEmpty)

@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTPSyntax
 @testable import ErrandResumableDownload
 import Foundation
 import Testing
@@ -24,7 +25,7 @@ import Testing
 
     @Test("Content-Range, right and wrong")
     func contentRanges() {
-        func parsed(_ text: String) -> ContentRange? { ContentRange(["Content-Range": text]) }
+        func parsed(_ text: String) -> ContentRange? { ContentRange(in: ["Content-Range": text]) }
         #expect(parsed("bytes 0-0/1") == .part(first: 0, last: 0, total: 1))
         #expect(parsed("Bytes 7-9/*") == .part(first: 7, last: 9, total: nil))
         #expect(parsed("bytes */10") == .unsatisfied(total: 10))
@@ -36,7 +37,8 @@ import Testing
             #expect(parsed(wrong) == nil, "\(wrong)")
         }
         #expect(
-            ContentRange(HTTPHeaders([.init("Content-Range", "bytes 0-0/1"), .init("Content-Range", "bytes 0-0/1")]))
+            ContentRange(
+                in: HTTPHeaders([.init("Content-Range", "bytes 0-0/1"), .init("Content-Range", "bytes 0-0/1")]))
                 == nil)
     }
 
@@ -94,6 +96,31 @@ import Testing
             (Array(repeating: Part(start: 0, end: 0), count: 65), 0),
         ]
         for (parts, total) in wrong { #expect(RangePlan(checking: parts, total: total) == nil) }
+    }
+
+    @Test("an error of a download is a sentence for people, with a number that never changes")
+    func sentences() throws {
+        let error = #expect(throws: DownloadError.self) {
+            try ResumableDownloads.partialDownloads(in: URL(filePath: "/no/such/directory"))
+        }
+        #expect(error?.code == .noDirectory && error?.errorCode == 3)
+        #expect(error?.localizedDescription.contains("/no/such/directory") == true)
+        #expect(error?.localizedDescription.contains("noDirectory") == false)
+        let codes: [DownloadError.Code] = [
+            .invalidRequest, .busy, .noDirectory, .notAFile, .noPermission, .noSpace, .file, .tooManyOpenFiles,
+            .expectedChecksumMismatch, .serverDigestMismatch, .contentCoding, .tooLarge, .mirrorMismatch,
+            .changedTooOften, .unusableResponse,
+        ]
+        #expect(codes.map(\.number) == Array(1...codes.count))
+    }
+
+    @Test("the filter explains itself and says that it retries")
+    func explanation() {
+        #expect(ResumableDownloads().traits == .retries)
+        #expect(ResumableDownloads().explanation == "downloads to a file, resumed after failures")
+        #expect(
+            ResumableDownloads(DownloadOptions(segments: 4)).explanation
+                == "downloads to a file in 4 segments, resumed after failures")
     }
 
     @Test("names from servers are harmless")
@@ -171,10 +198,11 @@ import Testing
             #expect(Checksum.sha256(wrong).bytes == nil)
         }
         let base64 = Data(repeating: 1, count: 32).base64EncodedString()
-        #expect(ReprDigest.sha256("sha-256=:\(base64):") == Array(repeating: 1, count: 32))
-        #expect(ReprDigest.sha256("md5=:AAAA:, sha-256=:\(base64):") != nil)
+        #expect(DigestField.sha256("sha-256=:\(base64):") == Array(repeating: 1, count: 32))
+        #expect(DigestField.sha256("md5=:AAAA:, sha-256=:\(base64):") != nil)
+        #expect(DigestField.sha256("a=\"x,sha-256=:AAAA:\", sha-256=:\(base64):;p=1") != nil)
         for wrong in [nil, "", "sha-256=\(base64)", "sha-256=:AAAA:", "sha-512=:\(base64):", "sha-256=:\(base64)x:"] {
-            #expect(ReprDigest.sha256(wrong) == nil)
+            #expect(DigestField.sha256(wrong) == nil)
         }
     }
 

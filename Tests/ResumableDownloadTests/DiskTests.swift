@@ -156,9 +156,9 @@ import Testing
             let error = await failure { try await agent.send(Get(folder.file("a"), path: path)) }
             #expect((error as? DownloadError)?.code == .busy && (error as? DownloadError)?.isRetryable == true)
         }
-        let leftovers = try ResumableDownloads.leftovers(in: folder.url)
+        let leftovers = try ResumableDownloads.partialDownloads(in: folder.url)
         #expect(leftovers.count == 1 && leftovers[0].isActive)
-        #expect(try ResumableDownloads.clear(in: folder.url) == 0)
+        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url) == 0)
         gate.open()
         _ = try await first.value
         #expect(try folder.data("a") == film)
@@ -166,25 +166,25 @@ import Testing
 
     @Test("what is left over can be listed, continued and cleared (B42)")
     func leftovers() async throws {
-        #expect(try ResumableDownloads.leftovers(in: folder.url).isEmpty)
+        #expect(try ResumableDownloads.partialDownloads(in: folder.url).isEmpty)
         _ = try await leave()
-        let left = try #require(try ResumableDownloads.leftovers(in: folder.url).first)
+        let left = try #require(try ResumableDownloads.partialDownloads(in: folder.url).first)
         #expect(left.received > 0 && left.total == 500_000 && left.canContinue && !left.isActive && left.name == "a")
         #expect(left.url == origin.server.url("film.mp4"))
-        #expect(try ResumableDownloads.clear(in: folder.url, olderThan: .seconds(3600)) == 0)
+        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url, olderThan: .seconds(3600)) == 0)
         try left.remove()
         #expect(folder.names.isEmpty)
         _ = try await leave()
-        #expect(try ResumableDownloads.clear(in: folder.url) == 1 && folder.names.isEmpty)
+        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
         // A file that is gone for good leaves nothing either; one that is not found may come back.
         _ = try await leave()
         origin.set { $0.twist = { _, _, _ in .status(404) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
-        #expect(try ResumableDownloads.leftovers(in: folder.url).first?.received ?? 0 > 0)
+        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received ?? 0 > 0)
         origin.set { $0.twist = { _, _, _ in .status(410) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
         #expect(folder.names.isEmpty)
-        #expect(throws: DownloadError.self) { try ResumableDownloads.leftovers(in: folder.file("missing")) }
+        #expect(throws: DownloadError.self) { try ResumableDownloads.partialDownloads(in: folder.file("missing")) }
     }
 
     @Test("nothing secret lies beside the file")
@@ -211,7 +211,7 @@ import Testing
         try Data("old".utf8).write(to: folder.file("a"))
         for wrong in [Checksum.sha256([UInt8](repeating: 0, count: 32)), .sha256("xyz")] {
             let error = await failure { try await agent.send(Get(folder.file("a")).with { $0.checksum = wrong }) }
-            #expect([.checksumMismatch, .invalidRequest].contains((error as? DownloadError)?.code))
+            #expect([.expectedChecksumMismatch, .invalidRequest].contains((error as? DownloadError)?.code))
         }
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
         let field = "sha-256=:\(Data(right).base64EncodedString()):"
@@ -224,7 +224,7 @@ import Testing
             let error = await failure { try await agent.send(Get(folder.file("b"))) }
             #expect((error == nil) == isRight, "\(name)")
             if !isRight {
-                #expect([.digestMismatch, .unusableAnswer].contains((error as? DownloadError)?.code))
+                #expect([.serverDigestMismatch, .unusableResponse].contains((error as? DownloadError)?.code))
                 #expect(!FileManager.default.fileExists(atPath: folder.file("b").path))
             }
             try? FileManager.default.removeItem(at: folder.file("b"))

@@ -88,11 +88,12 @@ import Testing
         #expect((events.failure as? ErrandError)?.response?.status == 503)
         let last = try #require(events.progress.last)
         #expect(last.received == 300_000 && last.total == 800_000 && last.state == .interrupted && last.rate == 0)
-        #expect(try ResumableDownloads.leftovers(in: folder.url).first?.received == last.received)
+        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received == last.received)
         let retries = events.notices.compactMap { notice -> (Int, String)? in
             if case .retrying(let attempt, _, _, let reason) = notice { (attempt, reason) } else { nil }
         }
-        #expect(retries.map(\.0) == [1, 2, 3] && retries.last?.1 == "status 503")
+        #expect(
+            retries.map(\.0) == [1, 2, 3] && retries.last?.1 == "the server responded with 503 Service Unavailable")
     }
 
     @Test("a wait is reported with its end, by the agent's clock, and as a note with its details")
@@ -104,7 +105,8 @@ import Testing
         let recorder = RecordingNotes()
         let date = time.date.addingTimeInterval(30)
         let download = agent(time).download(Get(folder.file("a")), options: CallOptions(accessories: [recorder]))
-        let expected = DownloadNotice.retrying(attempt: 1, wait: .seconds(30), until: date, reason: "status 503")
+        let expected = DownloadNotice.retrying(
+            attempt: 1, wait: .seconds(30), until: date, reason: "the server responded with 503 Service Unavailable")
         var (states, notices): ([DownloadState], [DownloadNotice]) = ([], [])
         for try await event in download {
             switch event {
@@ -147,7 +149,7 @@ import Testing
         options.progressInterval = .seconds(3600)
         let download = agent(SystemTimeSource(), options).download(Get(folder.file("a")))
         var states: [DownloadState] = []
-        try await until { try ResumableDownloads.leftovers(in: folder.url).first?.received == 300_000 }
+        try await until { try ResumableDownloads.partialDownloads(in: folder.url).first?.received == 300_000 }
         download.pause()
         for try await event in download {
             guard case .progress(let progress) = event else { continue }

@@ -86,7 +86,7 @@ import Testing
         let error = await failure { try await agent(mirrors.front).send(Get(folder.file("a"))) }
         let known = try #require(error as? DownloadError)
         #expect(known.code == .mirrorMismatch && known.isRetryable && known.message.contains("checksum"))
-        let left = try #require(try ResumableDownloads.leftovers(in: folder.url).first)
+        let left = try #require(try ResumableDownloads.partialDownloads(in: folder.url).first)
         #expect(left.received == 200_000 && left.canContinue && mirrors.front.requestCount == 6)
     }
 
@@ -99,7 +99,7 @@ import Testing
             let error = await failure {
                 try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
             }
-            #expect((error as? DownloadError)?.code == .digestMismatch && folder.names.isEmpty)
+            #expect((error as? DownloadError)?.code == .serverDigestMismatch && folder.names.isEmpty)
             #expect("\(error as Any)".contains(name.rawName), "\(error as Any)")
             let whole = origin.ranges.filter { $0 == nil }.count
             #expect(whole == (segments == 1 ? 2 : 1), "\(origin.ranges)")

@@ -81,7 +81,7 @@ import Testing
         try await passing(time) {
             let handle = agent.start(request)
             try await until {
-                try ResumableDownloads.leftovers(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
+                try ResumableDownloads.partialDownloads(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
             }
             handle.cancel()
             _ = await handle.result

@@ -38,7 +38,7 @@ import Testing
         let gate = Gate()
         @Sendable func start(_ number: Int, weight: Int) -> Task<Void, any Error> {
             Task {
-                try await budget.withPlace(for: weight) {
+                try await budget.withDescriptors(for: weight) {
                 } _: {
                     log.order.withLock { $0.append(number) }
                     if number == 0 { try await gate.wait() }
@@ -65,16 +65,16 @@ import Testing
     @Test("a download within a download does not wait for itself, and a cancelled task gets no place")
     func nested() async throws {
         let budget = DescriptorBudget { 3 }
-        try await budget.withPlace(for: 3) {
+        try await budget.withDescriptors(for: 3) {
         } _: {
-            try await budget.withPlace(for: 3) {
+            try await budget.withDescriptors(for: 3) {
                 Issue.record("waited")
             } _: {
             }
         }
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await budget.withPlace(for: 3) {
+            try await budget.withDescriptors(for: 3) {
             } _: {
             }
         }

@@ -28,7 +28,7 @@ import Testing
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
         let tool = try Tool(url, folder.file("a").path, "--timeout", "600")
-        try await until { try ResumableDownloads.leftovers(in: folder.url).contains { $0.received > 1 << 20 } }
+        try await until { try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 } }
         kill(tool.identifier, number)
         let ended = try await tool.ended()
         #expect(ended.status == 130 && ended.output.isEmpty && !ended.wasKilled)

@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import Errand
 import ErrandResumableDownload
 import Foundation
 import Testing
@@ -140,21 +141,33 @@ import Testing
         #expect(format.tick(at: start).map(\.text).joined().contains("1 of 2 complete"))
     }
 
-    @Test("what the engine notes becomes a sentence without codes")
-    func news() {
-        func retry(_ reason: String) -> ReportEvent {
-            EngineNews.event(.retrying(attempt: 1, wait: .milliseconds(250), until: Date(), reason: reason))
+    @Test("a notice becomes a sentence with sizes in units and without codes")
+    func notices() throws {
+        func retry(_ error: any Error) -> ReportEvent {
+            let reason = DownloadNotice.reason(for: error)
+            return NoticeReporter.event(.retrying(attempt: 1, wait: .milliseconds(250), until: Date(), reason: reason))
         }
+        let url = try #require(URL(string: "http://a/b"))
+        let busy = HTTPResponse(url: url, status: 503)
         #expect(
-            retry("status 503") == .retry(after: 0.25, because: "the server responded with 503 Service Unavailable"))
+            retry(ErrandError(.unacceptableStatus, "status 503, expected 200 to 299", response: busy))
+                == .retry(after: 0.25, because: "the server responded with 503 Service Unavailable"))
         #expect(
-            retry("timedOut: GET http://a/b: nothing was heard for 15.0 seconds")
+            retry(ErrandError(.timedOut, "nothing was received for 15.0 seconds"))
                 == .retry(after: 0.25, because: "the server is silent"))
         #expect(
-            EngineNews.event(.restarting(reason: "the file has changed on the server", discarded: 2048))
+            retry(ErrandError(.truncated, "6291456 bytes announced, 10 received"))
+                == .retry(
+                    after: 0.25, because: "the connection ended early (6.0 MiB announced, 10 received)"))
+        #expect(
+            retry(ErrandError(.connectionLost, "Failure when receiving data from the peer: reset"))
+                == .retry(after: 0.25, because: "the connection was lost (reset)"))
+        #expect(
+            NoticeReporter.event(.restarting(reason: "the file has changed on the server", discarded: 2048))
                 == .restart(because: "the file has changed on the server; 2.0 KiB are discarded"))
         #expect(
-            EngineNews.event(.skipping(5_242_880)) == .note("the server sends the whole file; 5.0 MiB are skipped"))
+            NoticeReporter.event(.skipping(5_242_880))
+                == .note("the server sends the whole file; 5.0 MiB are skipped"))
     }
 }
 #endif

@@ -84,7 +84,7 @@ import Testing
         origin.holdFirst(at: gate, after: 4 << 20)
         // A gate is silence, and other tests may keep this one waiting.
         let tool = try Tool(url, destination, "--timeout", "600")
-        try await until { try ResumableDownloads.leftovers(in: folder.url).contains { $0.received > 1 << 20 } }
+        try await until { try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 } }
         kill(tool.identifier, SIGINT)
         let ended = try await tool.ended()
         #expect(ended.status == 130 && ended.complaint.contains("interrupted") && ended.output.isEmpty)

@@ -1,4 +1,6 @@
 import ErrandEssentials
+import ErrandSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -7,70 +9,50 @@ import Musl
 import Darwin
 #endif
 
-/// Files that the command line names: read whole, up to a limit. Everything blocks.
+/// Files that the command line names, read whole up to a limit. Every call blocks.
 enum InputFile {
     /// Throws a sentence with the name. "/dev/stdin" is standard input, also where there is no /dev.
     static func read(_ path: String, limit: Int, for name: String) throws(DownloadArguments.Mistake) -> Data {
-        let isInput = path == "/dev/stdin"
-        let file = isInput ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(name) }
-        defer { if !isInput { close(file) } }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = systemRead(file, &buffer)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(name)
-            }
-            if count == 0 { return data }
-            data.append(contentsOf: buffer[..<count])
-            if data.count > limit { throw .init(message: "\(name) is larger than \(Readable.size(Int64(limit)))") }
+        do {
+            if path == "/dev/stdin" { return try collect(limit, name) { try SystemFile.read($0, from: 0, path) } }
+            let file = try SystemFile(reading: path)
+            return try collect(limit, name) { try file.read($0) }
+        } catch let failure as SystemFile.Failure {
+            throw DownloadArguments.Mistake(message: "\(name) cannot be read: \(failure.reason)")
+        } catch let mistake as DownloadArguments.Mistake {
+            throw mistake
+        } catch {
+            throw DownloadArguments.Mistake(message: "\(name) cannot be read")
         }
     }
 
-    /// Whether others than the owner may read it.
-    static func isShared(_ path: String) -> Bool {
-        var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & 0o077 != 0
+    private static func collect(_ limit: Int, _ name: String, _ read: (Int) throws -> Data) throws -> Data {
+        var data = Data()
+        while true {
+            let piece = try read(64 << 10)
+            if piece.isEmpty { return data }
+            data += piece
+            if data.count > limit {
+                throw DownloadArguments.Mistake(message: "\(name) is larger than \(Readable.size(Int64(limit)))")
+            }
+        }
     }
 
-    /// 0 where there is none.
-    static func size(_ path: String) -> Int64 {
-        var info = stat()
-        return stat(path, &info) == 0 ? Int64(info.st_size) : 0
-    }
+    /// Whether users other than the owner may read it.
+    static func isShared(_ path: String) -> Bool { ((try? FileStatus(at: path))?.permissions ?? 0) & 0o077 != 0 }
 
-    static func exists(_ path: String) -> Bool {
-        var info = stat()
-        return lstat(path, &info) == 0
-    }
+    /// The size in bytes; 0 where there is no file.
+    static func size(_ path: String) -> Int64 { (try? FileStatus(at: path))?.size ?? 0 }
 
-    static func isDirectory(_ path: String) -> Bool {
-        var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
-    }
+    /// Whether anything is at a path, also a link that leads nowhere.
+    static func exists(_ path: String) -> Bool { (try? FileStatus(at: path, followingLinks: false)) != nil }
+
+    static func isDirectory(_ path: String) -> Bool { (try? FileStatus(at: path))?.kind == .directory }
 
     /// The home directory of the environment, then that of the user's account; nil if neither says.
     static var home: String? {
         if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") { return home }
         guard let account = getpwuid(getuid()), let home = account.pointee.pw_dir else { return nil }
         return String(cString: home)
-    }
-
-    private static func failure(_ name: String) -> DownloadArguments.Mistake {
-        .init(message: "\(name) cannot be read: \(String(cString: strerror(errno)))")
-    }
-
-    private static func systemRead(_ file: Int32, _ buffer: inout [UInt8]) -> Int {
-        buffer.withUnsafeMutableBytes { bytes in
-            #if canImport(Glibc)
-            Glibc.read(file, bytes.baseAddress, bytes.count)
-            #elseif canImport(Musl)
-            Musl.read(file, bytes.baseAddress, bytes.count)
-            #else
-            Darwin.read(file, bytes.baseAddress, bytes.count)
-            #endif
-        }
     }
 }

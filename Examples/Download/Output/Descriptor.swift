@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -22,23 +24,13 @@ struct Descriptor: Sendable {
         return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
-    /// Writes everything; returns the system's error number otherwise. Blocks.
+    /// Writes everything; returns the system's error number if it fails. Blocks, also where another program has set the terminal
+    /// to non-blocking.
     func write(_ bytes: some Collection<UInt8>) -> Int32? {
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(number, $0.baseAddress, $0.count) }
-            if count < 0 {
-                let code = errno
-                if code == EINTR { continue }
-                guard code == EAGAIN else { return code }
-                // A terminal that someone else set to non-blocking.
-                var wait = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&wait, 1, 1000)
-                continue
-            }
-            rest = rest.dropFirst(count)
+        let result = bytes.withContiguousStorageIfAvailable {
+            SystemFile.write(UnsafeRawBufferPointer($0), to: number)
         }
-        return nil
+        return result ?? Array(bytes).withUnsafeBytes { SystemFile.write($0, to: number) }
     }
 
     /// Opens /dev/null in the place of standard streams that are closed, so that no other file gets their numbers.
@@ -49,5 +41,3 @@ struct Descriptor: Sendable {
         }
     }
 }
-
-private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(file, bytes, count) }

@@ -41,10 +41,11 @@ enum Readable {
         var index = 0
         while index < words.count {
             let next = index + 1 < words.count ? words[index + 1] : ""
-            if let count = Int64(words[index]), count >= 1024 {
+            let opening = words[index].prefix { $0 == "(" }
+            if let count = Int64(words[index].dropFirst(opening.count)), count >= 1024 {
                 let rest = next.hasPrefix("bytes") ? next.dropFirst(5) : nil
-                if rest != nil || next == "are" || next == "received" {
-                    result.append(Substring(size(count)) + (rest ?? ""))
+                if rest != nil || next == "are" || next.hasPrefix("received") {
+                    result.append(opening + size(count) + (rest ?? ""))
                     index += rest == nil ? 1 : 2
                     continue
                 }

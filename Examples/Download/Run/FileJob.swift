@@ -32,7 +32,7 @@ struct FileJob: Sendable {
         let start = ContinuousClock.now
         reporter.report(.started, of: target.item)
         var options = CallOptions.download { reporter.report(.progress($0), of: target.item) }
-        options.accessories.append(EngineNews { reporter.report($0, of: target.item) })
+        options.accessories.append(NoticeReporter { reporter.report($0, of: target.item) })
         do {
             let response = try await agent.send(request, options: options)
             let path = response.value.path
@@ -57,8 +57,8 @@ struct FileJob: Sendable {
     var kept: Int64 {
         let directory = InputFile.isDirectory(destination.path) ? destination : destination.deletingLastPathComponent()
         let url = TargetURL.redacted(URL(string: request.path)?.absoluteString ?? request.path)
-        let leftovers = (try? ResumableDownloads.leftovers(in: directory)) ?? []
-        let mine = leftovers.filter { $0.canContinue && $0.url == url }
+        let partials = (try? ResumableDownloads.partialDownloads(in: directory)) ?? []
+        let mine = partials.filter { $0.canContinue && $0.url == url }
         return mine.max { $0.changed < $1.changed }?.received ?? 0
     }
 

@@ -67,7 +67,7 @@ struct StreamJob: Sendable {
                 guard attempt < arguments.tries, Failure.status(of: error) == .mayPass,
                     (error as? ErrandError)?.code != .deadlineExceeded
                 else { throw error }
-                reporter.report(.retry(after: wait, because: Failure.brief(error)), of: target.item)
+                reporter.report(.retry(after: wait, because: Failure.sentence(error)), of: target.item)
                 try await Task.sleep(for: .seconds(wait))
                 wait = min(wait * 2, 60)
             }

@@ -15,7 +15,7 @@ extension Agent {
     /// ```
     ///
     /// Leaving the loop, or cancelling its task, cancels the download; the received bytes are kept, and the next start of
-    /// the same request continues from there.
+    /// the same request resumes from there. The loop throws ``DownloadError`` and `ErrandError`.
     public func download<R: DownloadRequest>(_ request: R, options: CallOptions = CallOptions()) -> Download {
         let control = options.tags[DownloadCall.Key.self].control ?? DownloadControl()
         let feed = DownloadEventFeed()
@@ -26,64 +26,70 @@ extension Agent {
     }
 }
 
-/// What happens in a download, in this order of time. Cases may be added: write a `default`.
+/// What happens in a download, in order of time. Cases may be added: write a `default`.
 public enum DownloadEvent: Sendable, Hashable {
-    /// How far it is and what it does. The last one before the end holds everything that arrived.
+    /// The bytes received and the state. The last one before the end counts all received bytes.
     case progress(DownloadProgress)
     /// A wait, a retry or a restart.
     case notice(DownloadNotice)
-    /// The file is in its place; no event follows.
+    /// The file is complete, at this URL; no event follows.
     case finished(URL)
 }
 
-/// A running download: its events, in order, for one reader. Progress that the reader has not fetched is replaced by newer
-/// progress.
+/// A running download: its events, in order, for one reader. Newer progress replaces progress that the reader has not
+/// received yet.
 public struct Download: AsyncSequence, Sendable {
+    /// What the loop receives.
     public typealias Element = DownloadEvent
 
     let handle: RequestHandle<Response<URL>>
     let control: DownloadControl
     let feed: DownloadEventFeed
 
-    /// The activity behind it.
+    /// The activity of the download.
     public var activity: Activity { handle.activity }
 
-    /// Closes the connection and keeps the received bytes.
+    /// Closes the connections and keeps the received bytes.
     public func pause() { control.pause() }
-    /// Continues where it was.
+    /// Resumes the download where it was paused.
     public func resume() { control.resume() }
+    /// Whether the download is paused.
     public var isPaused: Bool { control.isPaused }
-    /// Cancels it; the same request continues from here another time.
+    /// Cancels the download; the next start of the same request resumes from the received bytes.
     public func cancel() { handle.cancel() }
 
-    /// The file, once it is in its place. Cancelling the task that waits here does not cancel the download.
+    /// The file, once it is complete. Cancelling the task that awaits this does not cancel the download. Throws
+    /// ``DownloadError`` and `ErrandError`.
     public var file: URL {
         get async throws { try await handle.value.value }
     }
 
+    /// An iterator over the events; make only one.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(watch: Watch(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
+        Iterator(observer: LoopObserver(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
     }
 
     /// Cancels the download when the loop over it is left.
-    final class Watch: Sendable {
+    final class LoopObserver: Sendable {
         let handle: RequestHandle<Response<URL>>
         init(_ handle: RequestHandle<Response<URL>>) { self.handle = handle }
         deinit { handle.cancel() }
     }
 
+    /// The iterator of the events.
     public struct Iterator: AsyncIteratorProtocol {
-        let watch: Watch
+        let observer: LoopObserver
         let feed: DownloadEventFeed
         var signals: AsyncStream<Void>.Iterator
         var isOver = false
 
+        /// The next event, ``DownloadEvent/finished(_:)`` as the last, then nil. Throws what the download throws.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> DownloadEvent? {
             if isOver { return nil }
-            let handle = watch.handle
+            let handle = observer.handle
             while true {
                 if let event = feed.take() { return event }
-                // A cancelled task ends the stream of signals; the download itself has to be cancelled too.
+                // Cancellation of the task ends the signals only; the download has to be cancelled too.
                 let signal: Void? = await withTaskCancellationHandler {
                     await signals.next(isolation: actor)
                 } onCancel: {

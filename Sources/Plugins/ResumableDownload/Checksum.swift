@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// What the bytes of a file have to add up to.
+/// The digest that a downloaded file must have.
 ///
 /// ```swift
 /// var checksum: Checksum? { .sha256("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08") }
@@ -20,7 +20,7 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     /// "sha256:9f86…"
     public var description: String { "sha256:\(text)" }
 
-    /// The 32 bytes; nil if it is none.
+    /// The 32 bytes; nil if the text is not 64 hexadecimal digits.
     var bytes: [UInt8]? {
         Hexadecimal.bytes(text).flatMap { $0.count == 32 ? $0 : nil }
     }

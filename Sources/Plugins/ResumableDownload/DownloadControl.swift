@@ -1,17 +1,17 @@
 public import Errand
 import Synchronization
 
-/// Pauses a download and lets it go on, from any thread.
+/// Pauses and resumes a download, from any thread.
 ///
 /// ```swift
 /// let control = DownloadControl()
 /// let task = Task { try await agent.send(request, options: .download(control)) }
-/// control.pause()      // the connection is let go, what came is kept
-/// control.resume()     // goes on where it was, by Range
+/// control.pause()      // closes the connections, keeps the received bytes
+/// control.resume()     // requests the rest
 /// ```
 ///
-/// A download that cannot be resumed keeps its connection and stops reading. While it is paused no time counts but the
-/// request's deadline. One control may steer several downloads.
+/// A download that cannot be resumed keeps its connection and stops reading. While a download is paused, only the
+/// request's deadline applies. One control may serve several downloads.
 public final class DownloadControl: Sendable {
     private struct State {
         var isPaused = false
@@ -23,10 +23,13 @@ public final class DownloadControl: Sendable {
 
     private let state = Mutex(State())
 
+    /// A control that is not paused.
     public init() {}
 
+    /// Whether ``pause()`` was called and ``resume()`` was not.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
+    /// Pauses the downloads; the received bytes are kept.
     public func pause() {
         let interrupts = state.withLock { state in
             state.isPaused = true
@@ -35,6 +38,7 @@ public final class DownloadControl: Sendable {
         for (id, interrupt) in interrupts { run(interrupt, id) }
     }
 
+    /// Resumes the downloads.
     public func resume() {
         let waiters = state.withLock { state in
             state.isPaused = false
@@ -44,7 +48,7 @@ public final class DownloadControl: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Returns once it is not paused. Throws when the task is cancelled.
+    /// Returns once the control is not paused. Throws when the task is cancelled.
     func waitUntilResumed() async throws {
         guard isPaused else { return }
         let id = state.withLock { state in
@@ -65,14 +69,14 @@ public final class DownloadControl: Sendable {
         }
     }
 
-    /// Notes first, so that whoever is interrupted knows why.
+    /// Records the interruption first, so that the interrupted body can see its reason.
     private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
         state.withLock { _ = $0.interrupted.insert(id) }
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
     }
 
-    /// Runs a body that `pause()` interrupts, at once if it is paused already: it throws ``DownloadPause`` then. `interrupt`
-    /// says whether it did anything.
+    /// Runs a body that `pause()` interrupts, at once if the control is paused already: then this throws ``DownloadPause``.
+    /// `interrupt` returns whether it interrupted anything.
     func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -94,7 +98,7 @@ public final class DownloadControl: Sendable {
     }
 }
 
-/// A transfer ended because the download was paused; never leaves a download.
+/// A transfer ended because the download was paused; never thrown to a caller.
 struct DownloadPause: Error {}
 
 /// What a call passes to its download.
@@ -108,8 +112,8 @@ struct DownloadCall: Sendable {
 }
 
 extension CallOptions {
-    /// Controls and observes a download: `agent.send(request, options: .download { print($0.received) })`. The closure is
-    /// called on any thread, one report at a time.
+    /// Options that control and observe a download: `agent.send(request, options: .download { print($0.received) })`. The
+    /// closure is called on any thread, one report at a time.
     public static func download(
         _ control: DownloadControl? = nil, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) -> CallOptions {
@@ -117,7 +121,7 @@ extension CallOptions {
         var listener: (@Sendable (DownloadEvent) -> Void)?
         if let progress {
             listener = { event in
-                if case .progress(let news) = event { progress(news) }
+                if case .progress(let newest) = event { progress(newest) }
             }
         }
         options.addDownload(control, listener)

@@ -1,6 +1,9 @@
+import Errand
 public import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
 
-/// What happens to a download beside the bytes that arrive: waits, retries, restarts.
+/// What happens in a download apart from the bytes that arrive: waits, retries, restarts.
 ///
 /// `Agent.download` delivers each as ``DownloadEvent/notice(_:)``. Accessories receive the same value as the `details` of
 /// a note named "download":
@@ -9,16 +12,16 @@ public import ErrandEssentials
 /// if case .note(let note) = event, let notice = note.details as? DownloadNotice { print(notice) }
 /// ```
 ///
-/// Cases may be added: write a `default`.
+/// Each `reason` is a sentence for people, without a full stop. Cases may be added: write a `default`.
 public enum DownloadNotice: Sendable, Hashable {
     /// The process has too many open files; the download waits for its turn.
     case queued(reason: String)
     /// An attempt failed, and the next one begins after a wait. `attempt` is the number of the failed one in this run,
-    /// from 1; `date` is the end of the wait.
+    /// from 1; `until` is the end of the wait.
     case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
-    /// The bytes on disk cannot be continued, so the download begins anew; so many bytes are discarded.
+    /// The bytes on disk cannot be resumed, so the download starts over; `discarded` counts the bytes that are lost.
     case restarting(reason: String, discarded: Int64)
-    /// The server sends the whole file instead of the rest; so many bytes at its start are on disk and skipped.
+    /// The server sends the whole file instead of the rest; this many bytes at its start are on disk already and skipped.
     case skipping(Int64)
     /// The server stores the file in a content coding; the transport decodes it, and the download cannot be resumed.
     case decoding(coding: String)
@@ -33,6 +36,26 @@ extension DownloadNotice: CustomStringConvertible {
         case .restarting(let reason, _): "starts over: \(reason)"
         case .skipping(let count): "the server sends the whole file; \(count) bytes are skipped"
         case .decoding(let coding): "the server sends the file as \(coding) only; it is requested again and decoded"
+        }
+    }
+}
+
+extension DownloadNotice {
+    /// Why an attempt failed, as ``retrying(attempt:wait:until:reason:)`` says it: a sentence for people, without a full stop,
+    /// the name of a code or the URL.
+    public static func reason(for error: any Error) -> String {
+        guard let error = error as? ErrandError else {
+            return (error as? DownloadError)?.message ?? ErrorText.brief(error)
+        }
+        switch error.code {
+        case .truncated: return "the connection ended early (\(error.message))"
+        case .connectionLost: return "the connection was lost (\(error.message))"
+        case .cannotConnect: return "the connection could not be made (\(error.message))"
+        case .timedOut: return "the server is silent"
+        case .unacceptableStatus:
+            return error.response.map { "the server responded with \(ReasonPhrase.describing($0.status))" }
+                ?? error.message
+        default: return error.message
         }
     }
 }

@@ -1,69 +1,71 @@
-/// How downloads are done; every default is safe to keep.
+/// How downloads are performed; every default is safe.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.downloads(DownloadOptions(segments: 4))])
 /// ```
 public struct DownloadOptions: Sendable {
-    /// Ranges of one file that are fetched at once, from 1 to 16, where the server allows it; 1 by default. A segment that
-    /// is done takes half of what the slowest has left.
+    /// Ranges of one file that are fetched at once, from 1 to 16, where the server supports them; 1 by default. A segment
+    /// that is complete takes half of what the slowest has left.
     public var segments: Int
-    /// No segment is shorter than that many bytes; 1 MiB by default.
+    /// The shortest segment, in bytes; 1 MiB by default.
     public var minimumSegment: Int64
-    /// What becomes of a file whose name is taken, in a directory; `.number` by default. A destination that is a file is
+    /// What to do in a directory that has a file with the same name; `.number` by default. A destination that is a file is
     /// always replaced.
-    public var nameClash: NameClash
-    /// What happens when an attempt fails.
+    public var nameCollisionPolicy: NameCollisionPolicy
+    /// When and how often a failed attempt is followed by another.
     public var retries: DownloadRetries
-    /// The shortest time between two reports of progress while bytes arrive; 100 ms by default. The last one is never
-    /// lost, and a change of state is reported at once.
+    /// The shortest time between two reports of progress while bytes arrive; 100 ms by default. The last report is always
+    /// delivered, and a change of state is reported at once.
     public var progressInterval: Duration
-    /// The largest file that is written from a content coding such as gzip, in bytes; 4 GiB by default. A file that is
-    /// sent as it is has no such bound: its length is announced and compared with the free space.
+    /// The largest file that is decoded from a content coding such as gzip, in bytes; 4 GiB by default. A file without a
+    /// content coding has no such bound: its announced length is compared with the free space.
     public var maximumDecodedBytes: Int64
 
+    /// Makes options; every argument has a default.
     public init(
-        segments: Int = 1, minimumSegment: Int64 = 1 << 20, nameClash: NameClash = .number,
+        segments: Int = 1, minimumSegment: Int64 = 1 << 20, nameCollisionPolicy: NameCollisionPolicy = .number,
         retries: DownloadRetries = DownloadRetries(), progressInterval: Duration = .milliseconds(100),
         maximumDecodedBytes: Int64 = 4 << 30
     ) {
         self.segments = segments
         self.minimumSegment = minimumSegment
-        self.nameClash = nameClash
+        self.nameCollisionPolicy = nameCollisionPolicy
         self.retries = retries
         self.progressInterval = progressInterval
         self.maximumDecodedBytes = maximumDecodedBytes
     }
 }
 
-/// What becomes of a file whose name is taken.
-public enum NameClash: Sendable, Hashable {
-    /// `film.mp4`, `film (2).mp4`, `film (3).mp4`.
+/// What a download into a directory does where a file with the same name exists.
+public enum NameCollisionPolicy: Sendable, Hashable {
+    /// The new file gets a number: `film (2).mp4`, `film (3).mp4`.
     case number
-    /// The old file goes when the new one is whole.
+    /// The new file replaces the old one when it is complete.
     case replace
 }
 
-/// When a download continues by itself after the network or the server failed.
+/// When a download makes another attempt after the network or the server failed.
 ///
 /// ```swift
 /// DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 10))
 /// ```
 ///
-/// Between two attempts it waits: as long as `Retry-After` asks (RFC 9110, section 10.2.3), otherwise at random up to
-/// `backoff`, which doubles with each attempt that brought nothing. Only failures that may pass are followed by another
+/// Between two attempts a download waits: as long as `Retry-After` says (RFC 9110, section 10.2.3), otherwise a random time
+/// up to `backoff`, which doubles with each attempt without progress. Only temporary failures are followed by another
 /// attempt; see `ErrandError.isRetryable`.
 public struct DownloadRetries: Sendable, Hashable {
-    /// Attempts in a row that bring no new byte before the download fails; 5 by default. An attempt that brings bytes
-    /// starts the count anew.
+    /// Consecutive attempts without a new byte after which the download fails; 5 by default. An attempt that receives new
+    /// bytes resets the count.
     public var maximumConsecutiveFailures: Int
-    /// Attempts in one run, whatever they bring; nil, the default, for no limit. A `deadline` of the request bounds the
-    /// time instead.
+    /// Attempts in one run, with progress or without; nil, the default, for no limit. A `deadline` of the request limits
+    /// the time instead.
     public var maximumAttempts: Int?
-    /// The longest first wait; half a second by default.
+    /// The upper bound of the first wait; half a second by default.
     public var backoff: Duration
-    /// No wait is longer: a longer `Retry-After` ends the download. A minute by default.
+    /// The longest wait; a longer `Retry-After` ends the download. A minute by default.
     public var longestWait: Duration
 
+    /// Makes rules; every argument has a default.
     public init(
         maximumConsecutiveFailures: Int = 5, maximumAttempts: Int? = nil, backoff: Duration = .milliseconds(500),
         longestWait: Duration = .seconds(60)
@@ -74,6 +76,6 @@ public struct DownloadRetries: Sendable, Hashable {
         self.longestWait = longestWait
     }
 
-    /// One attempt.
+    /// A single attempt.
     public static let none = DownloadRetries(maximumConsecutiveFailures: 1, maximumAttempts: 1)
 }

@@ -1,19 +1,20 @@
 public import ErrandEssentials
 
-/// How far a download is, and what it does.
+/// The progress of a download, and its state.
 public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes in the partial file, those of earlier runs included. Never less than reported before, unless the file turns
+    /// Bytes in the partial file, including those of earlier runs. Never less than reported before, unless the file turns
     /// out to be shorter.
     public var received: Int64
-    /// Bytes in all; nil while unknown.
+    /// The length of the file in bytes; nil while unknown.
     public var total: Int64?
     /// Bytes a second over the last few seconds; 0 before the first is known, and while nothing arrives.
     public var rate: Double
     /// The time left at that rate; nil while unknown.
     public var timeLeft: Duration?
-    /// What the download does at the moment.
+    /// The state of the download.
     public var state: DownloadState
 
+    /// Makes progress, for tests and previews.
     public init(
         received: Int64 = 0, total: Int64? = nil, rate: Double = 0, timeLeft: Duration? = nil,
         state: DownloadState = .receiving
@@ -25,30 +26,30 @@ public struct DownloadProgress: Sendable, Hashable {
         self.state = state
     }
 
-    /// From 0 to 1; nil while the total is not known.
+    /// From 0 to 1; nil while the total is unknown.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(received) / Double(total)) : 1
     }
 }
 
-/// What a download does at the moment. Cases may be added: write a `default`.
+/// The state of a download. Cases may be added: write a `default`.
 public enum DownloadState: Sendable, Hashable {
-    /// Waits for its turn, because the process has too many open files.
+    /// The download waits, because the process has too many open files.
     case queued
     /// An attempt has begun; no byte of it has arrived.
     case connecting
     /// Bytes arrive.
     case receiving
-    /// An attempt is under way, but no byte has arrived for five seconds.
+    /// An attempt is running, but no byte has arrived for five seconds.
     case stalled
-    /// Waits for `resume()`.
+    /// The download waits for `resume()`.
     case paused
-    /// Waits for the next attempt, until a date.
+    /// The download waits for the next attempt, until a date.
     case waiting(until: Date)
     /// All bytes are on disk; the digest is computed and the checks run.
     case verifying
-    /// The file is in its place.
+    /// The file is at its destination.
     case finished
     /// The run ended without the file: it failed or was cancelled.
     case interrupted

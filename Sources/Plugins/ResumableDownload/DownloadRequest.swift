@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request whose response becomes a file, whole and right, however often the transfer is interrupted.
+/// A request whose response becomes a file, complete and verified, however often the transfer is interrupted.
 ///
 /// ```swift
 /// struct GetVideo: DownloadRequest {
@@ -11,24 +11,27 @@ public import ErrandEssentials
 /// let file = try await agent.send(GetVideo(destination: folder)).value
 /// ```
 ///
-/// It brings its filter with it: any agent sends it. The output is the file's place. Only GET is resumed and attempted again
-/// (RFC 9110, section 14.2); other methods get one attempt, HEAD none.
+/// It brings its filter with it, so any agent sends it. The output is the URL of the file. Only GET is resumed and attempted
+/// again (RFC 9110, section 14.2); other methods get one attempt, HEAD is refused.
 public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
-    /// A file, which is replaced when the new one is whole, or an existing directory, where the server names the file.
+    /// A file, which is replaced when the new one is complete, or an existing directory, in which the server names the file.
     var destination: URL { get }
-    /// The digest that the file must have; nil by default, and then the server's own digest counts, if it sends one. With
-    /// a checksum, parts from several mirrors are joined.
+    /// The digest that the file must have. Nil, the default, verifies the server's own digest if it sends one. With a
+    /// checksum, parts from several mirrors are joined.
     var checksum: Checksum? { get }
-    /// What distinguishes this download from others across starts; nil, the default, takes the URL. Give one where the URL
-    /// is signed anew each time.
+    /// What identifies this download across starts; nil, the default, uses the URL. Set one where each start has a newly
+    /// signed URL.
     var downloadKey: String? { get }
-    /// The options of the installed filter by default (nil).
+    /// Options of this request; nil, the default, uses those of the filter.
     var downloadOptions: DownloadOptions? { get }
 }
 
 extension DownloadRequest {
+    /// None.
     public var checksum: Checksum? { nil }
+    /// None: the URL identifies the download.
     public var downloadKey: String? { nil }
+    /// None: those of the filter.
     public var downloadOptions: DownloadOptions? { nil }
     /// ``ResumableDownloads`` with its defaults, unless the request's own filters have one.
     public var requiredFilters: [any Filter] {

@@ -1,34 +1,45 @@
 public import Errand
 
-/// Carries out every ``DownloadRequest``: into a file, in parts, attempt after attempt, until the file is whole.
+/// Performs every ``DownloadRequest``: into a file, in segments, attempt after attempt, until the file is complete.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://example.com", transport: .curl)
 /// let file = try await agent.send(GetVideo(destination: folder)).value
 /// ```
 ///
-/// A ``DownloadRequest`` brings it along; install it on an agent to set options for all of them, or to choose its place among
-/// the agent's filters. Of several in one call the outermost does the work.
+/// A ``DownloadRequest`` brings the filter with it. Install it on an agent to set options for all downloads, or to choose its
+/// position among the agent's filters. Of several in one call the outermost does the work.
 ///
-/// Filters before it see one call, filters behind it each attempt and each segment. It requests the bytes as they are
-/// (`Accept-Encoding: identity`) and the server's digest. Downloads of one process share half of the files that it may have
-/// open; further ones wait for their turn. Throws ``DownloadError``, and what the way behind it throws. It runs off the
-/// caller's actor and blocks a thread of the pool for as long as the disk takes.
+/// Filters before it see one call, filters after it each attempt and each segment. It requests the bytes without a content
+/// coding (`Accept-Encoding: identity`) and the server's digest. The downloads of one process share half of the file
+/// descriptors that it may open; further downloads wait. Throws ``DownloadError``, and what the filters after it and the
+/// transport throw. It runs off the caller's actor and blocks a thread of the pool while the disk is busy.
 public struct ResumableDownloads: Filter {
-    /// For requests that have none of their own.
+    /// The options of requests that have none of their own.
     public var options: DownloadOptions
 
+    /// Makes a filter with options for all downloads.
     public init(_ options: DownloadOptions = DownloadOptions()) { self.options = options }
 
+    /// It calls `next` again after a failure.
+    public var traits: FilterTraits { .retries }
+
+    /// What it does, with its options in numbers.
+    public var explanation: String {
+        let segments = options.segments > 1 ? " in \(options.segments) segments" : ""
+        return "downloads to a file\(segments), resumed after failures"
+    }
+
+    /// Downloads the file of a ``DownloadRequest``; any other request passes unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // The tag may have been copied into another call: it counts in the activity that set it only.
         guard let request = exchange.request as? any DownloadRequest,
-            exchange.tags[DownloadCarrier.self] != exchange.activity.id
+            exchange.tags[DownloadOwner.self] != exchange.activity.id
         else { return try await next(exchange) }
         let options = request.downloadOptions ?? options
         let order = try DownloadOrder(request, exchange, options)
-        return try await DescriptorBudget.shared.withPlace(for: 2 + order.segments) {
-            order.report(.queued(reason: "other downloads use the files that the process may have open"), .queued)
+        return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {
+            order.report(.queued(reason: "other downloads use the files that the process may open"), .queued)
         } _: {
             let run = DownloadRun(order, try await order.open(), next)
             return try await run.run()
@@ -36,8 +47,8 @@ public struct ResumableDownloads: Filter {
     }
 }
 
-/// The activity whose download is carried out by a filter further out.
-enum DownloadCarrier: TagKey {
+/// The activity whose download an outer filter performs.
+enum DownloadOwner: TagKey {
     static let defaultValue: Activity.ID? = nil
 }
 

@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -20,11 +21,9 @@ import Darwin
 /// file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
-        var descriptor: Int32 = -1
+        var file: SystemFile?
         var size = 0
         var failure: String?
-
-        deinit { if descriptor >= 0 { close(descriptor) } }
     }
 
     private let path: String
@@ -50,43 +49,38 @@ public final class FileSink: LogSink {
         let text = LogText.printable(record.description) + "\n"
         state.withLock { state in
             if state.size > 0, state.size + text.utf8.count > limit { rotate(&state) }
-            if state.descriptor < 0 { open(&state) }
-            guard state.descriptor >= 0 else { return }
+            if state.file == nil { open(&state) }
             if state.size > 0, state.size + text.utf8.count > limit {
                 rotate(&state)
                 open(&state)
             }
-            guard state.descriptor >= 0 else { return }
-            if DescriptorText.put(text, state.descriptor) {
+            if state.file == nil { return }
+            do throws(SystemFile.Failure) {
+                try state.file?.write(Array(text.utf8))
                 state.failure = nil
                 state.size += text.utf8.count
-            } else {
-                state.failure = "writing: \(String(cString: strerror(errno)))"
+            } catch {
+                state.failure = "writing: \(error.reason)"
             }
         }
     }
 
     private func open(_ state: inout State) {
-        state.descriptor = openFile(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard state.descriptor >= 0 else {
-            state.failure = "opening: \(String(cString: strerror(errno)))"
-            return
+        do throws(SystemFile.Failure) {
+            let file = try SystemFile(path, [.write, .append, .create, .refusesLinks], permissions: 0o600)
+            state.size = Int(file.status?.size ?? 0)
+            state.file = consume file
+        } catch {
+            state.failure = "opening: \(error.reason)"
         }
-        var info = stat()
-        state.size = fstat(state.descriptor, &info) == 0 ? Int(info.st_size) : 0
     }
 
     private func rotate(_ state: inout State) {
-        if state.descriptor >= 0 { close(state.descriptor) }
-        state.descriptor = -1
+        state.file = nil
         state.size = 0
-        if kept == 0 { unlink(path) }
+        if kept == 0 { SystemFile.remove(path) }
         for number in stride(from: kept, to: 0, by: -1) {
-            moveFile(number == 1 ? path : "\(path).\(number - 1)", "\(path).\(number)")
+            try? SystemFile.rename(number == 1 ? path : "\(path).\(number - 1)", to: "\(path).\(number)")
         }
     }
 }
-
-// The system's functions, which the methods of the same name hide within the class.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
-private func moveFile(_ from: String, _ to: String) { _ = rename(from, to) }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -56,16 +58,9 @@ enum LogText {
 
 /// Writes text to a descriptor.
 enum DescriptorText {
-    /// Returns false, with the reason in `errno`, if it cannot be written.
+    /// Returns false if it cannot be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes = bytes.dropFirst(count)
-        }
-        return true
+        Array(text.utf8).withUnsafeBytes { SystemFile.write($0, to: descriptor, waits: false) } == nil
     }
 }

@@ -11,7 +11,7 @@ extension PlatformSHA256 {
     static func platform() -> (any RunningSHA256)? { OpenSSLSHA256() }
 }
 
-/// OpenSSL's libcrypto, loaded when it is first needed: it uses the processor's own instructions for SHA.
+/// SHA-256 by OpenSSL's libcrypto, loaded when it is first needed: it uses the processor's SHA instructions.
 struct OpenSSLSHA256: RunningSHA256 {
     private let context: Context
 
@@ -24,7 +24,7 @@ struct OpenSSLSHA256: RunningSHA256 {
     mutating func update(_ bytes: UnsafeRawBufferPointer) { context.update(bytes) }
     func finalized() -> [UInt8] { context.finalized() }
 
-    /// Held by one digest, which is fed by one task at a time.
+    /// Owned by one digest, which one task at a time updates.
     // Proof of Sendable: the only reference is the digest's, and a value that is mutated is not shared.
     private final class Context: @unchecked Sendable {
         private let library: Library
@@ -52,7 +52,7 @@ struct OpenSSLSHA256: RunningSHA256 {
         }
     }
 
-    /// The few functions of the EVP interface that are wanted (EVP_DigestInit(3)).
+    /// The functions of the EVP interface that this needs (EVP_DigestInit(3)).
     private struct Library: Sendable {
         let new: @convention(c) () -> OpaquePointer?
         let free: @convention(c) (OpaquePointer?) -> Void

@@ -1,9 +1,9 @@
 import ErrandSupport
 
-/// A SHA-256 that is fed piece by piece, by whoever computes it fastest here.
+/// A SHA-256 that is updated piece by piece, by the fastest implementation of the platform.
 protocol RunningSHA256: Sendable {
     mutating func update(_ bytes: UnsafeRawBufferPointer)
-    /// The digest; nothing may follow.
+    /// The digest; no update may follow.
     func finalized() -> [UInt8]
 }
 

@@ -1,7 +1,7 @@
-/// How long to wait before the next attempt.
+/// The wait before the next attempt.
 enum Backoff {
-    /// Twice as long after each attempt, up to a limit, and at random between nothing and that, so that many clients do not
-    /// come back at once. `attempt` counts from 1.
+    /// A random duration up to a bound that doubles with each attempt, up to `limit`, so that many clients do not return at
+    /// once. `attempt` counts from 1.
     static func delay(
         attempt number: Int, base: Duration, limit: Duration, random: Double = .random(in: 0...1)
     ) -> Duration {

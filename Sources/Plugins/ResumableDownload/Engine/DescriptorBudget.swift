@@ -8,10 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// Half of the files that this process may have open, for the downloads that run at once; the rest wait in the order in
-/// which they came.
+/// Admits downloads until they use half of the file descriptors that this process may open; further ones wait in order.
 ///
-/// A run holds a partial file, its sidecar and a socket for each segment.
+/// A run uses one descriptor for its partial file, one for the sidecar and one for the socket of each segment.
 final class DescriptorBudget: Sendable {
     static let shared = DescriptorBudget { capacity(limit: currentLimit()) }
 
@@ -29,14 +28,14 @@ final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within a download that has its place: one that waited here for others could wait for itself.
+    /// Whether this task runs within an admitted download: if such a download waited, it could wait for itself.
     @TaskLocal private static var isInside = false
 
     init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
 
-    /// Runs a body once there is room for so many descriptors. `onWait` is called if it has to wait. Throws
+    /// Runs a body once `weight` descriptors are available. `onWait` is called if it has to wait. Throws
     /// `CancellationError` as soon as the task is cancelled.
-    func withPlace<Value>(
+    func withDescriptors<Value>(
         for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
     ) async throws -> Value {
         if Self.isInside {
@@ -66,7 +65,7 @@ final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation))
-                    // A place may have become free meanwhile.
+                    // Another download may have ended meanwhile.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -75,8 +74,8 @@ final class DescriptorBudget: Sendable {
             }
         } onCancel: {
             let (waiter, admitted) = state.withLock { state -> (Waiter?, [Waiter]) in
-                guard let place = state.waiters.firstIndex(where: { $0.id == id }) else { return (nil, []) }
-                return (state.waiters.remove(at: place), admit(&state))
+                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return (nil, []) }
+                return (state.waiters.remove(at: index), admit(&state))
             }
             waiter?.continuation.resume(throwing: CancellationError())
             resume(admitted)
@@ -103,10 +102,10 @@ final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// From 6 to 4,096: more transfers at once bring nothing.
+    /// Half of the limit, from 6 to 4,096: more transfers at once are not faster.
     static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 
-    /// The soft limit of open files, at this moment.
+    /// The current soft limit of open files.
     private static func currentLimit() -> UInt64 {
         var limit = rlimit()
         #if canImport(Glibc)

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The events that wait for the reader of a ``Download``: all notices, and of consecutive reports of progress the newest.
+/// The events that wait for the reader of a ``Download``: every notice, and the newest of consecutive progress reports.
 final class DownloadEventFeed: Sendable {
     private let events = Mutex<[DownloadEvent]>([])
     private let signal: AsyncStream<Void>.Continuation
-    /// Yields after events were posted; ends with the download.
+    /// Yields after events are posted; ends with the download.
     let signals: AsyncStream<Void>
-    /// A reader that never comes costs no more events than this; the oldest go first.
+    /// The number of events kept for a slow reader; the oldest are dropped first.
     private static let limit = 256
 
     init() { (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }

@@ -5,7 +5,7 @@ import Synchronization
 
 import ErrandEssentials
 
-/// What one call wants, checked before anything is opened or sent.
+/// The download that one call asks for, checked before anything is opened or sent.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -24,9 +24,12 @@ struct DownloadOrder: Sendable {
     var segments: Int { isRepeatable ? max(1, min(16, options.segments)) : 1 }
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
-        guard exchange.http.method != .head else { throw DownloadError(.invalidRequest, "HEAD brings no file") }
-        if exchange.http.headers.contains("Range") || exchange.http.headers.contains("If-Range") {
-            throw DownloadError(.invalidRequest, "a download asks for ranges by itself")
+        guard exchange.http.method != .head else {
+            throw DownloadError(.invalidRequest, "a HEAD request has no body that could become a file")
+        }
+        if exchange.http.headers.contains(.range) || exchange.http.headers.contains(.ifRange) {
+            throw DownloadError(
+                .invalidRequest, "a download sets Range and If-Range itself; remove them from the request")
         }
         checksum = try request.checksum.map { checksum in
             guard let bytes = checksum.bytes else {
@@ -42,25 +45,25 @@ struct DownloadOrder: Sendable {
         name = Hexadecimal.text(SHA256Digest.digest(of: Array("\(exchange.http.method)\n\(key)".utf8)))
         let call = exchange.tags[DownloadCall.Key.self]
         (control, listeners) = (call.control ?? DownloadControl(), call.listeners)
-        let last = LastTransfer()
+        let lastReport = LastReportedBytes()
         meter = ProgressMeter(interval: options.progressInterval, time: exchange.time) { [listeners] progress in
             let transfer = TransferProgress(received: progress.received, totalToReceive: progress.total)
-            if last.isNew(progress) { exchange.activity.report(.progress(transfer)) }
+            if lastReport.differs(from: progress) { exchange.activity.report(.progress(transfer)) }
             for listener in listeners { listener(.progress(progress)) }
         }
         var exchange = exchange
-        exchange.tags[DownloadCarrier.self] = exchange.activity.id
+        exchange.tags[DownloadOwner.self] = exchange.activity.id
         exchange.delivery = .file(request.destination)
         exchange.reportsProgress = false
-        exchange.http.headers["Accept-Encoding"] = "identity"
-        if checksum == nil { exchange.http.headers["Want-Repr-Digest"] = "sha-256=10" }
+        exchange.http.headers[.acceptEncoding] = "identity"
+        if checksum == nil { exchange.http.headers[.wantReprDigest] = "sha-256=10" }
         self.exchange = exchange
     }
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// The partial file, open and locked. Where the process has too many open files it waits until that has passed, as long
-    /// as the call lasts.
+    /// The partial file, open and locked. Where the process has too many open files, this waits until it may open one, or
+    /// until the call ends.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.url.absoluteString).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -74,7 +77,7 @@ struct DownloadOrder: Sendable {
         }
     }
 
-    /// Delivers a notice to accessories and to the reader of the events, and what the download does from now on.
+    /// Delivers a notice to accessories and to the reader of the events, and the download's new state.
     func report(_ notice: DownloadNotice, _ activity: DownloadState? = nil) {
         exchange.note("download", notice.description, details: notice)
         for listener in listeners { listener(.notice(notice)) }
@@ -82,11 +85,11 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// The bytes that the activity reported last: a change of state is no news for it.
-private final class LastTransfer: Sendable {
+/// The byte counts that the activity reported last: a change of state alone is not reported to it.
+private final class LastReportedBytes: Sendable {
     private let last = Mutex<(received: Int64, total: Int64?)?>(nil)
 
-    func isNew(_ progress: DownloadProgress) -> Bool {
+    func differs(from progress: DownloadProgress) -> Bool {
         last.withLock { last in
             defer { last = (progress.received, progress.total) }
             return last?.received != progress.received || last?.total != progress.total

@@ -3,18 +3,18 @@ import ErrandSupport
 
 extension DownloadRun {
     /// One attempt: one request, or several side by side.
-    @concurrent func attempt(_ plan: Plan) async throws -> Outcome {
+    @concurrent func attempt(_ plan: AttemptPlan) async throws -> Outcome {
         if file.plan.isDone, file.representation != nil {
-            // All is here, of a run that ended before it could say so: one byte tells whether it is still right.
+            // An earlier run received everything and was ended before it could finish: one byte shows whether the file has changed.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
-        let mayAsk = plan.usesRanges && isRepeatable
+        let mayRequestRanges = plan.usesRanges && isRepeatable
         guard file.plan.received > 0 else {
-            if mayAsk && plan.segments > 1 { return try await probe(plan) }
+            if mayRequestRanges && plan.segments > 1 { return try await probe(plan) }
             return try await transfer(part: 0, inquiry(), plan)
         }
-        guard mayAsk, file.representation?.validator != nil else {
+        guard mayRequestRanges, file.representation?.validator != nil else {
             try startOver()
             return try await transfer(part: 0, inquiry(), plan)
         }
@@ -26,31 +26,31 @@ extension DownloadRun {
     }
 
     /// Requests the first bytes: the response says whether there may be several segments.
-    private func probe(_ plan: Plan) async throws -> Outcome {
+    private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegment) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
         guard case .whole = outcome, !file.plan.isDone else { return outcome }
         return try await segments(plan)
     }
 
-    /// Fetches what is missing, as several parts at once if there may be several. A segment that fails leaves its part to
-    /// the others, and the last failure is the attempt's.
-    private func segments(_ plan: Plan) async throws -> Outcome {
+    /// Fetches the missing bytes, in several segments if the plan allows them. A segment that fails leaves its part to the
+    /// others, and the attempt ends with the first failure.
+    private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegment)
         if plan.segments > 1 || file.plan.parts.count > 1 {
             try file.change { $1.split(into: plan.segments, minimum: minimum) }
         }
-        let crew = SegmentCrew(file, minimum: minimum, segments: plan.segments, time: exchange.time)
-        let workers = min(plan.segments, crew.openCount)
+        let scheduler = SegmentScheduler(file, minimum: minimum, segments: plan.segments, time: exchange.time)
+        let workers = min(plan.segments, scheduler.openCount)
         let results = await withTaskGroup(of: SegmentResults.Element.self) { group in
             for _ in 0..<workers {
                 group.addTask {
-                    do { return .ended(try await worker(crew, plan)) } catch { return .failed(error) }
+                    do { return .ended(try await worker(scheduler, plan)) } catch { return .failed(error) }
                 }
             }
             if workers > 1 {
                 group.addTask {
-                    try? await crew.supervise()
+                    try? await scheduler.supervise()
                     return .supervisor
                 }
             }
@@ -64,8 +64,8 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Takes parts until none is left. A worker that fails puts its part back. Nil if others fetched everything.
-    private func worker(_ crew: SegmentCrew, _ plan: Plan) async throws -> Outcome? {
+    /// Takes parts until none is left. A worker that fails returns its part. Nil if others fetched everything.
+    private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
         var fetched: Int64 = 0
@@ -74,8 +74,8 @@ extension DownloadRun {
             let seconds = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
             return seconds > 0 ? Double(fetched) / seconds : 0
         }
-        while let claim = try await crew.take(rate: rate()) {
-            defer { crew.giveBack(claim) }
+        while let claim = try await scheduler.take(rate: rate()) {
+            defer { scheduler.giveBack(claim) }
             let before = file.part(claim.start)?.done ?? 0
             switch try await fetch(claim, plan) {
             case nil: break
@@ -88,12 +88,12 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Requests a part until it is whole. Nil if another segment has taken all of it.
-    private func fetch(_ claim: SegmentClaim, _ plan: Plan) async throws -> Outcome? {
+    /// Requests a part until it is complete. Nil if another segment has taken all of it.
+    private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
         while let part = file.part(claim.start), !part.isDone {
-            // A server may send less than requested, but not without end, and not nothing.
+            // A server may send less than requested, but not endlessly, and not nothing.
             requests += 1
             if requests > 100 { throw ErrandError(.truncated, "the server sends the range in ever smaller pieces") }
             let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
@@ -115,7 +115,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Whether Core will refuse it for its type: no reason to fetch it.
+    /// Whether Core will refuse the response for its content type, so that its body need not be fetched.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }
@@ -133,12 +133,12 @@ private struct SegmentResults {
 
     private(set) var count = 0
     private var whole: HTTPResponse?
-    /// What concerns all of them.
+    /// An outcome that ends all segments.
     private var decision: DownloadRun.Outcome?
     private var other: DownloadRun.Outcome?
     private var failure: (any Error)?
 
-    /// Whether the rest are to end too.
+    /// Adds the end of a segment, and returns whether the other segments have to end too.
     mutating func add(_ element: Element) -> Bool {
         switch element {
         case .supervisor: return false
@@ -156,7 +156,7 @@ private struct SegmentResults {
         case .failed(let error):
             count += 1
             failure = failure ?? error
-            return !error.mayPass
+            return !error.isTemporary
         }
     }
 
@@ -165,6 +165,6 @@ private struct SegmentResults {
         if isDone, let whole { return .whole(whole) }
         if let failure { throw failure }
         if let other { return other }
-        throw ErrandError(.connectionLost, "no segment went on")
+        throw ErrandError(.connectionLost, "every segment ended before the file was complete")
     }
 }

@@ -4,21 +4,21 @@ import ErrandSupport
 import ErrandEssentials
 
 extension DownloadRun {
-    /// Checks the whole, flushes it, and puts it in its place.
+    /// Verifies the complete file, flushes it, and moves it to its destination.
     @concurrent func finish(_ response: HTTPResponse) async throws -> HTTPResponse {
         let total = file.plan.received
         meter.set(.verifying)
         try file.check(size: total)
         try digest.check(file, total: total)
         try Task.checkCancellation()
-        var answer = response
-        // Parts that were put together are what a 200 would have brought (RFC 9111, section 3.4).
-        answer.status = response.status == 203 ? 203 : 200
-        answer.headers.remove("Content-Range")
-        answer.headers[.contentLength] = "\(total)"
-        answer.body = HTTPBody(file: URL(filePath: file.path), length: total)
-        do { try await exchange.judge(answer) } catch {
-            // Fetching the rest again would not make it better.
+        var complete = response
+        // Joined parts are the same as the body of a 200 (RFC 9111, section 3.4).
+        complete.status = response.status == 203 ? 203 : 200
+        complete.headers.remove(.contentRange)
+        complete.headers[.contentLength] = "\(total)"
+        complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
+        do { try await exchange.judge(complete) } catch {
+            // Another download of the same bytes would be refused too.
             file.remove()
             throw error
         }
@@ -26,8 +26,8 @@ extension DownloadRun {
         try Task.checkCancellation()
         let path = try place()
         meter.end(at: total)
-        answer.body = HTTPBody(file: URL(filePath: path), length: total)
-        return answer
+        complete.body = HTTPBody(file: URL(filePath: path), length: total)
+        return complete
     }
 
     private func place() throws -> String {
@@ -37,7 +37,7 @@ extension DownloadRun {
             return path
         }
         let name = file.suggestedName ?? "download"
-        if options.nameClash == .replace {
+        if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))
             return destination.path(of: name)
         }
@@ -45,6 +45,7 @@ extension DownloadRun {
             let path = destination.path(of: number == 1 ? name : SafeFileName.numbered(name, number))
             if try file.finish(ifFree: path) { return path }
         }
-        throw DownloadError(.file, "every name like \(name) is taken")
+        throw DownloadError(
+            .file, "\(destination.path(of: name)) cannot be created: 10,000 files with this name and a number exist")
     }
 }

@@ -8,7 +8,7 @@ extension DownloadRun {
     func accept(
         _ response: HTTPResponse, _ representation: Representation, isNew: Bool, decodes: Bool = false
     ) throws {
-        let disposition = response.headers["Content-Disposition"]
+        let disposition = response.headers[.contentDisposition]
         let name =
             destination.name
             ?? (isNew || disposition != nil || file.suggestedName == nil
@@ -23,7 +23,7 @@ extension DownloadRun {
         }
         // The digest is that of the coded bytes (RFC 9530, section 3), and those are not here if the length is not.
         if !decodes || representation.total != nil {
-            digest.expect(ReprDigest.sha256(response.headers["Repr-Digest"]))
+            digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }
         if name != file.suggestedName { try file.change { record, _ in record.name = name } }
     }

@@ -4,16 +4,16 @@ import ErrandSupport
 import ErrandEssentials
 
 extension DownloadRun {
-    /// One request and its body. `.whole` says that what was requested arrived.
+    /// One request and its body. `.whole` means that all requested bytes arrived.
     func transfer(
-        part start: Int64, _ inquiry: Inquiry, _ plan: Plan, _ claim: SegmentClaim? = nil
+        part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
         let response = try await send(prepared(inquiry, plan), claim)
         if !request.acceptableStatuses.contains(response.status), ![206, 412, 416].contains(response.status) {
             return .refused(response)
         }
         do { return try await use(response, part: start, inquiry, plan, claim) } catch let error as DownloadError
-            where error.code == .digestMismatch
+            where error.code == .serverDigestMismatch
         {
             return .damaged(error)
         } catch {
@@ -22,19 +22,22 @@ extension DownloadRun {
         }
     }
 
-    private func prepared(_ inquiry: Inquiry, _ plan: Plan) -> Exchange {
+    private func prepared(_ inquiry: Inquiry, _ plan: AttemptPlan) -> Exchange {
         var exchange = exchange
         if let range = inquiry.range {
-            exchange.http.headers["Range"] = range.field
-            if let validator = inquiry.known?.validator { exchange.http.headers["If-Range"] = validator.value }
+            exchange.http.headers[.range] = range.field
+            if let validator = inquiry.known?.validator {
+                exchange.http.headers.remove(.ifRange)
+                exchange.http.headers = HTTPHeaders(exchange.http.headers + [validator.ifRange])
+            }
         }
-        // Without a field of ours the transport negotiates what it can decode.
-        if plan.decodes { exchange.http.headers.remove("Accept-Encoding") }
+        // Without this field the transport negotiates what it can decode.
+        if plan.decodes { exchange.http.headers.remove(.acceptEncoding) }
         return exchange
     }
 
     private func use(
-        _ response: HTTPResponse, part start: Int64, _ inquiry: Inquiry, _ plan: Plan, _ claim: SegmentClaim?
+        _ response: HTTPResponse, part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim?
     ) async throws -> Outcome {
         switch Verdict(response, to: inquiry) {
         case .refused: return .refused(response)
@@ -47,7 +50,7 @@ extension DownloadRun {
         case .elsewhere:
             response.body.cancel()
             return .elsewhere(response.url)
-        case .unusable(let reason): throw DownloadError(.unusableAnswer, reason)
+        case .unusable(let reason): throw DownloadError(.unusableResponse, reason)
         case .part(let end, let representation):
             if isUnwanted(response) { return .refused(response) }
             if let coding = try foreignCoding(response, plan) { return .coded(coding) }
@@ -58,15 +61,15 @@ extension DownloadRun {
                 where error.code == .invalidResponse
                 || error.code == .transportFailed && file.part(start)?.done == before
             {
-                // A body that is not what its head says: nothing of it is trusted.
+                // The body contradicts its head, so none of it is trusted.
                 response.body.cancel()
-                return .startOver("the part is not what it says: \(error.message)", ranges: false)
+                return .startOver("the part contradicts its head: \(error.message)", ranges: false)
             }
         case .whole(let representation, let isSame):
             if isUnwanted(response) { return .refused(response) }
             if plan.segments > 1, file.plan.parts.count > 1 {
                 response.body.cancel()
-                return .startOver("the server sent the whole for one segment", ranges: isSame)
+                return .startOver("the server sent the whole file for one segment", ranges: isSame)
             }
             if let coding = try foreignCoding(response, plan) { return .coded(coding) }
             var representation = representation
@@ -76,24 +79,25 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// The coding of bytes that are no file, though they were requested as they are; nil for bytes that are. Throws where
-    /// requesting them once more would not help.
-    private func foreignCoding(_ response: HTTPResponse, _ plan: Plan) throws -> String? {
+    /// The content coding of a response, though no coding was requested; nil for the bytes of the file. Throws where another
+    /// request would not help.
+    private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
-        // A file of that kind is to be kept as it is.
+        // The file itself is compressed and stays so.
         let name = (destination.name ?? response.url.lastPathComponent).lowercased()
         let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
         response.body.cancel()
         if plan.decodes || !isRepeatable {
             throw DownloadError(
-                .contentCoding, "the server sends the file in the content coding \(coding), which is not decoded here")
+                .contentCoding,
+                "the server sends the file in the content coding \(coding), which the transport cannot decode")
         }
         return coding
     }
 
-    /// The head of the next response; a pause, or another segment that takes over, ends the wait for it.
+    /// The head of the next response; a pause, or another segment that takes over, ends the wait.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let sending = Task { try await next(exchange) }
         claim?.onInterrupt { sending.cancel() }
@@ -109,7 +113,7 @@ extension DownloadRun {
         }
         claim?.onInterrupt { response.body.cancel() }
         if !sending.isCancelled { return response }
-        // The interruption came between the head and its arrival here: the body was cancelled with its task.
+        // The interruption came between the head and this line: the body was cancelled with its task.
         response.body.cancel()
         try Task.checkCancellation()
         throw DownloadPause()

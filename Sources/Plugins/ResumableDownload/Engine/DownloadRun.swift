@@ -1,9 +1,9 @@
 import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
 import ErrandSupport
 
-import ErrandEssentials
-
-/// One call of a download: attempts until the file is whole, or until no further attempt would help.
+/// The run of one download: attempts until the file is complete, or until no further attempt would help.
 struct DownloadRun: Sendable {
     let order: DownloadOrder
     let next: Next
@@ -18,9 +18,9 @@ struct DownloadRun: Sendable {
     var control: DownloadControl { order.control }
     var isRepeatable: Bool { order.isRepeatable }
 
-    /// How the next attempt asks.
-    struct Plan: Sendable {
-        /// Whether the server may be asked for ranges: not after it lied about one.
+    /// How the next attempt requests the file.
+    struct AttemptPlan: Sendable {
+        /// Whether ranges may be requested: not after the server sent a wrong one.
         var usesRanges = true
         var segments: Int
         /// Whether the transport may negotiate a content coding and decode it.
@@ -32,11 +32,11 @@ struct DownloadRun: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
-        /// The server's own digest of what it sent is wrong.
+        /// The bytes do not have the digest that the server sent with them.
         case damaged(DownloadError)
         /// The bytes are in a content coding that was not requested.
         case coded(String)
-        /// The rest is at this place, and the bytes on disk are from another.
+        /// The rest comes from this place, and the bytes on disk are from another.
         case elsewhere(URL)
     }
 
@@ -45,39 +45,39 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// The whole way; what is left over is kept if it can be continued.
+    /// Downloads the file; after a failure the received bytes are kept if they can be resumed.
     func run() async throws -> HTTPResponse {
         do {
-            let response = try await untilWhole()
+            let response = try await attemptUntilComplete()
             if response.body.file != nil {
                 await meter.allDelivered()
                 return response
             }
-            // A 404 may be a matter of minutes, a 410 is for good (RFC 9110, sections 15.5.5 and 15.5.11).
-            if response.status == 410 { file.remove() } else { tidy() }
+            // A 404 may be temporary, a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
+            if response.status == 410 { file.remove() } else { removeUnlessResumable() }
             await stop()
             return response
         } catch {
-            tidy()
+            removeUnlessResumable()
             await stop()
             throw error
         }
     }
 
-    /// Reports how far it came.
+    /// Reports how far the download came.
     private func stop() async {
         meter.set(.interrupted)
         await meter.allDelivered()
     }
 
-    /// What can no longer serve goes at once.
-    private func tidy() {
+    /// Removes bytes that cannot be resumed.
+    private func removeUnlessResumable() {
         if file.plan.received == 0 || file.representation?.validator == nil || !isRepeatable { file.remove() }
     }
 
-    private func untilWhole() async throws -> HTTPResponse {
+    private func attemptUntilComplete() async throws -> HTTPResponse {
         var state = RunState(
-            plan: Plan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retries),
+            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retries),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         while true {
@@ -89,15 +89,15 @@ struct DownloadRun: Sendable {
                 switch try await attempt(state.plan) {
                 case .whole(let response):
                     do { return try await finish(response) } catch let error as DownloadError
-                        where [.checksumMismatch, .digestMismatch].contains(error.code)
+                        where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
                     {
-                        // Bytes of several responses may have been joined wrongly; those of one were not.
+                        // Bytes of several responses may be joined wrongly; bytes of one response are not.
                         let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
-                        try again(&state, error, isWorthIt: isJoined || error.code == .digestMismatch)
+                        try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
                         continue
                     }
                 case .damaged(let error):
-                    try again(&state, error, isWorthIt: true)
+                    try refetch(&state, error, isWorthIt: true)
                     continue
                 case .refused(let response):
                     let madeProgress = state.mark.rises(to: file)
@@ -106,17 +106,19 @@ struct DownloadRun: Sendable {
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
                     response.body.cancel()
-                    // Perhaps it was too much at once.
+                    // Several requests at once may have been too many.
                     state.plan.segments = 1
-                    try await pause(for: wait, after: state.retry, because: "status \(response.status)")
+                    try await pause(
+                        for: wait, after: state.retry,
+                        because: "the server responded with \(ReasonPhrase.describing(response.status))")
                     continue
                 case .coded(let coding):
                     order.report(.decoding(coding: coding))
                     try startOver()
-                    state.plan = Plan(usesRanges: false, segments: 1, decodes: true)
+                    state.plan = AttemptPlan(usesRanges: false, segments: 1, decodes: true)
                     continue
                 case .elsewhere(let url):
-                    try await goElsewhere(&state, url)
+                    try await handleOtherPlace(&state, url)
                     continue
                 case .startOver(let reason, let ranges):
                     try restart(&state, reason)
@@ -132,26 +134,26 @@ struct DownloadRun: Sendable {
             try Task.checkCancellation()
             if failure is DownloadPause { continue }
             let madeProgress = state.mark.rises(to: file)
-            guard isRepeatable, failure.mayPass, let wait = state.retry.wait(madeProgress: madeProgress)
+            guard isRepeatable, failure.isTemporary, let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
             if madeProgress { state.otherPlace = nil }
-            try await pause(for: wait, after: state.retry, because: ErrorText.brief(failure))
+            try await pause(for: wait, after: state.retry, because: DownloadNotice.reason(for: failure))
         }
     }
 
-    /// What changes from attempt to attempt.
+    /// The state that changes from attempt to attempt.
     private struct RunState {
-        var plan: Plan
+        var plan: AttemptPlan
         var retry: RetryState
         var mark: HighWaterMark
         /// Whether the file was fetched again for a digest that is wrong.
         var hasRefetched = false
-        /// The place that offered the rest last, though the bytes on disk are from another.
+        /// The place that offered the rest in the last attempt, though the bytes on disk are from another.
         var otherPlace: String?
     }
 
-    /// Fetches the file once more, in one piece, because a digest is wrong; a second time the error stands.
-    private func again(_ state: inout RunState, _ error: DownloadError, isWorthIt: Bool) throws {
+    /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
+    private func refetch(_ state: inout RunState, _ error: DownloadError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retries.maximumAttempts ?? .max > 1 else {
             try startOver()
             throw error
@@ -162,8 +164,8 @@ struct DownloadRun: Sendable {
     }
 
     /// The rest is offered by another place, such as a mirror: the bytes on disk are kept as long as their own place may
-    /// come back. If the same other place is offered twice in a row, the download begins anew there.
-    private func goElsewhere(_ state: inout RunState, _ url: URL) async throws {
+    /// respond again. If the same other place offers it twice in a row, the download starts over there.
+    private func handleOtherPlace(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let place = Representation.place(of: url)
         let isLasting = !madeProgress && state.otherPlace == place
@@ -192,7 +194,7 @@ struct DownloadRun: Sendable {
         state.plan.segments = 1
     }
 
-    /// Forgets what is here, and its digest.
+    /// Discards the bytes on disk, and their digest.
     func startOver(_ representation: Representation? = nil) throws {
         try file.startOver(representation)
         digest.restart()
@@ -208,10 +210,10 @@ struct DownloadRun: Sendable {
 }
 
 extension Error {
-    /// Whether the same request may bring what is missing when it is sent again.
-    var mayPass: Bool {
+    /// Whether the same request may succeed when it is sent again.
+    var isTemporary: Bool {
         guard let error = self as? ErrandError else { return self is DownloadPause }
-        // URLSession on Linux has no other word for a body that ends too early.
+        // URLSession on Linux reports a body that ends too early with this code.
         return error.isRetryable || error.code == .transportFailed
     }
 }

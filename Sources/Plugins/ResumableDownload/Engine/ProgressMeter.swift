@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// Counts bytes and reports them: in order, never backwards, not too often, and never without the last report.
+/// Counts bytes and reports them: in order, never backwards, at intervals, and always with the last report.
 final class ProgressMeter: Sendable {
     private struct State {
         var received: Int64 = 0
@@ -25,7 +25,7 @@ final class ProgressMeter: Sendable {
     private let interval: Duration
     private let time: any TimeSource
     private let deliver: @Sendable (DownloadProgress) -> Void
-    /// Silence after which a transfer counts as stalled.
+    /// The inactivity after which a transfer counts as stalled.
     static let stall = Duration.seconds(5)
 
     init(interval: Duration, time: any TimeSource, deliver: @escaping @Sendable (DownloadProgress) -> Void) {
@@ -34,7 +34,7 @@ final class ProgressMeter: Sendable {
 
     deinit { state.withLock { $0.timer?.cancel() } }
 
-    /// An attempt begins, with so many bytes on disk.
+    /// An attempt begins, with `received` bytes on disk.
     func begin(at received: Int64, total: Int64?) {
         update(isForced: true) { state, now in
             (state.received, state.total, state.activity, state.lastByte) = (received, total, .connecting, nil)
@@ -50,7 +50,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Reports what the download does now, and with it everything that was held back.
+    /// Reports the state of the download, and the bytes not reported yet.
     func set(_ activity: DownloadState) { update(isForced: true) { state, _ in state.activity = activity } }
 
     /// The file is in its place.
@@ -60,7 +60,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Returns once every report so far is delivered, also by another thread.
+    /// Returns once every report so far is delivered, by any thread.
     func allDelivered() async {
         await withCheckedContinuation { waiter in
             let isBusy = state.withLock { state in
@@ -129,7 +129,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Sets the timer for what is held back, or for the moment when the transfer counts as stalled.
+    /// Sets the timer for the next report, or for the moment when the transfer counts as stalled.
     private func arm(_ state: inout State) {
         var wake: ContinuousClock.Instant?
         if state.isDirty, let last = state.publishedAt {
@@ -142,17 +142,17 @@ final class ProgressMeter: Sendable {
             (state.timer, state.wake) = (nil, nil)
             return
         }
-        // A timer that wakes earlier looks again.
+        // A timer that fires earlier sets the next one.
         if let set = state.wake, set <= wake { return }
         state.timer?.cancel()
         state.wake = wake
         state.timer = Task { [weak self, time] in
             try? await time.sleep(until: wake)
-            if !Task.isCancelled { self?.look(wake) }
+            if !Task.isCancelled { self?.timerFired(wake) }
         }
     }
 
-    private func look(_ wake: ContinuousClock.Instant) {
+    private func timerFired(_ wake: ContinuousClock.Instant) {
         let isMine = state.withLock { state in
             guard state.wake == wake else { return false }
             (state.timer, state.wake) = (nil, nil)
@@ -174,7 +174,7 @@ final class ProgressMeter: Sendable {
 struct RateWindow: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    /// A wait between two attempts is no slow network.
+    /// Starts a new window, since a wait between two attempts is not a slow network.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 
     mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {

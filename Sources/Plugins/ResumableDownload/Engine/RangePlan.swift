@@ -1,13 +1,13 @@
-/// Which bytes of a file are here and which are still to come: ranges side by side, from the first byte to the last.
+/// Which bytes of a file are on disk and which are missing: adjacent ranges, from the first byte to the last.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// Behind the last byte; nil, in the last part only, while nobody knows.
+        /// After the last byte; nil, in the last part only, while the length is unknown.
         var end: Int64?
-        /// Bytes that are here, from the start on.
+        /// Bytes on disk, from the start on.
         var done: Int64 = 0
 
-        /// The first byte that is not here.
+        /// The first missing byte.
         var next: Int64 { start + done }
         var isDone: Bool { next == end }
         var left: Int64? { end.map { $0 - next } }
@@ -15,10 +15,10 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     private(set) var parts: [Part]
 
-    /// The whole as one part.
+    /// The whole file as one part.
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Nil unless the parts lie side by side and hold no more than they can; for what was read from a disk.
+    /// For parts that were read from a disk: nil unless they are adjacent and none has more bytes than its length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var place: Int64 = 0
@@ -36,36 +36,36 @@ struct RangePlan: Codable, Hashable, Sendable {
         self.parts = parts
     }
 
-    /// More parts than this are never made.
+    /// The largest number of parts.
     static let limit = 64
 
     var received: Int64 { parts.reduce(0) { $0 + $1.done } }
-    /// Bytes that are here without a gap, from the first on.
+    /// Bytes on disk without a gap, from the first byte on.
     var frontier: Int64 { (parts.first { !$0.isDone } ?? parts[parts.count - 1]).next }
-    /// Behind the last byte that is here.
+    /// After the last byte on disk.
     var extent: Int64 { parts.filter { $0.done > 0 }.map(\.next).max() ?? 0 }
     var isDone: Bool { parts.allSatisfy { $0.isDone } }
     var total: Int64? { parts[parts.count - 1].end }
 
     mutating func advance(_ index: Int, by count: Int64) { parts[index].done += count }
 
-    /// Says where the last part ends.
+    /// Sets the end of the last part.
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Forgets what lies behind the first gap: one part, as a server that sends only the whole asks for.
+    /// Discards the bytes after the first gap and makes one part, for a server that sends only the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Takes the last byte back from a plan that has all, so that the server can be asked whether it is still right.
+    /// Removes the last byte from a complete plan, so that requesting it shows whether the file has changed.
     mutating func reopen() {
         guard isDone, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
     }
 
-    /// The place of the part that begins at an offset; nil if there is none.
+    /// The index of the part that begins at an offset; nil if there is none.
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Ends a part at an offset within it; what lies behind becomes a part of its own, whose start is returned. Nil where
-    /// the part would be empty, or where there are too many.
+    /// Ends a part at an offset within it; the rest becomes a part of its own, whose start is returned. Nil where the rest
+    /// would be empty, or where there are too many parts.
     mutating func divide(_ index: Int, at place: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
@@ -76,7 +76,7 @@ struct RangePlan: Codable, Hashable, Sendable {
         return place
     }
 
-    /// Joins neighbours that are done.
+    /// Joins adjacent parts that are complete.
     private mutating func joinDone() {
         var joined: [Part] = []
         for part in parts {
@@ -89,7 +89,7 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts = joined
     }
 
-    /// The same division with no more in it than an earlier plan had, however that one was divided.
+    /// The same parts with no more bytes than an earlier plan had, however that plan was divided.
     func limited(to earlier: RangePlan) -> RangePlan {
         var plan = self
         for (index, part) in plan.parts.enumerated() {
@@ -100,8 +100,8 @@ struct RangePlan: Codable, Hashable, Sendable {
         return plan
     }
 
-    /// Joins what is done with its neighbours, then halves the longest rests until `count` parts are open, none shorter
-    /// than `minimum`.
+    /// Joins complete parts with the part after them, then halves the longest rests until `count` parts are open, none
+    /// shorter than `minimum`.
     mutating func split(into count: Int, minimum: Int64) {
         var joined: [Part] = []
         for part in parts {

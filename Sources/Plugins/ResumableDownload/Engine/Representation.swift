@@ -1,23 +1,25 @@
 import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// One version of a file on a server, as the head of a response describes it.
 struct Representation: Codable, Hashable, Sendable {
-    /// Nil if it cannot be known again, and so not be resumed.
+    /// Nil if the version cannot be recognised later, and so not be resumed.
     var validator: Validator?
     var total: Int64?
     /// The codings that are part of the bytes, in lower case; empty for none.
     var coding: String
-    /// The final URL without its query, as a digest: a validator speaks of one resource, and not of another server's.
+    /// The final URL without its query, as a digest: a validator identifies a version of one resource, not of another server's.
     var place: String
 
-    /// Of a 200, or of a 206 that says how long the whole is.
+    /// From a 200, or from a 206 that says how long the whole file is.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         place = Self.place(of: response.url)
         self.total = total
-        // Without a total nothing says where it ends, and a transport that has decoded the bytes leaves none.
-        let refusesRanges = response.headers["Accept-Ranges"]?.lowercased() == "none"
+        // Without a total nothing says where the file ends; a transport that has decoded the bytes removes it.
+        let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
         validator = refusesRanges || total == nil ? nil : Validator(strongIn: response.headers)
     }
 
@@ -25,12 +27,12 @@ struct Representation: Codable, Hashable, Sendable {
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// Everything agrees, but a validator speaks of one resource (RFC 9110, section 8.8.3), and this is another.
+        /// Everything agrees, but a validator is valid for one resource (RFC 9110, section 8.8.3), and this is another.
         case place
 
         var text: String {
             switch self {
-            case .unknownVersion: "nothing says which version the part on disk is of"
+            case .unknownVersion: "the bytes on disk have no validator that identifies their version"
             case .changed: "the file has changed on the server"
             case .coding: "the content coding has changed"
             case .length(let old, let new): "the file was \(old) bytes long and is now \(new)"
@@ -49,8 +51,8 @@ struct Representation: Codable, Hashable, Sendable {
     }
 
     static func coding(_ headers: HTTPHeaders) -> String {
-        (headers[.contentEncoding] ?? "").lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
-            .filter { $0 != "identity" }.joined(separator: ",")
+        FieldList.items((headers[.contentEncoding] ?? "").lowercased()).filter { $0 != "identity" }
+            .joined(separator: ",")
     }
 
     static func place(of url: URL) -> String {

@@ -4,7 +4,7 @@ import ErrandSupport
 
 import ErrandEssentials
 
-/// How many attempts a run has made, and how long to wait before the next.
+/// How many attempts a run has made, and how long it waits before the next.
 struct RetryState {
     private let rules: DownloadRetries
     private(set) var attempts = 0
@@ -26,11 +26,11 @@ struct RetryState {
 
     mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
         guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
-        let asked = response.headers["Retry-After"].flatMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
+        let asked = response.headers[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
         return wait(madeProgress: madeProgress, asked: asked)
     }
 
-    /// Whether it may begin anew: at most three times, so that a file that changes all the time ends the download.
+    /// Whether the download may start over: at most three times, so that a file that changes all the time ends it.
     mutating func restarts() -> Bool {
         attempts += 1
         restartCount += 1
@@ -38,8 +38,8 @@ struct RetryState {
     }
 }
 
-/// Decides whether an attempt brought anything: bytes beyond all earlier attempts at the same version of the file. So the
-/// attempts that bring something are bounded by the length of the file.
+/// Decides whether an attempt made progress: bytes beyond all earlier attempts at the same version of the file. So the
+/// number of attempts that make progress is bounded by the length of the file.
 struct HighWaterMark {
     private var received: Int64
     private var validator: Validator?
@@ -59,6 +59,6 @@ struct HighWaterMark {
         return changes <= 3
     }
 
-    /// For a file that is begun anew.
+    /// For a download that starts over.
     mutating func reset() { received = 0 }
 }

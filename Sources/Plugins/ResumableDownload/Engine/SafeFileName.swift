@@ -2,9 +2,9 @@ import Errand
 import ErrandHTTPSyntax
 import ErrandSupport
 
-/// A name for a file that came from a server, harmless in any directory.
+/// Makes a file name from a server harmless in any directory.
 enum SafeFileName {
-    /// The name of `Content-Disposition`, then the last part of the final URL's path, then "download".
+    /// The name in `Content-Disposition`, else the last component of the final URL's path, else "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         return clean(url.path(percentEncoded: false)) ?? "download"
@@ -17,7 +17,7 @@ enum SafeFileName {
         var scalars = String.UnicodeScalarView()
         for scalar in last.unicodeScalars where isAllowed(scalar) { scalars.append(scalar) }
         var text = String(scalars)
-        // A dot in front hides the file; one at the end, or a space, is lost on Windows.
+        // A leading dot hides the file; Windows drops a trailing dot or space.
         text = String(text.drop { $0 == "." || $0 == " " })
         while let end = text.last, end == "." || end == " " { text.removeLast() }
         text = shortened(text)
@@ -35,13 +35,13 @@ enum SafeFileName {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters turn a text around, so that `exe.jpg` may end in something else.
+        // Format characters reverse text, so that a name that reads `exe.jpg` may end in something else.
         case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: !"<>:\"|?*\0".unicodeScalars.contains(scalar)
         }
     }
 
-    /// Cut before its ending, between characters.
+    /// Shortened before its extension, between characters.
     private static func shortened(_ name: String) -> String {
         if name.utf8.count <= 200 { return name }
         var (stem, ending) = split(name)

@@ -1,45 +1,49 @@
 import Errand
+import ErrandEssentials
 import ErrandHTTPSyntax
-import ErrandSupport
 
-/// What says that two answers are parts of the same version of a file, byte for byte (RFC 9110, section 8.8).
+/// Shows that two responses are parts of the same version of a file, byte for byte (RFC 9110, section 8.8).
 struct Validator: Codable, Hashable, Sendable {
     enum Kind: String, Codable, Sendable { case entityTag, date }
 
     let kind: Kind
     let value: String
+    /// True where the bytes on the wire were Latin-1 and go back as such; nil otherwise, and in sidecars of earlier versions.
+    private let isLatin1: Bool?
 
-    /// The strong validator of an answer; nil if it has none. A date is strong only where there is no entity tag at all
-    /// (section 13.1.5), and a minute older than the answer: a file may change twice within a second, and clocks differ.
+    /// The strong validator of a response; nil if it has none. A date is strong only where there is no entity tag at all
+    /// (section 13.1.5), and a minute older than the response: a file may change twice within a second, and clocks differ.
     init?(strongIn headers: HTTPHeaders) {
-        let tags = headers.values(of: "ETag")
+        let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
-            guard tags.count == 1, Self.isStrong(tags[0]) else { return nil }
-            (kind, value) = (.entityTag, tags[0])
+            guard tags.count == 1, Self.isStrong(tags[0].value) else { return nil }
+            (kind, value, isLatin1) = (.entityTag, tags[0].value, tags[0].isLatin1 ? true : nil)
             return
         }
-        let dates = headers.values(of: "Last-Modified")
-        guard dates.count == 1, let modified = HTTPDate.parse(dates[0]), let sent = headers["Date"],
+        let dates = headers.values(of: .lastModified)
+        guard dates.count == 1, let modified = HTTPDate.parse(dates[0]), let sent = headers[.date],
             let date = HTTPDate.parse(sent), date.timeIntervalSince(modified) >= 60
         else { return nil }
-        (kind, value) = (.date, dates[0])
+        (kind, value, isLatin1) = (.date, dates[0], nil)
     }
 
-    /// Whether an answer is of this version; one that does not say so is not.
+    /// Whether a response is of this version; one without the validator is not.
     func matches(_ headers: HTTPHeaders) -> Bool {
         switch kind {
-        case .entityTag: headers.values(of: "ETag") == [value]
-        case .date: headers.values(of: "Last-Modified") == [value] && !headers.contains("ETag")
+        case .entityTag: headers.values(of: .entityTag) == [value]
+        case .date: headers.values(of: .lastModified) == [value] && !headers.contains(.entityTag)
         }
     }
 
-    /// An `opaque-tag` (section 8.8.3) of a length that a sidecar takes. A space may not be in it, but is, on some servers,
-    /// and comes back as it was sent.
+    /// The condition under which a range is requested (section 13.1.5), with the bytes that the server sent.
+    var ifRange: HTTPHeaders.Field {
+        var field = HTTPHeaders.Field(.ifRange, value)
+        field.isLatin1 = isLatin1 ?? false
+        return field
+    }
+
+    /// A strong entity tag of a length that fits in the sidecar.
     private static func isStrong(_ tag: String) -> Bool {
-        let bytes = Array(tag.utf8)
-        guard bytes.count >= 2, bytes.count <= 1024, bytes.first == UInt8(ascii: "\""), bytes.last == bytes.first else {
-            return false
-        }
-        return bytes.dropFirst().dropLast().allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
+        tag.utf8.count <= 1024 && EntityTag(parsing: tag).map { !$0.isWeak } ?? false
     }
 }

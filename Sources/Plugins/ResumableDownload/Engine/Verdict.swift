@@ -1,14 +1,13 @@
 import Errand
 import ErrandHTTPSyntax
-import ErrandSupport
 
-/// What was asked of the server.
+/// What was requested from the server.
 struct Inquiry: Sendable {
-    /// Nil asks for the whole.
+    /// Nil requests the whole file.
     var range: Range?
-    /// What is known of the version that the bytes on disk are of; nil if there are none.
+    /// The version of the bytes on disk; nil if there are none.
     var known: Representation?
-    /// Whether parts from different places may be joined, because a checksum has the last word.
+    /// Whether parts from different places may be joined, because a checksum verifies the result.
     var joinsPlaces = false
 
     struct Range: Sendable, Equatable {
@@ -19,21 +18,21 @@ struct Inquiry: Sendable {
     }
 }
 
-/// What an answer is good for, judged by its head alone.
+/// What a response can be used for, judged by its head alone.
 enum Verdict: Equatable {
-    /// The bytes asked for, up to `end`, of the same version as those on disk.
+    /// The requested bytes, up to `end`, of the same version as those on disk.
     case part(end: Int64, Representation)
     /// The whole file. `isSame`: of the version that is on disk in part.
     case whole(Representation, isSame: Bool)
-    /// What is on disk is all there is.
+    /// The bytes on disk are the whole file.
     case complete
-    /// The rest, but from a place that the bytes on disk do not come from.
+    /// The rest, but from another place than the bytes on disk.
     case elsewhere
-    /// Cannot be joined with what is on disk; `ranges` says whether it may be tried with ranges again.
+    /// Cannot be joined with the bytes on disk; `ranges` says whether ranges may be requested again.
     case startOver(String, ranges: Bool)
-    /// For Core to judge: a status that was not asked for.
+    /// For Core to judge: a status that no download handles.
     case refused
-    /// Nothing that a file can be made of.
+    /// No file can be made from it.
     case unusable(String)
 
     init(_ response: HTTPResponse, to inquiry: Inquiry) {
@@ -44,7 +43,7 @@ enum Verdict: Equatable {
         case 412 where inquiry.range != nil && inquiry.known != nil:
             self = .startOver("the server refused the condition (412)", ranges: false)
         case 201...299:
-            self = .unusable("status \(response.status) brings no file")
+            self = .unusable("the server responded with \(ReasonPhrase.describing(response.status)), which has no file")
         default: self = .refused
         }
     }
@@ -66,17 +65,17 @@ enum Verdict: Equatable {
         if response.mediaType == "multipart/byteranges" {
             return .startOver("the server sends one range as several parts", ranges: false)
         }
-        guard case .part(let first, let last, let total)? = ContentRange(response.headers) else {
+        guard case .part(let first, let last, let total)? = ContentRange(in: response.headers) else {
             return .startOver("the part has no valid Content-Range", ranges: false)
         }
         guard first == asked.first, asked.last.map({ last <= $0 }) ?? true else {
-            return .startOver("bytes \(first) to \(last) came, \(asked.field) was asked for", ranges: false)
+            return .startOver("bytes \(first) to \(last) arrived, \(asked.field) was requested", ranges: false)
         }
         let lengths = response.headers.values(of: .contentLength)
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
             return .startOver("Content-Length and Content-Range disagree", ranges: false)
         }
-        // URLSession decodes what was not to be coded, and then hides the length: such a part belongs nowhere.
+        // URLSession decodes what was requested without a coding, and then hides the length: such a part has no known place.
         if lengths.isEmpty, hasNoFraming(response) {
             return .startOver("the part has no length", ranges: false)
         }
@@ -87,7 +86,7 @@ enum Verdict: Equatable {
             case nil: break
             }
             if let all = known.total, last >= all {
-                return .startOver("the part ends behind the end of the file", ranges: false)
+                return .startOver("the part ends after the end of the file", ranges: false)
             }
             var known = known
             known.total = known.total ?? total
@@ -95,25 +94,41 @@ enum Verdict: Equatable {
         }
         let representation = Representation(response, total: total)
         if representation.validator == nil || total == nil {
-            return .startOver("nothing says which version the part is of", ranges: false)
+            return .startOver("the part has no validator that identifies its version", ranges: false)
         }
         return .part(end: last + 1, representation)
     }
 
-    /// Whether nothing in the head of an HTTP/1 response says where its body ends.
+    /// Whether nothing in the head of an HTTP/1.1 response says where its body ends.
     private static func hasNoFraming(_ response: HTTPResponse) -> Bool {
-        let closes = response.headers["Connection"]?.lowercased().contains("close") ?? false
+        let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
         return !isFramed && response.version != "2" && response.version != "1.0"
     }
 
     private static func unsatisfied(_ response: HTTPResponse, _ inquiry: Inquiry, _ asked: Inquiry.Range) -> Verdict {
-        if case .unsatisfied(let total)? = ContentRange(response.headers), total == asked.first,
+        if case .unsatisfied(let total)? = ContentRange(in: response.headers), total == asked.first,
             let known = inquiry.known,
             known.total == nil || known.total == total, known.validator?.matches(response.headers) == true
         {
             return .complete
         }
         return .startOver("the server has no such range (416)", ranges: false)
+    }
+}
+
+extension ContentRange {
+    /// The only `Content-Range` of a response; nil for none, several, an invalid one, and numbers beyond 2^60, to which a
+    /// length can be added without an overflow.
+    init?(in headers: HTTPHeaders) {
+        let fields = headers.values(of: .contentRange)
+        guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }
+        let largest =
+            switch range {
+            case .part(_, let last, let total): max(last, total ?? 0)
+            case .unsatisfied(let total): total
+            }
+        guard largest <= 1 << 60 else { return nil }
+        self = range
     }
 }

@@ -1,6 +1,6 @@
+import ErrandEssentials
 import ErrandSupport
 
-import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -9,38 +9,39 @@ import Musl
 import Darwin
 #endif
 
-/// Where a file is to go: a name in a directory, or a directory that waits for a name.
+/// The place of a file: a name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
-    /// Nil if the server is to name the file.
+    /// Nil if the server names the file.
     let name: String?
 
-    /// Looks at what is there. Throws for anything that a download could not, or should not, replace. Blocks.
+    /// Throws for a place where a download cannot, or should not, write a file. Blocks.
     init(_ url: URL) throws(DownloadError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
-            throw DownloadError(.invalidRequest, "the destination is not the URL of a file")
+            throw DownloadError(.invalidRequest, "the destination is not a file URL with an absolute path")
         }
         let path = url.path
-        var info = stat()
-        if stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR {
+        if SystemFile.place(at: path)?.isDirectory == true {
             (directory, name) = (path, nil)
             return
         }
         let last = url.lastPathComponent
         if url.hasDirectoryPath || last.isEmpty || last == "." || last == ".." {
-            throw DownloadError(.noDirectory, "\(last) is not there")
+            throw DownloadError(.noDirectory, "the directory \(path) does not exist")
         }
         let parent = url.deletingLastPathComponent().path
-        guard stat(parent, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-            throw DownloadError(.noDirectory, "the directory of \(last) is not there")
+        guard SystemFile.place(at: parent)?.isDirectory == true else {
+            throw DownloadError(.noDirectory, "the directory \(parent) does not exist")
         }
-        if last.utf8.count > 255 { throw DownloadError(.invalidRequest, "the name of the destination is too long") }
+        if last.utf8.count > 255 {
+            throw DownloadError(.invalidRequest, "the name of \(path) is too long: 255 bytes are allowed")
+        }
         (directory, name) = (parent, last)
         _ = try Self.replaceable(path)
     }
 
-    /// What the names of the partial file and its sidecar are made of. Nothing of the directory's own path is in it, which
-    /// an update of an app may change. A directory takes one partial file for each request.
+    /// The key in the names of the partial file and its sidecar. The directory's own path is no part of it, since an update of
+    /// an app may change that. In a directory each request has its own partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -48,38 +49,47 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// The permissions of the regular file at a path, nil if nothing is there; throws if anything else is.
+    /// The permissions of the regular file at a path; nil if nothing is there. Throws if anything else is.
     static func replaceable(_ path: String) throws(DownloadError) -> mode_t? {
-        var info = stat()
-        if lstat(path, &info) != 0 {
-            if errno == ENOENT { return nil }
-            throw DownloadError(system: errno, "the destination cannot be looked at")
+        let status: FileStatus
+        do { status = try FileStatus(at: path, followingLinks: false) } catch {
+            if error.code == ENOENT { return nil }
+            throw DownloadError(error)
         }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        switch info.st_mode & S_IFMT {
-        case S_IFREG: return info.st_mode & 0o777
-        case S_IFDIR: throw DownloadError(.notAFile, "\(name) is a directory")
-        case S_IFLNK: throw DownloadError(.notAFile, "\(name) is a symbolic link")
-        default: throw DownloadError(.notAFile, "\(name) is a device")
-        }
+        let kind =
+            switch status.kind {
+            case .regular: ""
+            case .directory: "a directory"
+            case .link: "a symbolic link"
+            case .other: "a device"
+            }
+        if kind.isEmpty { return status.permissions }
+        throw DownloadError(.notAFile, "\(path) cannot be replaced: it is \(kind)")
     }
 
-    /// Throws `noSpace` if so many bytes more cannot fit.
+    /// Throws `noSpace` if the disk has no room for `count` more bytes.
     func checkSpace(for count: Int64) throws(DownloadError) {
         var info = statvfs()
         guard statvfs(directory, &info) == 0 else { return }
         let available = UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize))
         if !available.overflow, count > 0, UInt64(count) > available.partialValue {
-            throw DownloadError(.noSpace, "\(count) bytes are needed, \(available.partialValue) are free")
+            throw DownloadError(
+                .noSpace,
+                "there is no room in \(directory): \(count) bytes are needed, \(available.partialValue) are free")
         }
     }
 }
 
+extension Destination: CustomStringConvertible {
+    /// The path of the file, or of the directory.
+    var description: String { name.map(path(of:)) ?? directory }
+}
+
 extension DownloadError {
-    /// What the system said.
-    init(system code: Int32, _ what: String) {
-        let kind: Code =
-            switch code {
+    /// An error of the system.
+    init(_ failure: SystemFile.Failure) {
+        let code: Code =
+            switch failure.code {
             case ENOSPC, EDQUOT, EFBIG: .noSpace
             case EACCES, EPERM, EROFS: .noPermission
             case ENOENT, ENOTDIR: .noDirectory
@@ -87,6 +97,13 @@ extension DownloadError {
             case EMFILE, ENFILE: .tooManyOpenFiles
             default: .file
             }
-        self.init(kind, "\(what): \(String(cString: strerror(code)))")
+        self.init(code, failure.description)
+    }
+
+    /// The result of a body, its failure as an error of a download.
+    static func converting<Value: ~Copyable>(
+        _ body: () throws(SystemFile.Failure) -> Value
+    ) throws(DownloadError) -> Value {
+        do { return try body() } catch { throw DownloadError(error) }
     }
 }

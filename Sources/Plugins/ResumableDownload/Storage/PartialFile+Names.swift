@@ -17,58 +17,61 @@ extension PartialFile {
     static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
     static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
 
-    /// Whether a name could be taken for one of these, so that no file from a server gets it.
+    /// Whether a name could be mistaken for one of these, so that no file from a server gets it.
     static func isOurs(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix(prefix) && (name.hasSuffix(dataEnding) || name.hasSuffix(sidecarEnding))
     }
 
-    /// The data, open. One that was put in place already, by a download that died before it could say so, is let alone.
-    static func opened(_ path: String, _ info: inout stat) throws(DownloadError) -> Int32 {
+    /// Opens the partial file. A file with a second name was moved to its destination already, by a download that was killed
+    /// before it could clean up: it stays, and a new one is created.
+    static func opened(_ path: String) throws(DownloadError) -> SystemFile {
         for _ in 0..<100 {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            if descriptor < 0 { throw DownloadError(system: errno, "the partial file cannot be opened") }
-            if fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 { return descriptor }
-            let isFile = info.st_mode & S_IFMT == S_IFREG
-            close(descriptor)
-            if !isFile || unlink(path) != 0 && errno != ENOENT { break }
+            let file = try DownloadError.converting { () throws(SystemFile.Failure) in
+                try SystemFile(path, [.read, .write, .create, .refusesLinks])
+            }
+            let status = file.status
+            if status?.kind == .regular, status?.linkCount == 1 { return file }
+            if status?.kind != .regular { break }
+            SystemFile.remove(path)
         }
-        throw DownloadError(.notAFile, "the partial file is not a file of its own")
+        throw DownloadError(.notAFile, "\(path) cannot be replaced: it is not a regular file")
     }
 
-    /// The sidecar, open and locked. A file that went away while its lock was waited for is not the one that is there.
-    static func locked(_ path: String) throws(DownloadError) -> Int32 {
-        var looks = 0
+    /// Opens and locks the sidecar. A file that was removed while this waited for its lock is opened anew.
+    static func locked(_ path: String, for destination: String) throws(DownloadError) -> SystemFile {
+        var waits = 0
         for _ in 0..<100 {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            if descriptor < 0 { throw DownloadError(system: errno, "the sidecar cannot be opened") }
-            if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-                close(descriptor)
-                // Whoever lists what is left over holds it for a moment.
-                looks += 1
-                if looks > 5 { break }
+            let file = try DownloadError.converting { () throws(SystemFile.Failure) in
+                try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
+            }
+            guard file.tryLock() else {
+                // A listing of partial downloads holds the lock for a moment.
+                waits += 1
+                if waits > 5 { break }
                 usleep(1000)
                 continue
             }
-            var (mine, there) = (stat(), stat())
-            if fstat(descriptor, &mine) == 0, lstat(path, &there) == 0, mine.st_ino == there.st_ino,
-                mine.st_dev == there.st_dev, mine.st_mode & S_IFMT == S_IFREG
-            {
-                return descriptor
-            }
-            close(descriptor)
+            if file.isAt(path), file.status?.kind == .regular { return file }
         }
-        throw DownloadError(.busy, "another download writes to the same destination")
+        throw DownloadError(.busy, "another download writes to \(destination)")
+    }
+
+    /// The content of a sidecar; empty if it is larger than a sidecar can be, or cannot be read.
+    static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
+        let limit = 64 << 10
+        guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }
+        return Array(data)
     }
 }
 
-/// The name of the running system, which changes when it starts: what a process wrote is there for the next process, even
-/// if it was killed, as long as the system runs.
+/// The identifier of the running system, which changes when it starts: what a killed process wrote is valid for the next
+/// process as long as the system runs.
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// Empty where it is not known, and then nothing counts that was not flushed. Only success is kept: a process with too
-    /// many open files may read it later.
+    /// Empty where it is unknown; then only flushed bytes are valid. Only a success is kept: a process with too many open files
+    /// may read it later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

@@ -1,7 +1,7 @@
+import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -10,16 +10,16 @@ import Musl
 import Darwin
 #endif
 
-/// A file that is on its way, with the sidecar that says what of it is here. Held by one download at a time: the sidecar
-/// is locked, against other processes too.
+/// The file of an unfinished download, with the sidecar that records which of its bytes are valid. One download at a time
+/// holds it: the sidecar is locked, against other processes too.
 ///
-/// Bytes are written first and counted afterwards, so a count is never more than what is there. A kill at any moment loses
+/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. A killed process loses
 /// what was not counted yet: a chunk for each part. A crash of the machine loses what was not flushed.
 final class PartialFile: Sendable {
     let path: String
     private let sidecarPath: String
-    private let sidecar: Int32
-    private let file: Int32
+    private let sidecar: SystemFile
+    private let file: SystemFile
     private let state: Mutex<State>
     static var session: String { SystemSession.identifier }
 
@@ -27,31 +27,29 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// Where the writes end that are on their way, by the start of their part.
+        /// Where the current writes end, by the start of their part.
         var writing: [Int64: Int64] = [:]
         var isRemoved = false
     }
 
-    /// Opens what is left of an earlier run, or begins anew. Throws `busy` while another download holds it. Blocks.
+    /// Opens the file of an earlier run, or creates one. Throws `busy` while another download holds it. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
         sidecarPath = Self.sidecar(key, in: destination.directory)
-        sidecar = try Self.locked(sidecarPath)
-        var info = stat()
-        do { file = try Self.opened(path, &info) } catch {
-            // Nothing of ours is in it.
-            unlink(sidecarPath)
-            close(sidecar)
+        sidecar = try Self.locked(sidecarPath, for: destination.description)
+        do { file = try Self.opened(path) } catch {
+            // The sidecar is empty.
+            SystemFile.remove(sidecarPath)
             throw error
         }
-        let found = SidecarFormat.read(FileDescriptor.readAll(sidecar, limit: 64 << 10), session: Self.session)
-        if let found, found.record.request == request, found.plan.extent <= Int64(info.st_size) {
+        let found = SidecarFormat.read(Self.content(of: sidecar), session: Self.session)
+        if let found, found.record.request == request, found.plan.extent <= file.status?.size ?? 0 {
             var state = State(record: found.record, plan: found.plan, sequence: found.sequence)
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
-            // What nobody counted is not known to be right.
+            // Bytes that were not counted may be wrong.
             try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
@@ -63,37 +61,34 @@ final class PartialFile: Sendable {
         }
     }
 
-    deinit {
-        close(file)
-        close(sidecar)
-    }
-
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
-    /// The name that the server gave.
+    /// The name that the server sent.
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// Forgets what is here, for a file of another version, or one that nothing is known of.
+    /// Discards all bytes, for a file of another version or of an unknown one.
     func startOver(_ representation: Representation?) throws(DownloadError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
             record.representation = representation
             plan = RangePlan(total: representation?.total)
         }
-        // After a crash the old record must not speak of the new bytes.
-        if hadBytes { try FileDescriptor.flush(sidecar) }
+        // After a crash the old record must not describe the new bytes.
+        if hadBytes { try DownloadError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
     }
 
     private func cut(to size: Int64) throws(DownloadError) {
-        if ftruncate(file, off_t(size)) != 0 { throw DownloadError(system: errno, "the partial file cannot be cut") }
+        try DownloadError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Changes what is said of the file, or how it is divided. What is in the file stays.
+    /// Changes the record of the file, or how it is divided. The bytes of the file stay.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(DownloadError) {
-        // The record will say that this is on the disk for sure.
+        // The record will state that these bytes are on the disk.
         let flushed = plan
-        if flushed.received > 0 { try FileDescriptor.flush(file) }
+        if flushed.received > 0 {
+            try DownloadError.converting { () throws(SystemFile.Failure) in try file.flushData() }
+        }
         let failure = state.withLock { state -> DownloadError? in
             body(&state.record, &state.plan)
             // Counters of the old plan must not be read for the new one.
@@ -104,12 +99,12 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// The part that begins at an offset; nil if there is none any more.
+    /// The part that begins at an offset; nil if it no longer exists.
     func part(_ start: Int64) -> RangePlan.Part? {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Puts bytes where a part continues. Returns how many of them it takes: a part may have become shorter meanwhile.
+    /// Writes bytes where a part continues. Returns the number written: a part may have become shorter meanwhile.
     func write(_ data: Data, part start: Int64) throws(DownloadError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -120,8 +115,10 @@ final class PartialFile: Sendable {
         }
         defer { state.withLock { $0.writing[start] = nil } }
         if count == 0 { return 0 }
-        try FileDescriptor.write(file, count == data.count ? data : data.prefix(count), at: offset)
-        // Under the lock, or the counter of an old plan overwrites one of a new plan.
+        try DownloadError.converting { () throws(SystemFile.Failure) in
+            try file.write(count == data.count ? data : data.prefix(count), at: offset)
+        }
+        // Under the lock: otherwise the counter of an old plan could overwrite one of a new plan.
         let failure = state.withLock { state -> DownloadError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -131,13 +128,13 @@ final class PartialFile: Sendable {
         return count
     }
 
-    /// Gives half of what a part has left to a part of its own, and returns its start. Nil if a half is shorter than
+    /// Makes a new part of the second half of a part's missing bytes, and returns its start. Nil if a half is shorter than
     /// `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Ends a part with what is here of it, and returns the start of the part that has the rest. Nil if nothing is here.
+    /// Ends a part after its received bytes, and returns the start of a new part with the rest. Nil if nothing was received.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ place: (Int64, Int64) -> Int64?) -> Int64? {
@@ -147,7 +144,7 @@ final class PartialFile: Sendable {
             guard let place = place(next, end), let rest = state.plan.divide(index, at: place) else { return nil }
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: state.record.flushed)
-            // If this fails the old record counts, and the next write fails too.
+            // If this fails, the old record stays valid, and the next write fails too.
             _ = write(&state) ?? writeCounters(state)
             return rest
         }
@@ -160,11 +157,11 @@ final class PartialFile: Sendable {
             bytes += SidecarFormat.counter(state.plan.parts[index].done, part: index, plan: state.record.plan)
         }
         let place = Int64(SidecarFormat.counters + parts.lowerBound * SidecarFormat.counterSize)
-        do { try FileDescriptor.write(sidecar, bytes, at: place) } catch { return error }
+        do { try sidecar.write(bytes, at: place) } catch { return DownloadError(error) }
         return nil
     }
 
-    /// Records how long the file is, once that is known.
+    /// Records the length of the file, once it is known.
     func learn(total: Int64?) throws(DownloadError) {
         guard let total, plan.total == nil, representation != nil else { return }
         try change { record, plan in
@@ -173,25 +170,25 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Says where the file ends, now that its body has.
+    /// Sets the end of the file after its body has ended.
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
 
-    /// Throws if the file is not as long as what was counted: somebody else wrote to it.
+    /// Throws if the length of the file differs from the count: another program wrote to it.
     func check(size: Int64) throws(DownloadError) {
-        var info = stat()
-        if fstat(file, &info) == 0, Int64(info.st_size) == size { return }
-        throw DownloadError(.file, "the partial file is \(info.st_size) bytes long, \(size) were written")
+        let length = file.status?.size ?? 0
+        if length == size { return }
+        throw DownloadError(.file, "\(path) is \(length) bytes long, \(size) bytes were written")
     }
 
-    /// Bytes that are here, for a digest.
+    /// Received bytes, for a digest.
     func read(at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
-        try FileDescriptor.read(file, at: offset, count)
+        try DownloadError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
     }
 
-    /// Makes sure that what is here survives a crash of the machine.
+    /// Waits until the received bytes survive a crash of the machine.
     func flush() throws(DownloadError) {
         let plan = plan
-        try FileDescriptor.flush(file)
+        try DownloadError.converting { () throws(SystemFile.Failure) in try file.flushData() }
         let failure = state.withLock { state -> DownloadError? in
             state.record.flushed = state.plan.limited(to: plan)
             return write(&state)
@@ -199,69 +196,68 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Asks the system to begin writing, without waiting for it.
-    func beginFlush() { FileDescriptor.beginFlush(file) }
+    /// Asks the system to write the bytes to the disk, without waiting for it.
+    func beginFlush() { file.beginFlush() }
 
-    /// The file takes its place, in one step, and the sidecar goes.
+    /// Moves the file to its destination, in one step, and removes the sidecar.
     func finish(replacing path: String) throws(DownloadError) {
         let mode = try Destination.replaceable(path)
-        if let mode { fchmod(file, mode) }
+        if let mode { try? file.setPermissions(mode) }
         try move(to: path)
-        settle(path)
+        cleanUp(path)
     }
 
-    /// The same, unless something is there already: false then.
+    /// The same, unless a file exists there: then this returns false.
     func finish(ifFree path: String) throws(DownloadError) -> Bool {
-        if link(self.path, path) == 0 {
-            unlink(self.path)
-        } else {
-            if errno == EEXIST { return false }
-            // Not every file system has links: an empty file holds the place for a moment.
-            let place = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            if place < 0 && errno == EEXIST { return false }
-            if place < 0 { throw DownloadError(system: errno, "the file cannot be put in place") }
-            close(place)
+        do {
+            try SystemFile.link(self.path, to: path)
+            SystemFile.remove(self.path)
+        } catch {
+            if error.code == EEXIST { return false }
+            // Not every file system has links: there an empty file reserves the name.
+            do { _ = try SystemFile(creating: path) } catch {
+                if error.code == EEXIST { return false }
+                throw DownloadError(error)
+            }
             do { try move(to: path) } catch {
-                unlink(path)
+                SystemFile.remove(path)
                 throw error
             }
         }
-        settle(path)
+        cleanUp(path)
         return true
     }
 
     private func move(to path: String) throws(DownloadError) {
-        do { try SystemFile.rename(self.path, to: path) } catch {
-            throw DownloadError(system: error.code, "the file cannot be put in place")
-        }
+        try DownloadError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
     }
 
-    /// The file is in its place: nothing else is needed any more, and the new name is to survive a crash.
-    private func settle(_ path: String) {
-        unlink(sidecarPath)
-        FileDescriptor.flushDirectory(of: path)
+    /// After the file is at its destination: removes the sidecar, and makes the new name survive a crash.
+    private func cleanUp(_ path: String) {
+        SystemFile.remove(sidecarPath)
+        SystemFile.flushDirectory(of: path)
     }
 
-    /// What is here can no longer serve.
+    /// Removes the file and its sidecar: the received bytes cannot be resumed.
     func remove() {
-        // Once: afterwards the names may be another's.
+        // Once: afterwards the names may belong to another download.
         if state.withLock({ state in
             defer { state.isRemoved = true }
             return state.isRemoved
         }) {
             return
         }
-        unlink(path)
-        unlink(sidecarPath)
+        SystemFile.remove(path)
+        SystemFile.remove(sidecarPath)
     }
 
     private func write(_ state: inout State) -> DownloadError? {
         state.sequence += 1
         guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
-            return DownloadError(.file, "the sidecar does not hold what there is to say")
+            return DownloadError(.file, "the record of the download does not fit in \(sidecarPath)")
         }
         let place = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
-        do { try FileDescriptor.write(sidecar, slot, at: place) } catch { return error }
+        do { try sidecar.write(slot, at: place) } catch { return DownloadError(error) }
         return nil
     }
 }

@@ -1,31 +1,30 @@
+import ErrandEssentials
 import ErrandSupport
 
-import ErrandEssentials
-
-/// What a sidecar says of its partial file.
+/// The record of a partial file, in its sidecar.
 struct PartialRecord: Codable, Sendable, Equatable {
-    /// Of this form; another is not read.
+    /// The version of this format; another one is not read.
     var format = Self.format
-    /// A digest of method and key, so that nothing of a URL that may be secret stands on the disk.
+    /// A digest of method and key, so that no secret of a URL is on the disk.
     var request: String
     /// The URL for people to read, its query masked.
     var url: String
-    /// The destination's name, or the one that the server gave; nil while nobody did.
+    /// The destination's name, or the one that the server sent; nil before that.
     var name: String?
-    /// Nil until an answer came.
+    /// Nil before the first response.
     var representation: Representation?
-    /// The running system: what was written by one that has gone is only sure where it was flushed.
+    /// The running system: of bytes written before it started, only the flushed ones are valid.
     var session: String
     /// Which counters belong to this record.
     var plan: UInt32
-    /// What is on the disk for sure.
+    /// The bytes that were flushed to the disk.
     var flushed: RangePlan
 
     static let format = 1
 }
 
-/// How records lie in the sidecar: two slots that are written in turn, so that one is whole at every moment, and behind
-/// them a counter for each part, which changes with every chunk.
+/// The layout of a sidecar: two slots for records, written in turn so that one is intact at every moment, and after them a
+/// counter for each part, which changes with every chunk.
 enum SidecarFormat {
     static let slotSize = 16 << 10
     static let counters = 2 * slotSize
@@ -46,7 +45,7 @@ enum SidecarFormat {
         return bytes + payload
     }
 
-    /// Nil for anything that is not whole.
+    /// The record in a slot; nil if the slot is damaged.
     static func record(_ slot: ArraySlice<UInt8>) -> (record: PartialRecord, sequence: UInt64)? {
         let bytes = Array(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
@@ -70,14 +69,14 @@ enum SidecarFormat {
         return bytes
     }
 
-    /// Tells a counter from bytes that are none; it is not there to stand up to malice.
+    /// Detects bytes that are no counter; no protection against deliberate changes.
     private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
         var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// The counters of a plan, as far as they are of that plan.
+    /// The counters of a plan; nil for those of another plan.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -92,7 +91,7 @@ enum SidecarFormat {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The newest record of a whole sidecar with what its counters add, if they may be trusted.
+    /// The newest record of a sidecar, and its plan with the counters added if they are of this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         let slots = [0, slotSize].compactMap { start in
             start < bytes.count ? record(bytes[start..<min(start + slotSize, bytes.count)]) : nil
@@ -109,5 +108,4 @@ enum SidecarFormat {
         guard let plan = RangePlan(checking: parts, total: total) else { return nil }
         return (newest.record, plan, newest.sequence)
     }
-
 }

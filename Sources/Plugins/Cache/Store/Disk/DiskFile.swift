@@ -1,6 +1,6 @@
+import ErrandEssentials
 import ErrandSupport
 
-import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -31,73 +31,46 @@ struct DiskFile: ~Copyable {
         var used: Int64
         var isRegular: Bool
 
-        fileprivate init(_ info: stat) {
-            size = Int64(info.st_size)
-            isRegular = info.st_mode & S_IFMT == S_IFREG
-            used = SystemFile.modified(info)
+        fileprivate init(_ status: FileStatus) {
+            size = status.size
+            isRegular = status.kind == .regular
+            used = status.modified
         }
 
         init?(path: String) {
-            var info = stat()
-            guard lstat(path, &info) == 0 else { return nil }
-            self.init(info)
+            guard let status = try? FileStatus(at: path, followingLinks: false) else { return nil }
+            self.init(status)
         }
     }
 
-    let descriptor: Int32
+    private let file: SystemFile
 
-    init(reading path: String) throws(Failure) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0 { throw Failure(code: errno) }
+    private init(_ path: String, _ access: SystemFile.Access) throws(Failure) {
+        file = try Failure.converting { () throws(SystemFile.Failure) in
+            try SystemFile(path, access, permissions: 0o600)
+        }
     }
 
-    /// Opens a file to be changed in place.
-    init(updating path: String) throws(Failure) {
-        descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0 { throw Failure(code: errno) }
-    }
+    init(reading path: String) throws(Failure) { try self.init(path, [.read, .refusesLinks]) }
 
-    /// Creates a file with access for its owner only.
-    init(creating path: String) throws(Failure) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor < 0 { throw Failure(code: errno) }
-    }
+    /// To be changed where it is.
+    init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// Opens a file, or creates it with access for its owner only.
-    init(opening path: String) throws(Failure) {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor < 0 { throw Failure(code: errno) }
-    }
+    /// For its owner only.
+    init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
-    deinit { close(descriptor) }
+    /// For its owner only; an existing file stays.
+    init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
 
-    var status: Status? {
-        var info = stat()
-        return fstat(descriptor, &info) == 0 ? Status(info) : nil
-    }
+    var status: Status? { file.status.map(Status.init) }
 
-    /// Marks the file as used at a time, in nanoseconds since 1970.
-    func touch(_ used: Int64) {
-        let time = timespec(tv_sec: Int(used / 1_000_000_000), tv_nsec: Int(used % 1_000_000_000))
-        let times = [time, time]
-        futimens(descriptor, times)
-    }
+    /// Marks it as used at that moment.
+    func touch(_ used: Int64) { file.setTimes(used) }
 
     /// Reads exactly this number of bytes; nil if the file has fewer.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
-        guard count > 0 else { return Data() }
-        guard let buffer = malloc(count) else { throw Failure(code: ENOMEM) }
-        do {
-            let space = UnsafeMutableRawBufferPointer(start: buffer, count: count)
-            if try PositionedIO.read(space, from: descriptor, at: offset) == count {
-                return Data(bytesNoCopy: buffer, count: count, deallocator: .free)
-            }
-        } catch {
-            free(buffer)
-            throw Failure(code: error.code)
-        }
-        free(buffer)
-        return nil
+        let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
+        return data.count == count ? data : nil
     }
 
     /// Reads the slots for heads of an entry's file.
@@ -106,67 +79,63 @@ struct DiskFile: ~Copyable {
     }
 
     func write(_ data: Data, at offset: Int64) throws(Failure) {
-        let result: Result<Void, PositionedIO.Failure> = data.withUnsafeBytes { bytes in
-            Result { () throws(PositionedIO.Failure) in
-                try PositionedIO.write(bytes, to: descriptor, at: offset)
-            }
-        }
-        do { try result.get() } catch { throw Failure(code: error.code) }
+        try Failure.converting { () throws(SystemFile.Failure) in try file.write(data, at: offset) }
     }
 
-    /// Whether the path still refers to this file.
-    func isNamed(_ path: String) -> Bool {
-        var (own, named) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && lstat(path, &named) == 0 && own.st_ino == named.st_ino
-            && own.st_dev == named.st_dev
-    }
+    /// Whether the name still leads to this file.
+    func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Locks the file; waits while another process, or another store of this one, holds the lock.
-    func lock() throws(Failure) {
-        while flock(descriptor, LOCK_EX) != 0 { if errno != EINTR { throw Failure(code: errno) } }
-    }
+    /// Waits until no other process and no other store of this one holds the lock of this file.
+    func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
-    func unlock() { _ = flock(descriptor, LOCK_UN) }
+    func unlock() { file.unlock() }
 
     static func rename(_ from: String, to path: String) throws(Failure) {
-        if systemRename(from, path) != 0 { throw Failure(code: errno) }
+        try Failure.converting { () throws(SystemFile.Failure) in try SystemFile.rename(from, to: path) }
     }
 
     @discardableResult
-    static func remove(_ path: String) -> Bool { unlink(path) == 0 }
+    static func remove(_ path: String) -> Bool { SystemFile.remove(path) }
 
-    /// Links a file under a second name; false if the name exists.
-    static func link(_ from: String, to path: String) -> Bool { systemLink(from, path) == 0 }
+    /// Gives a file a second name, unless that is taken.
+    static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
     /// Creates a directory with access for its owner only; a regular file at its path is removed.
     static func makeDirectory(_ path: String) throws(Failure) {
-        if mkdir(path, 0o700) == 0 { return }
-        if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            try makeDirectory(String(path[..<slash]))
-        } else if errno == EEXIST {
-            guard Status(path: path)?.isRegular == true else { return }
-            unlink(path)
-        } else {
-            throw Failure(code: errno)
+        do { return try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
+            if error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+                try makeDirectory(String(path[..<slash]))
+            } else if error.code == EEXIST {
+                guard Status(path: path)?.isRegular == true else { return }
+                remove(path)
+            } else {
+                throw Failure(code: error.code)
+            }
         }
-        if mkdir(path, 0o700) != 0 && errno != EEXIST { throw Failure(code: errno) }
+        do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
+            if error.code != EEXIST { throw Failure(code: error.code) }
+        }
     }
 
     /// Calls the body with the name of each file, or of the first `limit` files, in no particular order.
     static func list(_ path: String, atMost limit: Int = .max, body: (String) -> Void) throws(Failure) {
-        guard let directory = opendir(path) else { throw Failure(code: errno) }
-        defer { closedir(directory) }
         var count = 0
-        while count < limit, let item = readdir(directory) {
-            let name = withUnsafeBytes(of: &item.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        try Failure.converting { () throws(SystemFile.Failure) in
+            try SystemFile.list(path) { name in
+                guard count < limit else { return false }
+                if name.hasPrefix(".") { return true }
+                count += 1
+                body(name)
+                return true
             }
-            if name.hasPrefix(".") { continue }
-            count += 1
-            body(name)
         }
     }
 }
 
-private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
-private func systemLink(_ from: String, _ to: String) -> Int32 { link(from, to) }
+extension DiskFile.Failure {
+    fileprivate static func converting<Value: ~Copyable>(
+        _ body: () throws(SystemFile.Failure) -> Value
+    ) throws(Self) -> Value {
+        do { return try body() } catch { throw Self(code: error.code) }
+    }
+}

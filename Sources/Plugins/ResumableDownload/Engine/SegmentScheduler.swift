@@ -1,9 +1,9 @@
 import Errand
 import Synchronization
 
-/// Shares the open parts of a file among the segments that fetch them: each takes one, and when none is left, half of the
-/// largest rest that another still has to fetch.
-final class SegmentCrew: Sendable {
+/// Distributes the open parts of a file among the segments that fetch them: each takes one, and when none is left, half of
+/// the largest rest that another still has to fetch.
+final class SegmentScheduler: Sendable {
     private struct Work {
         let claim: SegmentClaim
         let began: ContinuousClock.Instant
@@ -14,10 +14,10 @@ final class SegmentCrew: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// Counts the changes that those who wait have to look at.
+        /// Counts the changes, so that a waiting segment does not miss one.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// Requests that may still be taken from a slow segment.
+        /// How many parts may still be taken from slow segments.
         var takeovers: Int
     }
 
@@ -26,10 +26,10 @@ final class SegmentCrew: Sendable {
     private let minimum: Int64
     private let state: Mutex<State>
 
-    /// How often a segment without work looks for a slow one.
+    /// How often a segment without a part looks for a slow one.
     static let interval = Duration.milliseconds(250)
-    /// A rest that takes less than this, in seconds, stays where it is.
-    private static let patience = 2.0
+    /// A segment keeps a rest that it fetches within this time, in seconds.
+    private static let minimumTimeLeft = 2.0
 
     init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
         (self.file, self.minimum, self.time) = (file, minimum, time)
@@ -39,15 +39,15 @@ final class SegmentCrew: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// A part to fetch; waits while others work on all that is left. Nil once nothing is left. `rate` is what the caller
-    /// has fetched a second so far. Throws when the task is cancelled.
+    /// A part to fetch; waits while others fetch all that is left. Nil once nothing is left. `rate` is the caller's bytes a
+    /// second so far. Throws when the task is cancelled.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
             let (claim, seen, interrupted) = state.withLock { state -> (SegmentClaim?, Int?, SegmentClaim?) in
                 if !state.open.isEmpty { return (assign(&state, state.open.removeFirst()), nil, nil) }
                 if state.working.isEmpty { return (nil, nil, nil) }
-                let (start, slow) = help(&state, rate)
+                let (start, slow) = takeOver(&state, rate)
                 return (start.map { assign(&state, $0) }, state.changes, slow)
             }
             interrupted?.interrupt()
@@ -57,7 +57,7 @@ final class SegmentCrew: Sendable {
         }
     }
 
-    /// The part is done, or the segment leaves it to the others.
+    /// Returns a part, complete or not; the others fetch its rest.
     func giveBack(_ claim: SegmentClaim) {
         let isDone = file.part(claim.start)?.isDone ?? true
         change { state in
@@ -66,7 +66,7 @@ final class SegmentCrew: Sendable {
         }
     }
 
-    /// Lets those who wait look for a slow segment, until the task is cancelled.
+    /// Wakes the waiting segments at intervals, so that they look for a slow one, until the task is cancelled.
     func supervise() async throws {
         while true {
             try await time.sleep(until: time.now.advanced(by: Self.interval))
@@ -106,8 +106,8 @@ final class SegmentCrew: Sendable {
         return claim
     }
 
-    /// A part from one that another segment fetches, and the segment that ends for it.
-    private func help(_ state: inout State, _ rate: Double) -> (start: Int64?, interrupted: SegmentClaim?) {
+    /// A piece of a part that another segment fetches, and the segment that has to end for it.
+    private func takeOver(_ state: inout State, _ rate: Double) -> (start: Int64?, interrupted: SegmentClaim?) {
         let now = time.now
         var largest: (start: Int64, left: Int64)?
         var slowest: (claim: SegmentClaim, seconds: Double)?
@@ -116,24 +116,24 @@ final class SegmentCrew: Sendable {
             let passed = work.began.duration(to: now).components
             let elapsed = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
-            // What has not shown its speed is left alone for a moment.
-            if elapsed < Self.patience { continue }
+            // The speed of a segment is known only after a while.
+            if elapsed < Self.minimumTimeLeft { continue }
             let seconds = speed > 0 ? Double(left) / speed : .infinity
-            if seconds < Self.patience { continue }
+            if seconds < Self.minimumTimeLeft { continue }
             if left > largest?.left ?? 0 { largest = (part.start, left) }
-            if rate > 0, speed * 4 <= rate, seconds >= slowest?.seconds ?? Self.patience {
+            if rate > 0, speed * 4 <= rate, seconds >= slowest?.seconds ?? Self.minimumTimeLeft {
                 slowest = (work.claim, seconds)
             }
         }
         if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
-        // Too short to be halved: a segment that is far slower than this one ends for it.
+        // Too short to halve: a far slower segment ends, and this one takes its rest.
         guard let slowest, state.takeovers > 0 else { return (nil, nil) }
         state.takeovers -= 1
         return (file.cut(slowest.claim.start), slowest.claim)
     }
 }
 
-/// A part in the hands of one segment.
+/// A part that one segment fetches.
 final class SegmentClaim: Sendable {
     let id: Int
     let start: Int64
@@ -141,7 +141,7 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// What ends the request that is under way; at once if the segment was interrupted already.
+    /// Sets the action that ends the current request; it runs at once if the segment was interrupted already.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action
@@ -158,7 +158,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Whether it was interrupted since the last look.
+    /// Whether it was interrupted since the last call.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

@@ -1,0 +1,164 @@
+import ErrandSupport
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite("Files of the system") struct SystemFileTests {
+    private final class Folder {
+        let path: String
+        init() throws {
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-file-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            path = url.path
+        }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+        func file(_ name: String) -> String { "\(path)/\(name)" }
+    }
+
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test("bytes are written and read at any offset, and the file is cut and extended")
+    func offsets() throws {
+        let file = try SystemFile(folder.file("a"), [.read, .write, .create], permissions: 0o600)
+        try file.write(Data("world".utf8), at: 6)
+        try file.write([UInt8]("hello ".utf8), at: 0)
+        #expect(try file.read(100, at: 0) == Data("hello world".utf8))
+        #expect(try file.read(5, at: 6) == Data("world".utf8))
+        #expect(try file.read(5, at: 100).isEmpty && file.read(0, at: 0).isEmpty)
+        try file.truncate(to: 5)
+        #expect(file.status?.size == 5 && file.status?.permissions == 0o600)
+        try file.truncate(to: 7)
+        #expect(try file.read(100, at: 3) == Data("lo\0\0".utf8))
+        try file.flush()
+        try file.flushData()
+        file.beginFlush()
+        try file.setPermissions(0o640)
+        file.setTimes(1_500_000_000_123_456_789)
+        let status = try FileStatus(at: folder.file("a"))
+        #expect(status.permissions == 0o640 && status.modified / 1_000_000_000 == 1_500_000_000)
+        #expect(status.kind == .regular && status.linkCount == 1)
+    }
+
+    @Test("what is appended goes to the end, and is read piece by piece")
+    func appending() throws {
+        let path = folder.file("a")
+        for text in ["one ", "two ", "three"] {
+            try SystemFile(path, [.write, .append, .create]).write(Data(text.utf8))
+        }
+        let file = try SystemFile(reading: path)
+        #expect(try file.read(8) == Data("one two ".utf8))
+        #expect(try file.read(100) == Data("three".utf8))
+        #expect(try file.read(100).isEmpty)
+        #expect(try SystemFile.size(of: path) == 13)
+    }
+
+    @Test("a failure names the path and has the system's number")
+    func failures() throws {
+        let path = folder.file("a")
+        let missing = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile(reading: path) }
+        #expect(missing?.code == ENOENT && missing?.path == path && missing?.description.contains(path) == true)
+        _ = try SystemFile(creating: path)
+        let existing = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile(creating: path) }
+        #expect(existing?.code == EEXIST)
+        #expect(symlink(path, folder.file("link")) == 0)
+        let link = #expect(throws: SystemFile.Failure.self) {
+            _ = try SystemFile(folder.file("link"), [.read, .refusesLinks])
+        }
+        #expect(link?.code == ELOOP)
+        #expect(try FileStatus(at: folder.file("link"), followingLinks: false).kind == .link)
+        #expect(try FileStatus(at: folder.file("link")).kind == .regular)
+        let readOnly = #expect(throws: SystemFile.Failure.self) {
+            try SystemFile(reading: path).write(Data([1]), at: 0)
+        }
+        #expect(readOnly?.code == EBADF)
+        let directory = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile.size(of: folder.path) }
+        #expect(directory?.code == EINVAL)
+        #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.file("none")) { _ in true } }
+    }
+
+    @Test("names are moved, linked, listed and removed")
+    func names() throws {
+        let (a, b) = (folder.file("a"), folder.file("b"))
+        let file = try SystemFile(creating: a)
+        try SystemFile.link(a, to: b)
+        #expect(file.isAt(a) && file.isAt(b) && file.status?.linkCount == 2)
+        let taken = #expect(throws: SystemFile.Failure.self) { try SystemFile.link(a, to: b) }
+        #expect(taken?.code == EEXIST)
+        #expect(SystemFile.remove(b) && !SystemFile.remove(b))
+        try SystemFile.rename(a, to: b)
+        #expect(!file.isAt(a) && file.isAt(b))
+        try SystemFile.makeDirectory(folder.file("c"), permissions: 0o700)
+        #expect(throws: SystemFile.Failure.self) { try SystemFile.makeDirectory(folder.file("c"), permissions: 0o700) }
+        var names: Set<String> = []
+        try SystemFile.list(folder.path) {
+            names.insert($0)
+            return true
+        }
+        #expect(names == ["b", "c"])
+        var count = 0
+        try SystemFile.list(folder.path) { _ in
+            count += 1
+            return false
+        }
+        #expect(count == 1)
+        let temporary = SystemFile.temporary(beside: b)
+        #expect(temporary.hasPrefix(folder.path + "/.errand-") && temporary != SystemFile.temporary(beside: b))
+        SystemFile.flushDirectory(of: b)
+    }
+
+    @Test("a lock excludes other open files until it is released or its file closed")
+    func locks() throws {
+        let path = folder.file("a")
+        let first = try SystemFile(path, [.read, .write, .create])
+        do {
+            let second = try SystemFile(path, [.read, .write])
+            #expect(second.tryLock() && !first.tryLock() && !first.tryLock(shared: true))
+            second.unlock()
+            #expect(first.tryLock(shared: true) && second.tryLock(shared: true) && !second.tryLock())
+        }
+        try first.lock()
+        first.unlock()
+    }
+
+    @Test("a full pipe that does not block is waited for, or is a failure")
+    func fullPipe() async throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        #expect(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
+        let data = [UInt8](repeating: 7, count: 1 << 20)
+        #expect(data.withUnsafeBytes { SystemFile.write($0, to: writer, waits: false) } == EAGAIN)
+        // The pipe is full now: the rest arrives while another thread reads.
+        let received = Task.detached {
+            var count = 0
+            while true {
+                let piece = try SystemFile.read(1 << 16, from: reader, "pipe")
+                if piece.isEmpty { return count }
+                count += piece.count
+            }
+        }
+        #expect(data.withUnsafeBytes { SystemFile.write($0, to: writer) } == nil)
+        close(writer)
+        #expect(try await received.value > data.count)
+        close(reader)
+    }
+
+    @Test("a file is read piece by piece, and a missing one is a failure of the first piece")
+    func reader() throws {
+        let path = folder.file("a")
+        try SystemFile(creating: path).write(Data("abcde".utf8))
+        let reader = FileReader(path, pieces: 2)
+        #expect(try reader.next() == Data("ab".utf8) && reader.next() == Data("cd".utf8))
+        #expect(try reader.next() == Data("e".utf8) && reader.next() == nil)
+        #expect(throws: SystemFile.Failure.self) { try FileReader(folder.file("none")).next() }
+    }
+}
