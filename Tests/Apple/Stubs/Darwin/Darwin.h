@@ -101,6 +101,7 @@ FUNCTION(int, "unlink(_:)", unlink, const char *);
 FUNCTION(int, "unlinkat(_:_:_:)", unlinkat, int, const char *, int);
 FUNCTION(int, "rename(_:_:)", rename, const char *, const char *);
 FUNCTION(int, "link(_:_:)", link, const char *, const char *);
+FUNCTION(int, "symlink(_:_:)", symlink, const char *, const char *);
 FUNCTION(int, "mkdir(_:_:)", mkdir, const char *, apple_mode_t);
 FUNCTION(int, "rmdir(_:)", rmdir, const char *);
 FUNCTION(int, "chmod(_:_:)", chmod, const char *, apple_mode_t);
