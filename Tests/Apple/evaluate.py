@@ -10,7 +10,7 @@ PLATFORMS = {
     "iOS": {"os": {"iOS"}, "import": {"UIKit"}, "environment": set()},
 }
 # What exists on every platform of Apple's, and what exists on Linux only.
-PRESENT = {"Darwin", "Foundation", "CryptoKit", "Security", "os", "Network", "Dispatch", "Synchronization", "Testing"}
+PRESENT = {"Darwin", "Foundation", "CryptoKit", "Security", "SwiftUI", "os", "Network", "Dispatch", "Synchronization", "Testing"}
 ABSENT = {
     "FoundationEssentials", "FoundationNetworking", "FoundationXML", "FoundationInternationalization", "Glibc", "Musl",
     "Android", "WinSDK", "WASILibc", "UIKit", "AppKit",

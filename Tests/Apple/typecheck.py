@@ -21,7 +21,7 @@ import evaluate
 WORK = pathlib.Path(sys.argv[1])
 STUBS = pathlib.Path("Tests/Apple/Stubs")
 FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}}
-STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "UIKit", "AppKit"]
+STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "SwiftUI", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
 COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",

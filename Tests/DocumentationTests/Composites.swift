@@ -33,7 +33,7 @@ private func batches(
 
     do {
         let fastest = try await agent.send(Batch(mirrors.map(GetFile.init), policy: .firstSuccess))
-        print("mirror \(fastest.index) answered")
+        print("mirror \(fastest.index) was first")
     } catch let error as BatchError {
         for failure in error.failures { print(failure.label, failure.error) }
     }

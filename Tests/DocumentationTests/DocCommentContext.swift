@@ -22,6 +22,7 @@ enum DocCommentContext {
         import ErrandLoadingIndicatorLog
         import ErrandRecording
         import ErrandResumableDownload
+        import ErrandSystemTransport
         import ErrandTesting
         import ErrandURLFilters
         import ErrandURLSessionTransport

@@ -24,7 +24,11 @@ struct DocComments {
             let text = try String(contentsOf: file, encoding: .utf8)
             let path = String(file.path.dropFirst(sources.path.count + 1))
             if path.hasPrefix("Plugins/Support/") || path.hasSuffix("+Darwin.swift") || isOfApple(text) { continue }
-            found += blocks(of: text, in: path)
+            // A declaration with a branch for each platform has its comment twice.
+            for block in blocks(of: text, in: path)
+            where !found.contains(where: { $0.file == path && $0.code == block.code }) {
+                found.append(block)
+            }
         }
         return found.sorted { ($0.file, $0.line) < ($1.file, $1.line) }
     }

@@ -7,25 +7,19 @@ import Testing
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test(
-        "every paragraph of code is compiled",
-        arguments: [
-            "README.md", "docs/getting-started.md", "docs/writing-an-accessory.md", "docs/writing-a-filter.md",
-            "docs/writing-a-transport.md", "docs/writing-a-composite.md",
-            "docs/json-validation.md", "docs/url-filters.md", "docs/batch.md",
-            "docs/chain.md", "docs/cache.md", "docs/loading-indicator.md", "docs/log.md", "docs/recording.md",
-            "docs/resumable-download.md", "docs/transport-conformance.md",
-            "docs/urlsession-transport.md", "docs/system-transport.md",
-        ])
-    func compiled(page: String) throws {
-        let sources = try FileManager.default.contentsOfDirectory(at: Self.here, includingPropertiesForKeys: nil)
-        let compiled = try sources.filter { $0.pathExtension == "swift" }.map { source in
-            Self.lines(try String(contentsOf: source, encoding: .utf8)).joined(separator: "\n")
+    @Test("every paragraph of code is compiled")
+    func compiled() throws {
+        let compiled = try (Self.swiftFiles(in: Self.here) + Self.swiftFiles(in: Self.example)).map { source in
+            // The page has the clone beside the app.
+            let text = try String(contentsOf: source, encoding: .utf8).replacing("\"../..\"", with: "\"../errand\"")
+            return Self.lines(text).joined(separator: "\n")
         }
-        let paragraphs = try Self.paragraphs(of: Self.root.appending(path: page))
-        #expect(!paragraphs.isEmpty)
-        for paragraph in paragraphs {
-            #expect(compiled.contains { $0.contains(paragraph) }, "not compiled:\n\(paragraph)")
+        for page in try Self.pages() {
+            for paragraph in try Self.paragraphs(of: page) {
+                #expect(
+                    compiled.contains { $0.contains(paragraph) },
+                    "\(page.lastPathComponent): not compiled:\n\(paragraph)")
+            }
         }
     }
 
@@ -56,17 +50,111 @@ import Testing
     }
     #endif
 
-    @Test("every link in README and docs/ leads to a file")
+    @Test("every link leads to a file, and to a heading of it")
     func links() throws {
-        let docs = try FileManager.default.contentsOfDirectory(
-            at: Self.root.appending(path: "docs"), includingPropertiesForKeys: nil)
-        for page in docs.filter({ $0.pathExtension == "md" }) + [Self.root.appending(path: "README.md")] {
-            let text = try String(contentsOf: page, encoding: .utf8)
-            for match in text.matches(of: /\]\(([^)#:]+)\)/) {
-                let target = page.deletingLastPathComponent().appending(path: String(match.1))
-                #expect(FileManager.default.fileExists(atPath: target.path), "\(page.lastPathComponent): \(match.1)")
+        for page in try Self.pages() {
+            for link in try Self.links(of: page) {
+                #expect(
+                    FileManager.default.fileExists(atPath: link.file.path), "\(page.lastPathComponent): \(link.text)")
+                guard let heading = link.heading, link.file.pathExtension == "md" else { continue }
+                #expect(try Self.headings(of: link.file).contains(heading), "\(page.lastPathComponent): \(link.text)")
             }
         }
+    }
+
+    @Test("every page is linked from README, or from a page that is")
+    func reachable() throws {
+        var reached: Set<String> = []
+        var next = [Self.root.appending(path: "README.md")]
+        while let page = next.popLast() {
+            guard reached.insert(page.standardized.path).inserted else { continue }
+            next += try Self.links(of: page).map(\.file).filter {
+                $0.pathExtension == "md" && FileManager.default.fileExists(atPath: $0.path)
+            }
+        }
+        for page in try Self.pages() {
+            #expect(reached.contains(page.standardized.path), "nothing links to \(page.lastPathComponent)")
+        }
+    }
+
+    @Test(
+        "the tables of getting started have every member, with its type",
+        arguments: [
+            ("Sources/Core/Request/Request.swift", "    var "),
+            ("Sources/Core/Pipeline/AgentConfiguration.swift", "    public var "),
+        ])
+    func tables(source: String, declaration: String) throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/getting-started.md"), encoding: .utf8)
+        let lines = try String(contentsOf: Self.root.appending(path: source), encoding: .utf8)
+            .components(separatedBy: "\n").filter { $0.hasPrefix(declaration) }
+        #expect(lines.count > 10)
+        for line in lines {
+            let name = line.dropFirst(declaration.count).prefix { $0.isLetter }
+            #expect(page.contains("`\(name)`"), "\(name) is missing")
+            if let type = line.wholeMatch(of: /.*var \w+: (.+) \{ get \}/)?.1 {
+                #expect(page.contains("| `\(name)` | `\(type)` |"), "\(name) has the type \(type)")
+            }
+        }
+    }
+
+    @Test("row numbers stand in the names of tests and in their legend only")
+    func rowNumbers() throws {
+        let sources = ["Sources", "Examples"].flatMap { Self.swiftFiles(in: Self.root.appending(path: $0)) }
+        let pages = try Self.pages().filter { !$0.path.hasSuffix("Tests/README.md") }
+        for file in sources + pages {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /[(,;] ?([YCSTBKD][0-9]{1,2})[,;)]/) {
+                Issue.record("\(file.lastPathComponent): \(match.1)")
+            }
+        }
+    }
+
+    private static let example = root.appending(path: "Examples/Hello")
+
+    /// README, CONTRIBUTING, the pages of docs/, and that of the tests.
+    private static func pages() throws -> [URL] {
+        let docs = try FileManager.default.contentsOfDirectory(
+            at: root.appending(path: "docs"), includingPropertiesForKeys: nil)
+        return docs.filter { $0.pathExtension == "md" }
+            + ["README.md", "CONTRIBUTING.md", "Tests/README.md"].map { root.appending(path: $0) }
+    }
+
+    private static func swiftFiles(in folder: URL) -> [URL] {
+        var found: [URL] = []
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            if file.pathExtension == "swift", !file.path.contains("/.build/") { found.append(file) }
+        }
+        return found
+    }
+
+    private struct Link {
+        let text: String
+        let file: URL
+        let heading: String?
+    }
+
+    /// The links within the repository.
+    private static func links(of page: URL) throws -> [Link] {
+        try String(contentsOf: page, encoding: .utf8).matches(of: /\]\(([^)#:]*)(?:#([^)]+))?\)/).map { match in
+            let file = match.1.isEmpty ? page : page.deletingLastPathComponent().appending(path: String(match.1))
+            return Link(text: String(match.0), file: file, heading: match.2.map(String.init))
+        }
+    }
+
+    /// The anchors of a page's headings, as GitHub makes them.
+    private static func headings(of page: URL) throws -> Set<String> {
+        var found: Set<String> = []
+        var isCode = false
+        for line in try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n") {
+            if line.hasPrefix("```") { isCode.toggle() }
+            guard !isCode, line.hasPrefix("#") else { continue }
+            let title = line.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+            found.insert(
+                String(title.filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == " " }).replacing(
+                    " ", with: "-"))
+        }
+        return found
     }
 
     /// The paragraphs of the blocks marked as Swift, each line trimmed.

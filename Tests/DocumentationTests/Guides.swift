@@ -38,11 +38,18 @@ struct Reason: Decodable { let reason: String }
 
 private func firstSteps(screen: Screen) async throws {
     let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
-    let user = try await agent.send(GetUser(id: 7)).value
+    let user = try await agent.send(Call<User>(.get, "users/7")).value
+    _ = user
 
     let handle = agent.start(GetUser(id: 7), delegate: screen) { result in print(result) }
     handle.cancel()
-    _ = user
+}
+
+private func calls(_ agent: NetworkAgent, text: String, page: Int) async throws {
+    let user = try await agent.send(Call<User>(.get, "users/7")).value
+    let found = try await agent.send(Call<[User]>(.get, "users", query: ["q": text, "page": page])).value
+    try await agent.send(Call<Void>(.delete, "users/7") { $0.timeout = .seconds(5) })
+    _ = (user, found)
 }
 
 private func oneCall(_ agent: NetworkAgent) async throws {
@@ -126,7 +133,7 @@ private func closures(_ agent: NetworkAgent) {
     agent.configure {
         $0.filters.append(
             .closure { exchange, next in
-                exchange.note("timing", "asked")
+                exchange.note("timing", "sent")
                 return try await next(exchange)
             })
     }
@@ -155,7 +162,7 @@ struct Remember: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         exchange.checks.add(
             ResponseCheck("not empty") { response in
-                if response.data.isEmpty { throw ErrandError(.checkFailed, "an empty answer", response: response) }
+                if response.data.isEmpty { throw ErrandError(.checkFailed, "an empty response", response: response) }
             })
         let response = try await next(exchange)
         exchange.whenAccepted { store.write(response.data) }

@@ -1,0 +1,72 @@
+// What docs/filter-order.md shows, as code that compiles and runs.
+import Errand
+import ErrandCache
+import ErrandJSONValidation
+import ErrandResumableDownload
+import ErrandSystemTransport
+import ErrandTesting
+import ErrandURLFilters
+import Foundation
+import Testing
+
+struct LoginGate: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+actor UserSession {
+    var token: String { get async throws { "token" } }
+}
+
+private let session = UserSession()
+
+struct CountHops: Filter {
+    var stages: FilterStages { .hop }
+    var explanation: String { "counts requests on the wire" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+@Suite("The order of filters") struct FilterOrderTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "errand-order-\(UUID().uuidString)")
+
+    @Test("the order that the page recommends has no problem")
+    func recommended() throws {
+        let limits = JSONLimits()
+        let shop = try ServiceEnvironments(
+            [.release: ServiceSettings(baseURL: "https://api.example.com", keys: ["sign": "secret"])],
+            selected: .release)
+        let agent = NetworkAgent(
+            baseURL: shop.baseURL, transport: .system,
+            filters: [
+                LoginGate(),
+                .environment(shop),
+                .jsonValidation(limits: limits),
+                RetryOnce(),
+                .downloads(DownloadOptions(segments: 4)),
+                SignedIn(session: session),
+                .headers(["X-App": "shop"]),
+                .body(["app": "shop"]),
+                .urls(.query(["v": "3"]), .sign(key: .service("sign"))),
+                .cache(.disk(at: directory)),
+                CountHops(),
+            ])
+        let explanation = agent.explain(GetUser(id: 7))
+        print(explanation)
+
+        for problem in explanation.problems { print(problem) }
+        #expect(explanation.problems.isEmpty, "\(explanation.problems)")
+        #expect(explanation.steps.count == 14)
+    }
+
+    @Test("an order that the page calls wrong has a problem")
+    func wrong() {
+        let cacheFirst: [any Filter] = [.cache(.memory()), .urls(.sign(key: "secret"))]
+        let signedBeforeRetry: [any Filter] = [.urls(.sign(key: "secret")), RetryOnce()]
+        let signedBeforeBody: [any Filter] = [.urls(.sign(key: "secret")), .body(["app": "shop"])]
+        let cacheBeforeRetry: [any Filter] = [.cache(.memory()), RetryOnce()]
+        for filters in [cacheFirst, signedBeforeRetry, signedBeforeBody, cacheBeforeRetry] {
+            let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.text("")), filters: filters)
+            #expect(!agent.explain(GetUser(id: 7)).problems.isEmpty, "\(agent.explain(GetUser(id: 7)))")
+        }
+    }
+}

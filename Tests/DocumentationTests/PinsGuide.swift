@@ -1,0 +1,34 @@
+// The certificate pins of docs/recipes.md, and docs/curl-transport.md, as code that compiles.
+#if os(Linux)
+import Errand
+import ErrandCurlTransport
+
+private func pinning(pinInUse: String, nextPin: String) {
+    var configuration = CurlConfiguration()
+    configuration.tls.publicKeyPins["api.example.com"] = [pinInUse, nextPin]
+    let pinned = NetworkAgent(baseURL: "https://api.example.com", transport: .curl(configuration))
+    _ = pinned
+}
+
+private func simple() {
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
+    _ = agent
+}
+
+private func configured() {
+    var configuration = CurlConfiguration()
+    configuration.maximumConnectionsPerHost = 6
+    configuration.tls.roots = .file("/etc/example/ca.pem")
+    let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl(configuration))
+    _ = agent
+}
+#elseif canImport(Darwin)
+import Errand
+import ErrandURLSessionTransport
+
+private func pinning(pinInUse: String, nextPin: String) {
+    let trust = ServerTrust(publicKeyPins: ["api.example.com": [pinInUse, nextPin]])
+    let pinned = NetworkAgent(baseURL: "https://api.example.com", transport: .urlSession(trust: trust))
+    _ = pinned
+}
+#endif
