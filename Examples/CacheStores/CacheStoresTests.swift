@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// The two stores of this folder, each run through the conformance suite and swapped in by one line.
-@Suite("Stores of one's own", .timeLimit(.minutes(3)))
+@Suite("Stores of one's own", .timeLimit(.minutes(10)))
 struct CacheStoresTests {
     @Test("a dictionary conforms", arguments: CacheStoreSuite.cases)
     func dictionary(_ test: CacheStoreSuite.Case) async throws { try await test.run { DictionaryStore() } }

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// How a batch ends, and who hears of it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {
         let log: Log

@@ -13,7 +13,7 @@ private struct Forwarding: Agent {
     }
 }
 
-@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(1))) struct BatchForwardingTests {
+@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(10))) struct BatchForwardingTests {
     private static func forwarding(_ shop: Shop) -> [any Agent] {
         [shop.agent, Forwarding(base: shop.agent), Forwarding(base: Forwarding(base: shop.agent))]
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandBatch
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BatchProgressTests {
     /// What a batch told, in order.
     private final class Watch: Accessory {

@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BatchResultsTests {
     @Test("results come as they finish, each with its place")
     func order() async throws {

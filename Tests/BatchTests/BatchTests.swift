@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct BatchTests {
     @Test("three requests of different types answer with a tuple in their order, whichever is first (Y82, Y84, T9)")
     func tuple() async throws {

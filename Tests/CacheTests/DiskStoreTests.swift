@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("The disk store", .timeLimit(.minutes(5)))
+@Suite("The disk store", .timeLimit(.minutes(10)))
 struct DiskStoreTests {
     private let directory = TemporaryDirectory()
 

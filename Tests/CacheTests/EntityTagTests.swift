@@ -12,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Entity tags on the wire", .timeLimit(.minutes(2)))
+@Suite("Entity tags on the wire", .timeLimit(.minutes(10)))
 struct EntityTagTests {
     @Test(
         "a tag goes back with the bytes that came, UTF-8 or not, also from disk",

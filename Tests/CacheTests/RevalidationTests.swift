@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Reloading and validating", .timeLimit(.minutes(3)))
+@Suite("Reloading and validating", .timeLimit(.minutes(10)))
 struct RevalidationTests {
     private let f = Fixture()
 

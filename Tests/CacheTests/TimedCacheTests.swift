@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The timed cache", .timeLimit(.minutes(2)))
+@Suite("The timed cache", .timeLimit(.minutes(10)))
 struct TimedCacheTests {
     @Test("miss, hit, miss after expiry with the same request value; as old as the lifetime hits (T12, Y65, C20, C21)")
     func expiry() async throws {

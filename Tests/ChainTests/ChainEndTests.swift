@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// How a chain ends, and who hears of it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
         let log: Log

@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 /// The list form, whose callbacks change what is to come.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChainListTests {
     @Test("a callback runs on the main actor before the next step, and may add steps (Y89, T10)")
     func add() async throws {

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ChainTests {
     @Test("A, then B and C as A says, then D as both say (Y89)")
     func checkout() async throws {

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("The end of the events", .timeLimit(.minutes(2))) struct ClosingTests {
+@Suite("The end of the events", .timeLimit(.minutes(10))) struct ClosingTests {
     /// Returns what a test has put there, at once, and says what it was given.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()

@@ -11,7 +11,7 @@ import Musl
 #endif
 
 @Suite(
-    "The end of a program over libcurl", .timeLimit(.minutes(30)), .serialized,
+    "The end of a program over libcurl", .timeLimit(.minutes(10)), .serialized,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
 struct ExitTests {
     /// `ERRAND_EXITS` in the environment sets how many programs end.

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(5)))
+@Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(10)))
 struct FaultTests {
     private static let answer = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
 

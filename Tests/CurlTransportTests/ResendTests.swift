@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("What is sent again over libcurl", .timeLimit(.minutes(5)))
+@Suite("What is sent again over libcurl", .timeLimit(.minutes(10)))
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

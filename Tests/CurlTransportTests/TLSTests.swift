@@ -7,7 +7,7 @@ import Testing
 
 /// Against a real nginx, with certificates made for the test.
 @Suite(
-    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(5)),
+    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(10)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
 struct TLSTests {
     private static let shared = Mutex<Result<Nginx, any Error>?>(nil)

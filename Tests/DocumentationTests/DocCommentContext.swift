@@ -58,7 +58,6 @@ enum DocCommentContext {
             let name: String
         }
         struct Feed: Codable, Sendable {}
-        struct QuotaExceeded: Error { let quota = 7 }
         struct NewUser: Encodable, Sendable { let name: String }
         struct APIError: Decodable { let reason: String }
         struct Envelope: Decodable { let code: Int }

@@ -10,7 +10,7 @@ import ErrandCurlTransport
 #endif
 
 @Suite(
-    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(5)))
+    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(10)))
 struct NginxTests {
     enum Kind: CaseIterable {
         case system, urlSession

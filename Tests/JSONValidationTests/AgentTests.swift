@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("JSON validation on an agent", .timeLimit(.minutes(5)))
+@Suite("JSON validation on an agent", .timeLimit(.minutes(10)))
 struct AgentTests {
     private struct User: Decodable, Equatable { let id: Int }
 

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Alternatives and recursion", .timeLimit(.minutes(5)))
+@Suite("Alternatives and recursion", .timeLimit(.minutes(10)))
 struct AlternativesTests {
     @Test("kinds are told apart by their first byte")
     func kinds() {

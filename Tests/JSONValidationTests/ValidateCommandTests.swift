@@ -3,7 +3,7 @@ import Testing
 
 @testable import errand_validate
 
-@Suite("errand-validate", .timeLimit(.minutes(5)))
+@Suite("errand-validate", .timeLimit(.minutes(10)))
 struct ValidateCommandTests {
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appending(

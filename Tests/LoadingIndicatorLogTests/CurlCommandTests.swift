@@ -16,7 +16,7 @@ private struct Send: Request {
 /// The printed lines, run by a shell.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct CurlCommandTests {
     private func run(_ command: String) async throws -> Int32 {
         let script = FileManager.default.temporaryDirectory.appending(path: "errand-curl-\(UUID()).sh")

@@ -18,7 +18,7 @@ private struct Post: Request {
 }
 
 /// What stands in a log, and what does not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestLogTests {
     private let records = Log<LogRecord>()
 

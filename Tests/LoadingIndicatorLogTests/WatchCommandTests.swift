@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What errand-watch says, and with which status it ends.
-@Suite("errand-watch", .timeLimit(.minutes(5)))
+@Suite("errand-watch", .timeLimit(.minutes(10)))
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")
     func arguments() async throws {

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What a download reports", .timeLimit(.minutes(5))) struct EventTests {
+@Suite("What a download reports", .timeLimit(.minutes(10))) struct EventTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Segments that help one another", .timeLimit(.minutes(5))) struct SegmentTests {
+@Suite("Segments that help one another", .timeLimit(.minutes(10))) struct SegmentTests {
     private let folder: Folder
     private let film = bytes(4 << 20)
     private let origin: Origin

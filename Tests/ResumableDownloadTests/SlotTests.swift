@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Many downloads and few files", .timeLimit(.minutes(5))) struct SlotTests {
+@Suite("Many downloads and few files", .timeLimit(.minutes(10))) struct SlotTests {
     @Test(
         "as many as asked for at once succeed in a process that may open few files",
         arguments: [(300, 256), (1000, 1024), (40, 64)])

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("errand-download", .timeLimit(.minutes(5))) struct ToolTests {
+@Suite("errand-download", .timeLimit(.minutes(10))) struct ToolTests {
     private let folder: Folder
     private let film = bytes(6 << 20)
     private let origin: Origin

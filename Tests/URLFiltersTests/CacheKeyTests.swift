@@ -4,7 +4,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(5)))
+@Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(10)))
 struct CacheKeyTests {
     private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
         let watch = KeyWatch()

@@ -5,7 +5,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("Environments", .timeLimit(.minutes(5)))
+@Suite("Environments", .timeLimit(.minutes(10)))
 struct EnvironmentTests {
     private func shop() throws -> ServiceEnvironments {
         try ServiceEnvironments(

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The transport over URLSession", .timeLimit(.minutes(5)))
+@Suite("The transport over URLSession", .timeLimit(.minutes(10)))
 struct TransportTests {
     struct Get: Request {
         typealias Output = String

@@ -3,20 +3,14 @@ public import ErrandEssentials
 #if canImport(Darwin)
 /// What every public error of Errand is: a sentence for people, and a number that never changes for each kind of failure.
 ///
-/// ```swift
-/// extension QuotaExceeded: DescribedError {
-///     var description: String { "the quota of \(quota) requests is used up" }
-///     var errorCode: Int { 1 }
-/// }
-/// ```
-///
 /// `localizedDescription` is the `description`; on Apple's platforms the error is an `NSError` of its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {}
 #else
 /// What every public error of Errand is: a sentence for people, and a number that never changes for each kind of failure.
 ///
 /// ```swift
-/// extension QuotaExceeded: DescribedError {
+/// struct QuotaExceeded: DescribedError {
+///     let quota: Int
 ///     var description: String { "the quota of \(quota) requests is used up" }
 ///     var errorCode: Int { 1 }
 /// }
