@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // What Foundation adds to the types of the essentials, and its readers of formats.
 
 public struct ObjCBool: ExpressibleByBooleanLiteral, Sendable {

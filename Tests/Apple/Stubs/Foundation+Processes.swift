@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Programs, descriptors and what surrounds them. `Process` is on macOS only, and NSTask.h says NS_SWIFT_SENDABLE.
 @_exported public import Darwin
 

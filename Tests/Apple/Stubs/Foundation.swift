@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Foundation of Apple's platforms, as far as Errand uses it. The essentials are the toolchain's own, which are the same
 // code on both; the rest is declared as the SDK declares it, with its annotations.
 @_exported public import Dispatch

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 @_exported public import Foundation
 
 @MainActor @preconcurrency public protocol View {
