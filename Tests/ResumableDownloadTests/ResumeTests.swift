@@ -227,7 +227,7 @@ struct NeverSo: Error {}
 
 /// Returns when something is so; for what nobody tells of.
 func until(_ isSo: () async throws -> Bool) async throws {
-    let limit = ContinuousClock.now + .seconds(60)
+    let limit = ContinuousClock.now + .seconds(400)
     while try await !isSo() {
         if ContinuousClock.now > limit { throw NeverSo() }
         try await Task.sleep(for: .milliseconds(1))
