@@ -41,7 +41,8 @@ let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .
 
 let modules: [Target] = [
     .target(
-        name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"], path: "Sources/Core"),
+        name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandSupport"],
+        path: "Sources/Core"),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
@@ -60,13 +61,16 @@ let modules: [Target] = [
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
+    .target(
+        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"],
+        path: "Sources/Plugins/HTTP"),
     .target(name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/HTTPSyntax"),
     plugin("URLSessionTransport", needs: ["ErrandSupport"]),
 ]
 
 /// All plugins but what every target gets anyway.
 let everything: [Target.Dependency] = modules.map(\.name).filter {
-    !["Errand", "ErrandEssentials", "ErrandHTTPSyntax", "ErrandTesting"].contains($0)
+    !["Errand", "ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandTesting"].contains($0)
 }
 .map { .byName(name: $0) }
 
@@ -125,7 +129,7 @@ let suites: [Target] = [
     .testTarget(
         name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
         path: "Examples/CacheStores"),
-    suite("CoreTests"),
+    suite("CoreTests", needs: ["ErrandHTTP"]),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
     suite("DocumentationTests", needs: everything),
     .testTarget(

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import Testing
 
-@testable import Errand
+@testable import ErrandHTTP
 
 @Suite("Charsets") struct CharsetTests {
     @Test(

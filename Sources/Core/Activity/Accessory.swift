@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import ErrandEssentials
 
 /// Observes activities: notified of every event, changes nothing.

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 extension ActivityRegistry {
     /// Registers, and notifies of will-start, before it returns; then the body runs in a task of its own, off the caller's actor.
     ///

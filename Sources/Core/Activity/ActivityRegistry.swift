@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Synchronization
 
 /// The running activities of one agent, and their deadlines.
@@ -59,12 +60,5 @@ final class ActivityRegistry: Sendable {
     @discardableResult
     func cancelAll(where matches: (Activity) -> Bool) -> Int {
         activities.filter(matches).count { $0.cancel(.agent) }
-    }
-}
-
-extension TimeSource {
-    /// A point in time from now; a hundred years at most, so that no sum overflows.
-    func instant(after duration: Duration) -> ContinuousClock.Instant {
-        now.advanced(by: min(max(duration, .zero), .seconds(3_155_760_000)))
     }
 }

@@ -15,8 +15,3 @@ public enum CancellationCause: Sendable, Hashable {
     /// ``ErrandError/Code/bodyEncoding``.
     case within
 }
-
-extension Error {
-    /// Whether it is a cancellation, of Swift's or of Errand's.
-    public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
-}

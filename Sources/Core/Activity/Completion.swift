@@ -1,3 +1,4 @@
+import ErrandHTTP
 public import Dispatch
 
 /// Where the result of a started activity is delivered: on the main actor, on a queue, or wherever a closure goes.

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 extension Agent {
     /// Starts an activity that sends the request by `send`.
     @discardableResult

@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of a
 /// composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Synchronization
 
 /// The members of one activity that run: counted, and ended with it.

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import ErrandSupport
 
 public import ErrandEssentials

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 /// An agent whose calls belong to an activity, as its members: that of a composite, or any other.
 ///
 /// It sends with the agent below it. A call that names no parent gets the activity as its parent, its tags, and, from a

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import ErrandSupport
 
 /// What an agent does for every request; ``NetworkAgent/Configuration``.

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import ErrandEssentials
 
 /// Brings the body of the final response into the form that the request asks for, whatever filters have made of it.

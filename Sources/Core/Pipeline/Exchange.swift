@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// One pass of a request through the filters: the request, what goes over the wire, how the body is to be delivered.
 ///
 /// A value: a filter changes its copy and hands it to `next`. What concerns the whole call, `checks`, `whenAccepted`

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 /// What is known of a request when it fails, and the error that its caller gets.
 struct FailureReport {
     private let described: any Request

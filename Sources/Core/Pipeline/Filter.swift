@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// Acts on the way of a request: may change it, respond by itself, call `next` several times, or judge the response.
 ///
 /// Write a filter to *change* what happens; to watch only, write an ``Accessory``.

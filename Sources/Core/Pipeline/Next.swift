@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// The rest of the way, as a filter sees it: callable from child tasks, and several times.
 public struct Next: Sendable {
     private let chain: FilterChain

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 extension Exchange {
     /// Whether the request goes to an origin that may see the agent's secrets: that of its base or CDN URL, or one of
     /// its `trustedOrigins`. A path that is an absolute URL, such as a "next" link of a server's, may name another.

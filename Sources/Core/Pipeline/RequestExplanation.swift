@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import ErrandSupport
 
 /// The way that a request would take, for people who look for what happens to it; made by

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import ErrandEssentials
 
 /// The way of a request, from its description to its decoded response. Activities begin and end around it; see

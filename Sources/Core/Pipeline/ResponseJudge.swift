@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 /// Judges a response as its request wants it: status, then content type, then the checks, each once.
 struct ResponseJudge {
     let request: any Request

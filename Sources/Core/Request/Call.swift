@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import ErrandEssentials
 
 /// A request in one line, for a call that needs no type of its own.

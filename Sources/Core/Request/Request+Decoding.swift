@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import ErrandEssentials
 
 extension Request where Output == Data {

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import ErrandEssentials
 
 /// One call as a value: what to send, and how to decode the response.

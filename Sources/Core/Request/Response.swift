@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// A decoded value with the response it was read from.
 public struct Response<Output: Sendable>: Sendable {
     /// What was decoded.

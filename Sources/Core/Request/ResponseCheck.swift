@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// A check of the final response, also of one from a cache: it throws what is wrong.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 #if DEBUG
+import ErrandHTTP
 import ErrandSupport
 import Synchronization
 

@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// Moves one HTTP exchange over the wire: a request goes out, a response comes back.
 ///
 /// Choose a ready one in a word (`.curl`, `.urlSession`, `.stub`), or write one to put another client under every agent:

@@ -1,15 +1,15 @@
-import ErrandEssentials
+package import ErrandEssentials
 import Synchronization
 
 /// How much of a body, and for how long, Core reads where the body is not what the caller waits for: the evidence that an
 /// error keeps, and the rest of a redirect.
-struct BodyAllowance: Sendable {
-    let bytes: Int
+package struct BodyAllowance: Sendable {
+    package let bytes: Int
     let duration: Duration
     let time: any TimeSource
 
     /// - Parameter timeout: the longest silence of the call; a second at most counts.
-    init(bytes: Int, timeout: Duration, time: any TimeSource) {
+    package init(bytes: Int, timeout: Duration, time: any TimeSource) {
         self.bytes = max(0, bytes)
         self.time = time
         duration = min(.seconds(1), timeout)
@@ -19,7 +19,7 @@ struct BodyAllowance: Sendable {
 extension HTTPBody {
     /// The first bytes, as many as come within an allowance. A transfer that has not ended by then is cancelled; so is
     /// one whose reader's task is cancelled.
-    func prefix(within allowance: BodyAllowance) async -> Data {
+    package func prefix(within allowance: BodyAllowance) async -> Data {
         if let data { return Data(data.prefix(allowance.bytes)) }
         defer { cancel() }
         if allowance.bytes == 0 || Task.isCancelled { return Data() }

@@ -1,10 +1,10 @@
 import ErrandSupport
 import ErrandHTTPSyntax
 
-import ErrandEssentials
+package import ErrandEssentials
 
 /// A base URL, split where paths are joined to it.
-struct BaseURL: Sendable {
+package struct BaseURL: Sendable {
     /// "https://example.com:8443"
     let origin: String
     /// "/v1/", always with a slash at its end.
@@ -15,7 +15,7 @@ struct BaseURL: Sendable {
 
     /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are appended
     /// to it, so neither could be kept in its place.
-    init(_ base: String) throws {
+    package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
             let end = try URLSyntax.check(base)
@@ -31,11 +31,11 @@ struct BaseURL: Sendable {
     }
 
     /// Whether a URL has this one's scheme, host and port.
-    func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
+    package func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
 
     /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
     /// a leading slash starts at the origin, any other is appended to the base.
-    static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
+    package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
         let isAbsolute = URLSyntax.isAbsolute(path)
         var found: BaseURL?
         if !isAbsolute {

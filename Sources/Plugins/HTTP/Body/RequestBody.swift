@@ -134,7 +134,7 @@ public struct RequestBody: Sendable {
     }
 
     /// The same with everything known that can be known before sending: JSON encoded, a file's length read.
-    func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
+    package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream: return self
         case .deferred(let encode): return try .data(Self.encoding { try encode(encoder) }, contentType: contentType)

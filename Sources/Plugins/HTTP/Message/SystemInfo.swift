@@ -3,14 +3,14 @@ import ErrandHTTPSyntax
 import ErrandEssentials
 
 /// What a client says of itself: the program, the system, the languages of its user.
-enum SystemInfo {
+package enum SystemInfo {
     /// The program's name as one token.
-    static var program: String {
+    package static var program: String {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "Swift"
         return String(decoding: name.utf8.map { ASCII.isToken($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
     }
 
-    static var system: String {
+    package static var system: String {
         #if os(Linux)
         "Linux"
         #elseif os(macOS)
@@ -22,7 +22,7 @@ enum SystemInfo {
         #endif
     }
 
-    static var languages: [String] {
+    package static var languages: [String] {
         #if canImport(Darwin)
         Locale.preferredLanguages
         #else
@@ -31,7 +31,7 @@ enum SystemInfo {
     }
 
     /// What the environment of a POSIX system says, as language tags; nothing for C and POSIX.
-    static func languages(from environment: [String: String]) -> [String] {
+    package static func languages(from environment: [String: String]) -> [String] {
         let lists = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
         let list = lists.first { !$0.isEmpty } ?? ""
         return list.split(separator: ":").map { locale in
@@ -43,7 +43,7 @@ enum SystemInfo {
     }
 
     /// "de-AT, de;q=0.9, en;q=0.8": each language 0.1 less than the one before, those above 0.5 only (RFC 9110, 12.5.4).
-    static func acceptLanguage(_ languages: [String]) -> String {
+    package static func acceptLanguage(_ languages: [String]) -> String {
         languages.prefix(5).enumerated().map { index, language in
             index == 0 ? language : "\(language);q=0.\(10 - index)"
         }.joined(separator: ", ")

@@ -3,6 +3,8 @@ public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// The number.
     public let rawValue: UInt64
 
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
     /// Whether `a` began before `b`.
     public static func < (a: ActivityID, b: ActivityID) -> Bool { a.rawValue < b.rawValue }
 

@@ -18,7 +18,7 @@ public struct HTTPResponse: Sendable {
     /// Where the response came from; the network by default.
     public var source: ResponseSource
     /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
-    var decoder: (any BodyDecoder)?
+    package var decoder: (any BodyDecoder)?
 
     /// Makes a response, for a filter, a transport or a test.
     public init(
@@ -71,7 +71,7 @@ public struct HTTPResponse: Sendable {
     private static let plainDecoder = JSONDecoder()
 
     /// Itself without a stream, for those who look on: a stream belongs to its reader, and ends with it.
-    var withoutStream: HTTPResponse {
+    package var withoutStream: HTTPResponse {
         guard body.data == nil, body.file == nil else { return self }
         var copy = self
         copy.body = .empty
@@ -79,7 +79,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// Itself with a copy of the body within an allowance, never the stream.
-    func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
+    package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         var copy = self
         if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return self }
         copy.body = HTTPBody(await body.prefix(within: allowance))

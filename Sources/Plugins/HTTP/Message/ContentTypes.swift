@@ -17,7 +17,7 @@ public struct ContentTypes: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
     public static let xml: ContentTypes = ["application/xml", "text/xml", "*/*+xml"]
 
     /// The same, but what the decoder reads in the place of ``json``.
-    func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
+    package func resolved(by decoder: any BodyDecoder) -> ContentTypes { self == .json ? decoder.contentTypes : self }
 
     /// What either accepts.
     public static func + (a: ContentTypes, b: ContentTypes) -> ContentTypes {

@@ -119,12 +119,17 @@ extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension ErrandError {
-    static func tooLarge(limit: Int) -> ErrandError {
+    package static func tooLarge(limit: Int) -> ErrandError {
         ErrandError(.bodyTooLarge, "the body is longer than the limit of \(limit) bytes")
     }
 
-    static func wrongLength(expected: Int64, received: Int64) -> ErrandError {
+    package static func wrongLength(expected: Int64, received: Int64) -> ErrandError {
         ErrandError(
             received < expected ? .truncated : .invalidResponse, "\(expected) bytes announced, \(received) received")
     }
+}
+
+extension Error {
+    /// Whether it is a cancellation, of Swift's or of Errand's.
+    public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 }

@@ -1,7 +1,7 @@
 import ErrandHTTPSyntax
 import ErrandSupport
 
-import ErrandEssentials
+package import ErrandEssentials
 
 extension HTTPBody {
     @concurrent static func read(_ file: FileReader) async throws -> Data? {
@@ -10,21 +10,21 @@ extension HTTPBody {
     }
 
     /// The same body; one in a file opens it anew, so that each reader starts at its beginning.
-    var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
+    package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
 /// A body in a file beside the place that it is for, until the response is accepted.
 ///
 /// What is in that place stays there until then; after a failure or a cancellation nothing is left behind.
-struct PendingFile: Sendable {
-    let place: URL
+package struct PendingFile: Sendable {
+    package let place: URL
     let temporary: URL
-    let length: Int64
+    package let length: Int64
 
     /// Throws ``ErrandError/Code/file`` with the path when the file cannot be written, and what the body throws.
     ///
     /// The file gets the permissions of the one that it replaces, or those that the process gives to new files.
-    @concurrent init(_ body: HTTPBody, for place: URL) async throws {
+    @concurrent package init(_ body: HTTPBody, for place: URL) async throws {
         self.place = place
         let name = SystemFile.temporary(beside: place.path)
         temporary = URL(filePath: name)
@@ -53,19 +53,19 @@ struct PendingFile: Sendable {
         }
     }
 
-    var body: HTTPBody { HTTPBody(file: temporary, length: length) }
+    package var body: HTTPBody { HTTPBody(file: temporary, length: length) }
 
     /// Replaces what is in the place, in one step.
-    @concurrent func accept() async throws {
+    @concurrent package func accept() async throws {
         try Self.naming(place) { () throws(SystemFile.Failure) in
             try SystemFile.rename(temporary.path, to: place.path)
         }
     }
 
-    func discard() { SystemFile.remove(temporary.path) }
+    package func discard() { SystemFile.remove(temporary.path) }
 
     /// A value with the file's place instead of the file's name until now, where Core knows how.
-    func placed<Value>(_ value: Value) -> Value {
+    package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: place, length: length)
         switch value {
         case let url as URL where isOurs(url): return place as? Value ?? value
@@ -90,7 +90,7 @@ struct PendingFile: Sendable {
 
 extension ErrandError {
     /// What the system said, as an error of Core's.
-    static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
+    package static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let failure as any SupportFault {
             throw ErrandError(code, failure.description, underlying: failure)
         } catch let failure as URLSyntax.Fault {

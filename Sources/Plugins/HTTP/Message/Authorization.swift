@@ -6,7 +6,7 @@ import ErrandSupport
 /// the request goes, but not along with a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     /// Nil for none.
-    let value: String?
+    package let value: String?
     private let scheme: String
 
     /// RFC 7617, in UTF-8.

@@ -132,7 +132,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 
     /// The same headers with the names marked that are sensitive in `other`.
-    func marked(as other: HTTPHeaders) -> HTTPHeaders {
+    package func marked(as other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         return HTTPHeaders(
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })

@@ -107,7 +107,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 
     /// Collects the bytes and keeps them, so that every copy of the body has them in memory.
-    func gather(upTo limit: Int) async throws {
+    package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
@@ -116,12 +116,12 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
-    var reader: BodyReader? {
+    package var reader: BodyReader? {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
     /// The next chunk for one reader that needs no iterator.
-    func nextChunk() async throws -> Data? {
+    package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
     }

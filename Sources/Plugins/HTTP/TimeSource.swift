@@ -23,3 +23,10 @@ public struct SystemTimeSource: TimeSource {
         try await Task.sleep(until: instant, clock: .continuous)
     }
 }
+
+extension TimeSource {
+    /// A point in time from now; a hundred years at most, so that no sum overflows.
+    package func instant(after duration: Duration) -> ContinuousClock.Instant {
+        now.advanced(by: min(max(duration, .zero), .seconds(3_155_760_000)))
+    }
+}

@@ -1,11 +1,11 @@
 import ErrandSupport
 
-import ErrandEssentials
+package import ErrandEssentials
 import Synchronization
 
 /// Lets one reader in, counts its bytes, and cancels the source when nothing holds the body any more.
-final class BodyReader: Sendable {
-    struct Ticket {}
+package final class BodyReader: Sendable {
+    package struct Ticket {}
 
     private enum Phase { case open, ended, cancelled }
     private struct State {
@@ -31,10 +31,10 @@ final class BodyReader: Sendable {
 
     var length: Int64? { state.withLock { $0.length } }
 
-    func expect(_ length: Int64) { state.withLock { $0.length = length } }
+    package func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
     /// From now on errors carry the response that the body belongs to, and the request.
-    func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
+    package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     /// An error with the evidence that it lacks.
     func explained(_ error: any Error) -> any Error {
@@ -82,7 +82,7 @@ final class BodyReader: Sendable {
         }
     }
 
-    func cancel() {
+    package func cancel() {
         let wasOpen = state.withLock { state in
             defer { if state.phase == .open { state.phase = .cancelled } }
             return state.phase == .open
@@ -92,14 +92,14 @@ final class BodyReader: Sendable {
 }
 
 /// The head that a body belongs to and a copy of its first bytes, for the error that may end it.
-struct BodyEvidence: Sendable {
+package struct BodyEvidence: Sendable {
     let request: HTTPRequest
     /// Without its body.
     let response: HTTPResponse
     let limit: Int
     private var bytes = Data()
 
-    init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
+    package init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
         (self.request, self.limit) = (request, limit)
         var head = response
         head.body = .empty
@@ -111,14 +111,14 @@ struct BodyEvidence: Sendable {
     }
 
     /// The same with the bytes of a body in memory.
-    func with(_ data: Data?) -> BodyEvidence {
+    package func with(_ data: Data?) -> BodyEvidence {
         var copy = self
         if let data { copy.add(data) }
         return copy
     }
 
     /// A failure of the response's; a cancellation has no need of evidence, and an error that has some keeps it.
-    func explain(_ error: any Error) -> any Error {
+    package func explain(_ error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request
         if known.response == nil {
