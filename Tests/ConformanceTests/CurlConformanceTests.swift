@@ -6,7 +6,7 @@ import ErrandCurlTransport
 
 @Suite("What a transport promises, kept by libcurl", .timeLimit(.minutes(10)))
 struct CurlConformanceTests {
-    @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }))
+    @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
     func kept(each: ConformanceCase) async throws { try await each.run() }
 }
 #endif

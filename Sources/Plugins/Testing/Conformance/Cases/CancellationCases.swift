@@ -93,7 +93,7 @@ enum CancellationCases {
                         if index % 5 == 0 {
                             try bench.equal(try await task.value.data.count, 200_000, "bytes beside cancelled ones")
                         } else {
-                            for _ in 0..<(index * 7919 % 400) { await Task.yield() }
+                            for _ in 0..<(index * 7919 % 100) { await Task.yield() }
                             task.cancel()
                             if case .failure(let error) = await task.result {
                                 let isCancelled =
