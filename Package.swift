@@ -43,6 +43,7 @@ let modules: [Target] = [
     .target(
         name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandSupport"],
         path: "Sources/Core"),
+    plugin("Authentication", needs: ["ErrandSupport"]),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
@@ -116,6 +117,7 @@ let programs: [Target] = [
 ]
 
 let suites: [Target] = [
+    suite("AuthenticationTests", needs: ["ErrandAuthentication", "ErrandCache"]),
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),

@@ -12,6 +12,7 @@ enum DocCommentContext {
 
     static let source = #"""
         import Errand
+        import ErrandAuthentication
         import ErrandBatch
         import ErrandCache
         import ErrandCacheTesting
@@ -103,6 +104,10 @@ enum DocCommentContext {
             let id = ""
             var token: String { get async throws { "" } }
         }
+        let (saved, access, refresh): (BearerToken?, String, String) = (nil, "", "")
+        func signIn() async throws -> BearerToken? { nil }
+        func renew(_ token: BearerToken) async throws -> BearerToken { token }
+        func showSignIn() {}
         let exchange: Exchange = value()
         let event: ActivityEvent = value()
         struct CBORDecoder {

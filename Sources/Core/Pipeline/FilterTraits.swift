@@ -32,13 +32,17 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
 
 /// Orders of filters that are known to be wrong.
 enum FilterOrder {
-    /// What is wrong with an order, a sentence each.
+    /// What is wrong with an order, a sentence each. A filter that stands in both stages has its place among the call
+    /// filters: what it adds there is known to those that follow.
     static func problems(_ filters: [any Filter]) -> [String] {
+        let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         var problems: [String] = []
         for (index, outer) in filters.enumerated() {
-            for inner in filters[(index + 1)...] {
+            for (place, inner) in filters.enumerated().dropFirst(index + 1) {
+                if index < redirects, place > redirects, inner.stages.contains(.call) { continue }
                 guard let problem = problem(outer.traits, inner.traits) else { continue }
-                problems.append("\(outer.explanation) runs before \(inner.explanation): \(problem)")
+                let text = "\(outer.explanation) runs before \(inner.explanation): \(problem)"
+                if !problems.contains(text) { problems.append(text) }
             }
         }
         return problems

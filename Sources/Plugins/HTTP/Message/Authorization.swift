@@ -34,3 +34,12 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }
+
+extension HTTPHeaders {
+    /// Puts credentials in the place of those that are there, as a sensitive field; ``Authorization/omitted`` removes them.
+    public mutating func authorize(_ authorization: Authorization) {
+        guard let value = authorization.value else { return remove(.authorization) }
+        // Left alone where nothing changes, so that nothing is copied.
+        if values(of: .authorization) != [value] { set(.authorization, value, sensitive: true) }
+    }
+}

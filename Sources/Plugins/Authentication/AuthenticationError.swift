@@ -1,0 +1,58 @@
+public import Errand
+import ErrandSupport
+
+/// Why a request could not be authorized. Every request that waited for the same refresh throws one.
+///
+/// ```swift
+/// do { try await agent.send(GetProfile()) } catch let error as AuthenticationError where error.code == .signedOut {
+///     showSignIn()
+/// }
+/// ```
+public struct AuthenticationError: Error, Sendable {
+    /// The kind of failure; codes may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code.
+        public let description: String
+        /// A number that never changes, from 1.
+        public let number: Int
+
+        private init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
+
+        /// There is no credential: the session's handler returned none, or the user signed out meanwhile.
+        public static let signedOut = Code("signedOut", 1)
+        /// The handler that refreshes the credential threw; see ``AuthenticationError/underlying``.
+        public static let refreshFailed = Code("refreshFailed", 2)
+        /// The handler took longer than the session's `refreshTimeout`.
+        public static let refreshTimedOut = Code("refreshTimedOut", 3)
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What the handler threw; nil for the other codes.
+    public let underlying: (any Error)?
+    /// The response that refused the credential, without the body where that is a stream; nil if nothing was sent.
+    public internal(set) var response: HTTPResponse?
+
+    init(_ code: Code, underlying: (any Error)? = nil) { (self.code, self.underlying) = (code, underlying) }
+
+    /// Whether the same request may succeed when it is sent again later, judged by what the handler threw.
+    public var isRetryable: Bool {
+        code == .refreshTimedOut || (underlying as? ErrandError)?.isRetryable ?? false
+    }
+}
+
+extension AuthenticationError: DescribedError, CustomDebugStringConvertible {
+    /// One sentence; nothing of the credential.
+    public var description: String {
+        switch code {
+        case .signedOut: "signedOut: there is no credential to send the request with"
+        case .refreshTimedOut: "refreshTimedOut: the credential was not refreshed in time"
+        default: "\(code): the credential could not be refreshed: \(underlying.map(ErrorText.brief) ?? "")"
+        }
+    }
+
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// The number of the code.
+    public var errorCode: Int { code.number }
+}

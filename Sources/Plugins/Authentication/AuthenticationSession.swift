@@ -1,0 +1,89 @@
+public import Errand
+public import ErrandEssentials
+import Synchronization
+
+/// Who the user is to a service: the credential of the moment, and how to get the next one.
+///
+/// ```swift
+/// let session = AuthenticationSession(saved) { tokens in
+///     guard let tokens else { return try await signIn() }        // nobody is signed in
+///     return try await renew(tokens)                             // refused by the server, or expired
+/// }
+/// let agent = NetworkAgent(
+///     baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
+/// ```
+///
+/// The handler runs once, however many requests need its result; they wait for it and are then sent, or sent again, with
+/// the new credential. A response that refuses an older credential than the current one leads to a repetition, not to a
+/// refresh. Where the handler throws, every request that waited throws an ``AuthenticationError``, and so does one that had
+/// been sent before and is refused after. The next request runs the handler again.
+///
+/// The handler belongs to the session and not to a request: the one that caused it may be cancelled. The requests that
+/// the handler sends go without the credential and are never refreshed themselves, on whatever agent. It may take as long as
+/// `refreshTimeout`, for instance to show a sign-in screen; meanwhile requests wait, each within its own deadline.
+///
+/// Several agents may share a session. Safe to use from anywhere.
+public final class AuthenticationSession<C: Credential>: Sendable {
+    /// Returns a credential in the place of the given one, which is nil where nobody is signed in. Nil ends the session:
+    /// all that wait throw ``AuthenticationError/Code/signedOut``.
+    public typealias Handler = @Sendable (_ old: C?) async throws -> C?
+    /// Whether a response refuses the credential that its request was sent with.
+    public typealias Rejection = @Sendable (HTTPResponse) async throws -> Bool
+
+    /// The origins that get the credential; nil for those that the agent trusts with its secrets.
+    let origins: TrustedOrigins?
+    let isRejection: Rejection
+    let keeper: CredentialKeeper<C>
+
+    /// Makes a session.
+    ///
+    /// - Parameters:
+    ///   - credential: the first one, such as one that was saved; nil, the default, signs in before the first request.
+    ///   - origins: the origins that get the credential; nil, the default, for those of the agent's base and CDN URLs and
+    ///     its `trustedOrigins`.
+    ///   - refreshTimeout: how long the handler may take, by the agent's clock; 60 seconds by default.
+    ///   - isRejection: whether a response refuses the credential; by default one with status 401. The body is there where the
+    ///     request wants it as data.
+    ///   - refresh: makes the next credential.
+    public init(
+        _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),
+        isRejection: @escaping Rejection = { $0.status == 401 }, refresh: @escaping Handler
+    ) {
+        (self.origins, self.isRejection) = (origins, isRejection)
+        keeper = CredentialKeeper(credential, timeout: refreshTimeout, handler: refresh)
+    }
+
+    /// Makes a session of a credential that cannot be refreshed: a refusal reaches the caller as the response that it is.
+    public init(_ credential: C, origins: TrustedOrigins? = nil) {
+        (self.origins, isRejection) = (origins, { _ in false })
+        keeper = CredentialKeeper(credential, timeout: .zero, handler: nil)
+    }
+
+    deinit { keeper.end() }
+
+    /// The credential of the moment; nil where nobody is signed in.
+    public var credential: C? { keeper.credential }
+
+    /// Whether there is a credential.
+    public var isSignedIn: Bool { keeper.credential != nil }
+
+    /// Puts a credential in the place of the current one. A refresh that runs is cancelled and its result dropped; the
+    /// requests that wait for it are sent with this one.
+    public func signIn(_ credential: C) { keeper.replace(with: credential) }
+
+    /// Removes the credential. A refresh that runs is cancelled and its result dropped; the requests that wait for it throw
+    /// ``AuthenticationError/Code/signedOut``, and so do those that are refused from now on. The next request signs in.
+    public func signOut() { keeper.replace(with: nil) }
+
+    /// Makes the next request refresh the credential before it is sent, such as after a message from the server.
+    public func expire() { keeper.expire() }
+}
+
+extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Whether there is a credential; nothing of it.
+    public var description: String { isSignedIn ? "signed in" : "signed out" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// Nothing.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

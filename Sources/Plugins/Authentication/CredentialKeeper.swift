@@ -1,0 +1,235 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// The current credential, and the one refresh that may run.
+///
+/// A credential has a version, which every change counts up. A refresh belongs to the version that it replaces; what comes
+/// of it is dropped if that is no longer the current one.
+final class CredentialKeeper<C: Credential>: Sendable {
+    /// A credential for one sending of one request.
+    struct Lease: Sendable {
+        let credential: C
+        /// Whether a refresh has made it for those that waited.
+        var isFresh = false
+        fileprivate let version: UInt64
+        /// How many refreshes had failed when the request was sent.
+        fileprivate let failures: UInt64
+
+        fileprivate init(_ credential: C, _ version: UInt64, _ failures: UInt64) {
+            (self.credential, self.version, self.failures) = (credential, version, failures)
+        }
+    }
+
+    /// Why a request asks for a credential.
+    enum Need: Sendable {
+        /// For its key in a cache: any credential will do, expired or not.
+        case any
+        /// To be sent at this date.
+        case valid(at: Date)
+        /// Its lease was refused; whether a refresh has followed another refusal of the same request.
+        case refused(Lease, isRepeated: Bool)
+    }
+
+    enum Outcome: Sendable {
+        case ready(Lease)
+        case failed(AuthenticationError)
+        /// Nothing can be done about the refusal.
+        case refused
+        case cancelled
+    }
+
+    private struct Run {
+        let id: UInt64
+        var waiting: [UInt64: CheckedContinuation<Outcome, Never>] = [:]
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    private struct State {
+        var credential: C?
+        var version: UInt64 = 0
+        /// Said to be expired by the app.
+        var isExpired = false
+        /// Expired by the clock of this machine when it came: so that clock, or the server's, is wrong, and the server decides.
+        var ignoresExpiry = false
+        var run: Run?
+        var failures: UInt64 = 0
+        /// What the last failed refresh of this version threw.
+        var failure: AuthenticationError?
+        var lastID: UInt64 = 0
+
+        var lease: Lease? { credential.map { Lease($0, version, failures) } }
+
+        mutating func nextID() -> UInt64 {
+            lastID += 1
+            return lastID
+        }
+
+        mutating func replace(_ new: C?, ignoringExpiry: Bool = false) {
+            credential = new
+            version += 1
+            (isExpired, ignoresExpiry, failure) = (false, ignoringExpiry, nil)
+        }
+    }
+
+    private let handler: AuthenticationSession<C>.Handler?
+    private let timeout: Duration
+    private let state: Mutex<State>
+
+    init(_ credential: C?, timeout: Duration, handler: AuthenticationSession<C>.Handler?) {
+        (self.timeout, self.handler) = (timeout, handler)
+        state = Mutex(State(credential: credential))
+    }
+
+    var credential: C? { state.withLock { $0.credential } }
+
+    /// Whether there is a handler.
+    var isRenewable: Bool { handler != nil }
+
+    /// Whether the current task works for the handler.
+    var isRefreshing: Bool { RefreshScope.current.contains { $0.keeper == ObjectIdentifier(self) && !$0.isOver } }
+
+    /// A credential for a need, after a refresh where that takes one.
+    func credential(for need: Need, _ time: any TimeSource) async -> Outcome {
+        if let ready = state.withLock({ decide($0, need) }) { return ready }
+        let ticket = state.withLock { $0.nextID() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now = state.withLock { state -> Outcome? in
+                    if Task.isCancelled { return .cancelled }
+                    if let ready = decide(state, need) { return ready }
+                    if state.run == nil { start(&state, time) }
+                    state.run?.waiting[ticket] = continuation
+                    return nil
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            state.withLock { $0.run?.waiting.removeValue(forKey: ticket) }?.resume(returning: .cancelled)
+        }
+    }
+
+    /// Starts a refresh that nobody waits for, unless there is no need for one.
+    func renew(after need: Need, _ time: any TimeSource) {
+        state.withLock { state in
+            if decide(state, need) == nil, state.run == nil { start(&state, time) }
+        }
+    }
+
+    /// Whether a refusal can lead to another sending.
+    func canRenew(after need: Need) -> Bool {
+        if case .refused? = state.withLock({ decide($0, need) }) { return false }
+        return true
+    }
+
+    /// What is known without waiting; nil where a refresh is due.
+    private func decide(_ state: State, _ need: Need) -> Outcome? {
+        switch need {
+        case .any: if let lease = state.lease { return .ready(lease) }
+        case .valid(let date):
+            guard let lease = state.lease else { break }
+            if handler == nil { return .ready(lease) }
+            let isOver = state.isExpired || !state.ignoresExpiry && lease.credential.expiry.map { $0 <= date } ?? false
+            if !isOver, state.run == nil { return .ready(lease) }
+        case .refused(let lease, let isRepeated):
+            if state.version != lease.version {
+                // The refusal is that of an older credential.
+                return state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))
+            }
+            if state.run != nil { return nil }
+            if isRepeated { return .refused }
+            if let failure = state.failure, state.failures > lease.failures { return .failed(failure) }
+        }
+        return handler == nil ? state.lease == nil ? .failed(AuthenticationError(.signedOut)) : .refused : nil
+    }
+
+    private func start(_ state: inout State, _ time: any TimeSource) {
+        guard let handler else { return }
+        let (id, old) = (state.nextID(), state.credential)
+        state.run = Run(id: id)
+        let scope = RefreshScope(ObjectIdentifier(self))
+        let work = Task { [weak self] in
+            let result: Result<C?, any Error>
+            do { result = .success(try await scope.run { try await handler(old) }) } catch { result = .failure(error) }
+            self?.finish(id, result, time)
+        }
+        let limit = time.now.advanced(by: min(max(timeout, .zero), .seconds(3_155_760_000)))
+        let timer = Task { [weak self] in
+            guard (try? await time.sleep(until: limit)) != nil else { return }
+            self?.finish(id, .failure(TimedOut()), time)
+        }
+        state.run?.tasks = [work, timer]
+    }
+
+    private func finish(_ id: UInt64, _ result: Result<C?, any Error>, _ time: any TimeSource) {
+        let date = time.date
+        let done = state.withLock { state -> (Run, Outcome, C?)? in
+            guard let run = state.run, run.id == id else { return nil }
+            // What is replaced is released outside of the lock: its end may run the user's code.
+            let old = state.credential
+            state.run = nil
+            switch result {
+            case .success(let new):
+                state.replace(new, ignoringExpiry: new?.expiry.map { $0 <= date } ?? false)
+                guard var lease = state.lease else { return (run, .failed(AuthenticationError(.signedOut)), old) }
+                lease.isFresh = true
+                return (run, .ready(lease), old)
+            case .failure(let error):
+                let failure =
+                    error is TimedOut
+                    ? AuthenticationError(.refreshTimedOut) : AuthenticationError(.refreshFailed, underlying: error)
+                state.failures += 1
+                state.failure = failure
+                return (run, .failed(failure), nil)
+            }
+        }
+        if let done { end(done.0, done.1) }
+    }
+
+    func replace(with new: C?) {
+        let done = state.withLock { state -> (Run?, Outcome, C?) in
+            let (run, old) = (state.run, state.credential)
+            state.run = nil
+            state.replace(new)
+            return (run, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut)), old)
+        }
+        if let run = done.0 { end(run, done.1) }
+    }
+
+    func expire() { state.withLock { $0.isExpired = true } }
+
+    /// The session is gone: what waits ends.
+    func end() {
+        let run = state.withLock { state in
+            defer { state.run = nil }
+            return state.run
+        }
+        if let run { end(run, .failed(AuthenticationError(.signedOut))) }
+    }
+
+    private func end(_ run: Run, _ outcome: Outcome) {
+        for task in run.tasks { task.cancel() }
+        for continuation in run.waiting.values { continuation.resume(returning: outcome) }
+    }
+}
+
+/// The handler did not return in time.
+private struct TimedOut: Error {}
+
+/// One run of a handler, so that a request of a handler never waits for that handler.
+private final class RefreshScope: Sendable {
+    @TaskLocal static var current: [RefreshScope] = []
+
+    let keeper: ObjectIdentifier
+    private let over = Atomic(false)
+
+    init(_ keeper: ObjectIdentifier) { self.keeper = keeper }
+
+    /// A task that the handler has started inherits the mark and may outlive it.
+    var isOver: Bool { over.load(ordering: .acquiring) }
+
+    func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        defer { over.store(true, ordering: .releasing) }
+        return try await Self.$current.withValue(Self.current + [self]) { try await body() }
+    }
+}

@@ -1,0 +1,79 @@
+import Errand
+import ErrandAuthentication
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// A service that accepts one token at a time: a 401 for every other one, and a counter of refreshes.
+final class Service: Sendable {
+    struct State {
+        var valid = "t1"
+        var refreshes = 0
+        var calls: [HTTPRequest] = []
+    }
+
+    private let state = Mutex(State())
+    /// What a request waits for before it is answered.
+    let gate: Gate?
+
+    init(waitingFor gate: Gate? = nil) { self.gate = gate }
+
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    var calls: [HTTPRequest] { state.withLock { $0.calls } }
+    var tokens: [String] { calls.map { $0.headers[.authorization] ?? "none" } }
+    var valid: String {
+        get { state.withLock { $0.valid } }
+        set { state.withLock { $0.valid = newValue } }
+    }
+
+    /// A new token, the only one that is accepted from now on.
+    func refresh() -> String {
+        state.withLock { state in
+            state.refreshes += 1
+            state.valid = "t\(state.refreshes + 1)"
+            return state.valid
+        }
+    }
+
+    func countRefresh() { state.withLock { $0.refreshes += 1 } }
+
+    /// Responds with the path, or refuses.
+    var transport: StubTransport {
+        StubTransport(recording: 0) { request in
+            let isFine = self.state.withLock { state in
+                state.calls.append(request)
+                return request.headers[.authorization] == "Bearer \(state.valid)"
+            }
+            let answer = isFine ? StubAnswer.text(request.url.path) : .text("refused", status: 401)
+            return self.gate.map { answer.waiting(for: $0) } ?? answer
+        }
+    }
+}
+
+struct Broken: Error, CustomStringConvertible { var description = "broken" }
+
+extension NetworkAgent {
+    /// An agent of `https://api.example.com` over a stub.
+    convenience init(
+        _ transport: some Transport, time: some TimeSource = ManualTimeSource(), _ filters: any Filter...
+    ) {
+        self.init(baseURL: "https://api.example.com", transport: transport, filters: filters, time: time)
+    }
+
+    func text(_ path: String = "x", options: CallOptions = CallOptions()) async throws -> String {
+        try await send(Call<String>(.get, path), options: options).value
+    }
+
+    /// What sending throws.
+    func failure(_ path: String = "x", options: CallOptions = CallOptions()) async -> (any Error)? {
+        do { _ = try await text(path, options: options) } catch { return error }
+        return nil
+    }
+}
+
+final class Counter: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .sequentiallyConsistent) }
+    @discardableResult
+    func up() -> Int { count.add(1, ordering: .sequentiallyConsistent).newValue }
+}

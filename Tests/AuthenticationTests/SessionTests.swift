@@ -1,0 +1,237 @@
+import Errand
+import ErrandAuthentication
+import ErrandCache
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("Sessions", .timeLimit(.minutes(5))) struct SessionTests {
+    private static let epoch = Date(timeIntervalSince1970: 1_000_000_000)
+
+    @Test("the first request signs in before it is sent, once for all that wait (C39)")
+    func signsInFirst() async throws {
+        let service = Service()
+        let session = AuthenticationSession<BearerToken> { old in
+            #expect(old == nil)
+            return BearerToken(service.refresh())
+        }
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { _ = try await agent.text() } }
+            try await group.waitForAll()
+        }
+        #expect(service.refreshes == 1 && Set(service.tokens) == ["Bearer t2"] && service.calls.count == 50)
+        #expect(session.isSignedIn && session.description == "signed in")
+    }
+
+    @Test("a sign-in that brings nothing fails before anything is sent (C29, C44)")
+    func noSignIn() async throws {
+        let service = Service()
+        let session = AuthenticationSession<BearerToken> { _ in nil }
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        let error = try #require(await agent.failure() as? AuthenticationError)
+        #expect(error.code == .signedOut && error.response == nil && service.calls.isEmpty)
+        #expect(session.description == "signed out")
+    }
+
+    @Test("a handler that returns nil ends the session: those that wait fail, and the credential is gone")
+    func ends() async throws {
+        let service = Service()
+        let session = AuthenticationSession(BearerToken("old")) { _ in nil }
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        let error = try #require(await agent.failure() as? AuthenticationError)
+        #expect(error.code == .signedOut && error.response?.status == 401 && session.credential == nil)
+    }
+
+    @Test("requests park while a user signs in, and go on with what the app brings")
+    func parks() async throws {
+        let (reached, never) = (Gate(), Gate())
+        let service = Service()
+        let session = AuthenticationSession<BearerToken> { _ in
+            reached.open()
+            try await never.wait()
+            return nil
+        }
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        let parked = Task { try await agent.text("parked") }
+        try await reached.wait()
+        session.signIn(BearerToken("t1"))
+        #expect(try await parked.value == "/parked")
+        #expect(service.tokens == ["Bearer t1"])
+    }
+
+    @Test("signing out while a refresh runs drops its result")
+    func signsOutDuringRefresh() async throws {
+        let (reached, proceed, ended) = (Gate(), Gate(), Gate())
+        let service = Service()
+        let session = AuthenticationSession(BearerToken("old")) { _ in
+            defer { ended.open() }
+            reached.open()
+            // Not cancellable, as a handler may be.
+            await Task { try? await proceed.wait() }.value
+            return BearerToken(service.refresh())
+        }
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        let waiting = Task { await agent.failure() }
+        try await reached.wait()
+        session.signOut()
+        let error = try #require(await waiting.value as? AuthenticationError)
+        #expect(error.code == .signedOut)
+        proceed.open()
+        try await ended.wait()
+        #expect(session.credential == nil)
+    }
+
+    @Test("a token that is known to have expired is refreshed before the request is sent")
+    func expiry() async throws {
+        let time = ManualTimeSource(date: Self.epoch)
+        let service = Service()
+        let session = AuthenticationSession(BearerToken("t1", expiry: Self.epoch.addingTimeInterval(60))) { _ in
+            BearerToken(service.refresh(), expiry: Self.epoch.addingTimeInterval(600))
+        }
+        let agent = NetworkAgent(service.transport, time: time, .authentication(session))
+        _ = try await agent.text()
+        time.advance(by: .seconds(60))
+        _ = try await agent.text()
+        session.expire()
+        _ = try await agent.text()
+        _ = try await agent.text()
+        #expect(service.tokens == ["t1", "t2", "t3", "t3"].map { "Bearer \($0)" })
+    }
+
+    @Test("a clock that is wrong does not refresh every request")
+    func wrongClock() async throws {
+        let service = Service()
+        let session = AuthenticationSession<BearerToken> { _ in
+            BearerToken(service.refresh(), expiry: Self.epoch.addingTimeInterval(-3600))
+        }
+        let agent = NetworkAgent(
+            service.transport, time: ManualTimeSource(date: Self.epoch), .authentication(session))
+        for _ in 0..<5 { _ = try await agent.text() }
+        #expect(service.refreshes == 1)
+    }
+
+    @Test("a request says that it goes without a credential, or with its own")
+    func modes() async throws {
+        let sent = Mutex<[String]>([])
+        let transport = StubTransport { request in
+            sent.withLock { $0.append(request.headers[.authorization] ?? "none") }
+            return .text("ok")
+        }
+        let session = AuthenticationSession(BearerToken("t1")) { _ in nil }
+        let agent = NetworkAgent(transport, .authentication(session))
+        _ = try await agent.text(options: .authentication(.never))
+        try await agent.send(Call<Void>(.get, "x") { $0.authorization = .omitted })
+        try await agent.send(Call<Void>(.get, "x") { $0.authorization = .bearer("own") })
+        try await agent.send(Call<Void>(.get, "x") { $0.headers = ["Authorization": "Own x"] })
+        _ = try await agent.text(options: .authentication(.ifSignedIn))
+        session.signOut()
+        _ = try await agent.text(options: .authentication(.ifSignedIn))
+        try await agent.send(Call<Void>(.get, "x") { $0.headers = ["Authorization": "Own y"] })
+        #expect(sent.withLock { $0 } == ["none", "none", "Bearer own", "Own x", "Bearer t1", "none", "Own y"])
+    }
+
+    @Test("credentials go to their origin only: not along with redirects, nor to absolute links of a server")
+    func origins() async throws {
+        let sent = Mutex<[String]>([])
+        let transport = StubTransport { request in
+            let token = request.headers["X-Token"] ?? "none"
+            sent.withLock { $0.append("\(request.url.host ?? "") \(request.url.path) \(token)") }
+            switch request.url.path {
+            case "/away": return .redirect(to: "https://evil.example/taken")
+            case "/taken": return .redirect(to: "https://api.example.com/back")
+            case "/down": return .status(401)
+            default: return .text("ok")
+            }
+        }
+        let refreshes = Counter()
+        let session = AuthenticationSession(HeaderToken(value: "canary")) { old in
+            refreshes.up()
+            return old
+        }
+        let agent = NetworkAgent(transport, .authentication(session))
+        _ = try await agent.text("away")
+        _ = try await agent.text("https://evil.example/next?page=2")
+        _ = try await agent.text("http://api.example.com/insecure")
+        #expect(await agent.failure("https://evil.example/down") is ErrandError)
+        #expect(
+            sent.withLock { $0 } == [
+                "api.example.com /away canary", "evil.example /taken none", "api.example.com /back canary",
+                "evil.example /next none", "api.example.com /insecure none", "evil.example /down none",
+            ])
+        #expect(refreshes.value == 0)
+        let own = AuthenticationSession(HeaderToken(value: "canary"), origins: ["https://uploads.example.com"])
+        let uploads = NetworkAgent(transport, .authentication(own))
+        sent.withLock { $0 = [] }
+        _ = try await uploads.text("https://uploads.example.com/a")
+        _ = try await uploads.text("b")
+        #expect(sent.withLock { $0 } == ["uploads.example.com /a canary", "api.example.com /b none"])
+    }
+
+    /// A scheme of one's own, which does not mark its header.
+    struct HeaderToken: Credential {
+        let value: String
+        func authorize(_ request: inout HTTPRequest) { request.headers["X-Token"] = value }
+    }
+
+    @Test("basic credentials in one word, and on a real server")
+    func basic() async throws {
+        let server = try TestServer()
+        server.on("/private", .basicAuth(user: "ada", password: "pw"))
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(stub, .authentication(.basic(user: "ada", password: "pw")))
+        _ = try await agent.text()
+        #expect(stub.received.last?.headers[.authorization] == "Basic YWRhOnB3")
+        #expect(agent.explain(Call<Void>(.get, "x")).description.contains("adds Authorization"))
+    }
+
+    @Test("no description, dump, error or log line has a token")
+    func secrets() async throws {
+        let token = BearerToken("canary", expiry: Self.epoch, refreshToken: "canary2")
+        let session = AuthenticationSession(token) { _ in throw Broken() }
+        var text = "\(token) \(token.debugDescription) \(session)"
+        dump(token, to: &text)
+        dump(session, to: &text)
+        let log = WireLog()
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: Service().transport, filters: [.authentication(session)],
+            accessories: [log], time: ManualTimeSource(date: Self.epoch - 10))
+        text += "\(String(describing: await agent.failure())) \(agent.explain(Call<Void>(.get, "x")))"
+        text += log.text
+        #expect(!text.contains("canary") && text.contains("•••"))
+    }
+
+    @Test("a timed cache after the session keeps users apart, and the order is no problem")
+    func cache() async throws {
+        let stub = StubTransport { .text("for \($0.headers[.authorization] ?? "none")") }
+        let session = AuthenticationSession(BearerToken("ada")) { _ in nil }
+        let agent = NetworkAgent(stub, .authentication(session), .cache(.memory()))
+        let request = CachedText()
+        #expect(try await agent.send(request).value == "for Bearer ada")
+        #expect(try await agent.send(request).value == "for Bearer ada" && stub.received.count == 1)
+        session.signIn(BearerToken("bob"))
+        #expect(try await agent.send(request).value == "for Bearer bob")
+        #expect(agent.explain(request).problems.isEmpty)
+        agent.configure { $0.filters.reverse() }
+        #expect(agent.explain(request).problems.count == 1)
+    }
+
+    struct CachedText: CacheableRequest {
+        typealias Output = String
+        var path: String { "x" }
+        var cachePolicy: CachePolicy { .timed(.seconds(60)) }
+    }
+
+    final class WireLog: Accessory {
+        private let lines = Mutex("")
+        var text: String { lines.withLock { $0 } }
+
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            switch event {
+            case .sending(let request, _, _): lines.withLock { $0 += "\(request) \(request.headers)" }
+            default: lines.withLock { $0 += "\(event)" }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// What docs/authentication.md shows.
+import Errand
+import ErrandAuthentication
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+private struct Refresh: Request {
+    typealias Output = BearerToken
+    let token: String
+    var path: String { "token" }
+}
+
+private struct Keychain: Sendable { func save(_ token: BearerToken) {} }
+private struct Envelope: Decodable { let code: Int }
+private struct SignInScreen: Sendable { func show() async -> BearerToken? { nil } }
+
+private func firstSession(_ saved: BearerToken?, _ accounts: NetworkAgent, _ keychain: Keychain) {
+    let session = AuthenticationSession(saved) { token in
+        guard let refresh = token?.refreshToken else { return nil }
+        let new = try await accounts.send(Refresh(token: refresh)).value
+        keychain.save(new)
+        return new
+    }
+    let agent = NetworkAgent(
+        baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
+    _ = agent
+}
+
+private func basic(_ password: String) {
+    let reports = NetworkAgent(
+        baseURL: "https://reports.example.com", transport: .system,
+        filters: [.authentication(.basic(user: "ada", password: password))])
+    _ = reports
+}
+
+private func refusals(_ saved: BearerToken?, renew: @escaping @Sendable (BearerToken?) async throws -> BearerToken?) {
+    let ours = AuthenticationSession(
+        saved, isRejection: { response in (try? response.json(Envelope.self))?.code == 40_100 },
+        refresh: { token in try await renew(token) })
+    _ = ours
+}
+
+private func changes(_ session: AuthenticationSession<BearerToken>, _ token: BearerToken) {
+    session.signIn(token)  // such as after a sign-in screen
+    session.signOut()
+    session.expire()  // the next request refreshes first
+}
+
+private func parking(_ signInScreen: SignInScreen) {
+    let screens = AuthenticationSession<BearerToken>(refreshTimeout: .seconds(600)) { _ in
+        await signInScreen.show()  // a BearerToken, or nil if it was closed
+    }
+    _ = screens
+}
+
+private struct GetWeather: Request { var path: String { "weather" } }
+
+private func modes(_ agent: NetworkAgent) async throws {
+    let weather = try await agent.send(GetWeather(), options: .authentication(.ifSignedIn))
+    _ = weather
+}
+
+private func recipe(
+    _ agent: NetworkAgent, _ saved: BearerToken?, renew: @escaping @Sendable (BearerToken?) async throws -> BearerToken?
+) {
+    let session = AuthenticationSession(saved) { token in try await renew(token) }
+    agent.configure { $0.filters.append(.authentication(session)) }
+}
+
+struct DeviceKey: Credential {
+    let id: String
+    let key: String
+
+    func authorize(_ request: inout HTTPRequest) {
+        request.headers["X-Device"] = id
+        request.headers["X-Device-Key"] = key
+    }
+}
+
+@Suite("What the page on authentication shows") struct AuthenticationGuideTests {
+    @Test("a session of a user and one of a device on one agent; what both add is masked")
+    func two() async throws {
+        let stub = StubTransport(.text("ok"))
+        let user = AuthenticationSession(BearerToken("canary")) { $0 }
+        let device = AuthenticationSession(DeviceKey(id: "7", key: "canary"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub,
+            filters: [.authentication(user), .authentication(device)])
+        _ = try await agent.send(GetWeather())
+        let headers = try #require(stub.received.last).headers
+        #expect(headers[.authorization] == "Bearer canary" && headers["X-Device-Key"] == "canary")
+        #expect(headers["X-Device"] == "7" && !headers.description.contains("canary"))
+    }
+}
