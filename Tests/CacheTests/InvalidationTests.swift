@@ -128,6 +128,85 @@ struct InvalidationTests {
         #expect(try await f.text(get()) == "2")
     }
 
+    @Test(
+        "what a store writes during a removal is not served before it has been removed again", arguments: [false, true])
+    func writtenDuringRemoval(isStream: Bool) async throws {
+        let (store, versions) = (StagedStore(), Versions())
+        let f = Fixture(store)
+        f.stub.on("*") { request in
+            guard isStream, request.method == .get else { return versions.answer(request, vary: nil) }
+            return .chunks([Data("\(versions.version("/a"))".utf8)]).header("Cache-Control", "max-age=1000")
+        }
+        let writing = store.hold(.beforeStore, 1)
+        let returning = store.hold(.afterRemove, 1)
+        let erasing = store.hold(.beforeRemove, 2)
+        if isStream {
+            let body = try await f.agent.send(StreamedGet()).value
+            #expect(try await body.collect(upTo: 10) == Data("1".utf8))
+        } else {
+            #expect(try await f.text(get()) == "1")
+        }
+        try await writing.reached()
+        // The store has removed the entry, but its method has not returned when the store writes the entry after all.
+        let change = Task { try await f.response(get(method: .put)) }
+        try await returning.reached()
+        writing.open()
+        try await erasing.reached()
+        returning.open()
+        _ = try await change.value
+        #expect(try await f.text(get()) == "2")
+        erasing.open()
+        await f.cache.flush()
+        #expect(try await f.text(get()) == "2")
+    }
+
+    private struct StreamedGet: CacheableRequest {
+        typealias Output = HTTPBody
+        var path: String { "a" }
+        var cachePolicy: CachePolicy { .http }
+    }
+
+    @Test("a response that came during a HEAD request which says that it is out of date is not served")
+    func storedDuringHead() async throws {
+        let f = Fixture()
+        let gate = Gate()
+        let gets = Atomic64()
+        f.stub.on("*") { request in
+            let version = request.method == .head ? 2 : gets.next()
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"\(version)\""]
+            if request.method == .head { return StubAnswer(headers: headers, body: Data()).waiting(for: gate) }
+            return StubAnswer(headers: headers, body: Data("\(version)".utf8))
+        }
+        let head = Task { try await f.response(get(method: .head)) }
+        try await gate.reached()
+        #expect(try await f.text(get()) == "1")
+        await f.cache.flush()
+        gate.open()
+        _ = try await head.value
+        #expect(try await f.text(get()) == "2")
+    }
+
+    @Test("a key is visible again once the removal of its entry, which failed, has succeeded")
+    func removalThatFailed() async throws {
+        let (store, versions) = (UnreliableStore(), Versions())
+        let f = Fixture(store)
+        f.stub.on("*") { versions.answer($0, vary: nil) }
+        #expect(try await f.text(get()) == "1")
+        await f.cache.flush()
+        store.isFailing.withLock { $0 = true }
+        _ = try await f.response(get(method: .put))
+        #expect(try await f.text(get()) == "2")
+        await f.cache.flush()
+        #expect(try await f.text(get()) == "2")
+        #expect(f.sent == 4)
+        await f.cache.flush()
+        store.isFailing.withLock { $0 = false }
+        #expect(try await f.text(get()) == "2")
+        await f.cache.flush()
+        #expect(try await f.response(get()).source.isCache)
+        #expect(f.sent == 5)
+    }
+
     private enum Kind: CaseIterable { case slow, tiers, disk }
 
     @Test(

@@ -34,3 +34,69 @@ final class FailingStore: CacheStore {
     }
     func secret() async throws -> Data { Data(count: 32) }
 }
+
+/// Holds its operations at gates, by their kind and number.
+final class StagedStore: CacheStore {
+    enum Stage: Hashable { case beforeStore, afterStore, beforeRemove, afterRemove }
+
+    private struct Step: Hashable {
+        let stage: Stage
+        let number: Int
+    }
+
+    private let memory = MemoryStore()
+    private let gates = Mutex<[Step: Gate]>([:])
+    private let stores = Atomic64()
+    private let removals = Atomic64()
+
+    /// Holds the operation with this number, counted from 1, at a gate.
+    func hold(_ stage: Stage, _ number: Int) -> Gate {
+        let gate = Gate()
+        gates.withLock { $0[Step(stage: stage, number: number)] = gate }
+        return gate
+    }
+
+    private func pass(_ stage: Stage, _ number: Int) async throws {
+        try await gates.withLock { $0[Step(stage: stage, number: number)] }?.wait()
+    }
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? { await memory.entry(for: key) }
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let number = stores.next()
+        try await pass(.beforeStore, number)
+        try await memory.store(entry, for: key)
+        try await pass(.afterStore, number)
+    }
+    func remove(_ key: CacheKey) async throws {
+        let number = removals.next()
+        try await pass(.beforeRemove, number)
+        await memory.remove(key)
+        try await pass(.afterRemove, number)
+    }
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        await memory.removeAll(where: matches)
+    }
+    func secret() async throws -> Data { await memory.secret() }
+}
+
+/// Fails to write and to remove while `isFailing` is set.
+final class UnreliableStore: CacheStore {
+    let isFailing = Mutex(false)
+    private let memory = MemoryStore()
+
+    private func check() throws { if isFailing.withLock({ $0 }) { throw CacheStoreError("out of order") } }
+    func entry(for key: CacheKey) async throws -> CacheEntry? { await memory.entry(for: key) }
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        try check()
+        try await memory.store(entry, for: key)
+    }
+    func remove(_ key: CacheKey) async throws {
+        try check()
+        await memory.remove(key)
+    }
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        try check()
+        await memory.removeAll(where: matches)
+    }
+    func secret() async throws -> Data { await memory.secret() }
+}

@@ -194,7 +194,7 @@ extension CacheHandler {
         validates: Bool, hasOwnConditions: Bool
     ) async throws -> HTTPResponse {
         if exchange.http.method == .head {
-            if response.status == 200 { await applyHead(response, found, lookup, sent: sent) }
+            if response.status == 200 { await applyHead(response, lookup, sent: sent) }
             return response
         }
         if response.status == 304, let found {

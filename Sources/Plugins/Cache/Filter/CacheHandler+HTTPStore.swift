@@ -151,12 +151,13 @@ extension CacheHandler {
 
     /// Updates or invalidates the stored response to GET, and those in flight, by a response to HEAD (RFC 9111, section
     /// 4.3.5).
-    func applyHead(_ response: HTTPResponse, _ found: StoredResponse?, _ lookup: HTTPLookup, sent: Date) async {
+    func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
         let (key, described) = (lookup.key, response.headers)
         cache.writer.remove(in: store) { other, head in
             other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
         }
-        guard let found else { return }
+        // Another entry may have been stored since the request was sent, or may appear behind one that was queued.
+        guard let found = await lookUp(lookup).0 else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
             await freshen(found, response, lookup, sent: sent)
         } else {

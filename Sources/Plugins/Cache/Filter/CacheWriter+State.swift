@@ -11,64 +11,104 @@ extension CacheWriter.State {
     }
 
     mutating func remove(
-        in store: ObjectIdentifier, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
+        in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
+        let id = ObjectIdentifier(store)
         removals += 1
-        recent.append(CacheWriter.Removal(number: removals, store: store, matches: matches))
+        recent.append(CacheWriter.Removal(number: removals, store: id, matches: matches))
         if recent.count > CacheWriter.maximumRecentRemovals { recent.removeFirst() }
-        pending = pending.filter { $0.key.store != store || !matches($0.key.key, $0.value.head) }
-    }
-
-    mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore) {
-        if hidden.count >= CacheWriter.maximumHidden, hidden[location] == nil {
-            suspended[location.store] = store
-        } else {
-            hidden[location] = store
-        }
-    }
-
-    /// Makes the stored entry visible again, unless the store is still writing to it.
-    mutating func unhide(_ location: CacheWriter.Location) {
-        if running[location] == nil { hidden[location] = nil }
-    }
-
-    /// Begins a write; false if it has been replaced or removed meanwhile.
-    mutating func begin(_ write: CacheWriter.Write) -> Bool {
-        guard pending[write.location]?.number == write.number else { return false }
-        running[write.location, default: [:]][write.number] = write.head
-        return true
-    }
-
-    /// Ends a write. Returns whether the entry in the store has to be removed.
-    mutating func end(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        removeRunning(write)
-        if let next = pending[write.location] {
-            // A newer write follows in the queue.
-            if next.number != write.number { return false }
-            pending[write.location] = nil
-            if isWritten {
-                unhide(write.location)
-                return false
+        pending = pending.filter { $0.key.store != id || !matches($0.key.key, $0.value.head) }
+        for (location, heads) in running where location.store == id {
+            for (operation, head) in heads where matches(location.key, head) {
+                hide(location, store, until: operation)
             }
         }
-        hide(write.location, write.store)
-        return true
     }
 
-    /// Ends the write of a stream. Returns whether the entry in the store has to be removed; a stream that failed left the
-    /// previous entry.
-    mutating func endStream(_ write: CacheWriter.Write, isWritten: Bool) -> Bool {
-        removeRunning(write)
-        if isRemoved(write.head, write.location, since: write.mark) {
-            hide(write.location, write.store)
-            return true
+    mutating func beginOperation() -> UInt64 {
+        operations += 1
+        return operations
+    }
+
+    /// Hides what the store has under a key until an operation has ended.
+    mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore, until operation: UInt64) {
+        hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
+    }
+
+    /// Ends an operation. The entry becomes visible if the operation left none that was removed, and no other may do so.
+    mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
+        guard var entry = hidden[location] else { return }
+        entry.open.remove(operation)
+        if !isClean {
+            entry.failure = operations
+        } else if let failure = entry.failure, failure < operation {
+            entry.failure = nil
         }
-        if isWritten { unhide(write.location) }
-        return false
+        hidden[location] = entry
+        guard entry.open.isEmpty else { return }
+        if entry.failure == nil {
+            hidden[location] = nil
+        } else if hidden.count > CacheWriter.maximumHidden {
+            hidden[location] = nil
+            suspended[location.store] = entry
+        }
     }
 
-    private mutating func removeRunning(_ write: CacheWriter.Write) {
-        running[write.location]?[write.number] = nil
-        if running[write.location]?.isEmpty == true { running[write.location] = nil }
+    /// Makes a suspended store visible again after everything has been removed from it, unless a removal failed meanwhile.
+    mutating func endClearing(_ store: ObjectIdentifier, _ operation: UInt64) {
+        if let failure = suspended[store]?.failure, failure < operation { suspended[store] = nil }
+        for location in hidden.keys where location.store == store {
+            settle(location, operation, isClean: true)
+        }
+    }
+
+    /// Begins to write an entry, and returns the number of the operation.
+    mutating func run(_ head: CacheEntryHead, _ location: CacheWriter.Location) -> UInt64 {
+        let operation = beginOperation()
+        running[location, default: [:]][operation] = head
+        return operation
+    }
+
+    /// Begins a queued write; nil if it has been replaced or removed meanwhile.
+    mutating func begin(_ write: CacheWriter.Write) -> UInt64? {
+        guard pending[write.location]?.number == write.number else { return nil }
+        return run(write.head, write.location)
+    }
+
+    /// Ends a queued write. Returns the operation that has to remove the entry from the store, if it was removed meanwhile,
+    /// or if it could not be written: the entry that it replaces is out of date.
+    mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
+        if pending[write.location]?.number == write.number { pending[write.location] = nil }
+        return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
+    }
+
+    /// Ends the write of a stream. Returns the operation that has to remove the entry from the store, if it was removed
+    /// meanwhile; a stream that failed left the previous entry.
+    mutating func endStream(
+        _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
+    ) -> UInt64? {
+        end(location, store, operation, keeps: true, isWritten: isWritten)
+    }
+
+    private mutating func end(
+        _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, keeps: Bool, isWritten: Bool
+    ) -> UInt64? {
+        running[location]?[operation] = nil
+        if running[location]?.isEmpty == true { running[location] = nil }
+        if keeps, hidden[location]?.open.contains(operation) != true {
+            if isWritten { settle(location, operation, isClean: true) }
+            return nil
+        }
+        // Hidden without a gap: what was written is there until it has been removed.
+        let erasure = beginOperation()
+        hide(location, store, until: erasure)
+        hidden[location]?.open.remove(operation)
+        return erasure
+    }
+
+    /// Appends a task to the queue; it receives the task before it.
+    mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
+        queued += 1
+        last = Task.detached { [last] in await body(last) }
     }
 }

@@ -42,18 +42,31 @@ final class CacheWriter: Sendable {
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
+    /// What is known of a key under which a store may still hold, or still receive, a removed entry. Readers see none until
+    /// the store has removed it.
+    struct Hidden: Sendable {
+        /// Retained, so that its identity stays unique.
+        let store: any CacheStore
+        /// The operations of the store that have to end before.
+        var open: Set<UInt64> = []
+        /// The number of operations when one failed: one that begins later has to succeed before.
+        var failure: UInt64?
+    }
+
     struct State: Sendable {
         var pending: [Location: Write] = [:]
-        /// The entries that stores are writing.
+        /// The entries that stores are writing, by the number of the operation.
         var running: [Location: [UInt64: CacheEntryHead]] = [:]
-        /// Keys under which a store may still hold a removed entry: readers see none until the store has removed it.
-        var hidden: [Location: any CacheStore] = [:]
-        /// Stores with too many hidden keys to remember: readers see no entry of them.
-        var suspended: [ObjectIdentifier: any CacheStore] = [:]
+        var hidden: [Location: Hidden] = [:]
+        /// Stores with too many keys to remember under which a removal failed: readers see no entry of them.
+        var suspended: [ObjectIdentifier: Hidden] = [:]
         var last: Task<Void, Never>?
-        var writes: UInt64 = 0
+        /// The number of tasks that have been queued.
+        var queued: UInt64 = 0
         var bytes: Int64 = 0
         var removals: UInt64 = 0
+        /// The number of writes and removals that stores have begun.
+        var operations: UInt64 = 0
         /// The latest removals, in order.
         var recent: [Removal] = []
     }
@@ -96,14 +109,13 @@ final class CacheWriter: Sendable {
             let location = Location(store, key)
             if state.isRemoved(head, location, since: mark) { return true }
             let write = Write(
-                number: state.writes + 1, location: location, store: store, mark: mark, head: head, body: body,
+                number: state.queued + 1, location: location, store: store, mark: mark, head: head, body: body,
                 old: old,
                 failed: failed)
             guard state.bytes + write.size <= Self.maximumBytes else { return false }
             state.bytes += write.size
-            state.writes += 1
             state.pending[location] = write
-            state.last = Task.detached { [last = state.last] in
+            state.enqueue { last in
                 await last?.value
                 await self.perform(write)
             }
@@ -114,7 +126,7 @@ final class CacheWriter: Sendable {
 
     private func perform(_ write: Write) async {
         defer { finish(write) }
-        guard state.withLock({ $0.begin(write) }) else { return }
+        guard let operation = state.withLock({ $0.begin(write) }) else { return }
         var failure: (any Error)?
         do {
             try await clear(write.store)
@@ -127,33 +139,33 @@ final class CacheWriter: Sendable {
             }
         } catch { failure = error }
         failure.map(write.failed)
-        // The replaced entry is outdated: it is removed even if the new one could not be written.
-        if state.withLock({ $0.end(write, isWritten: failure == nil) }) { await erase(write) }
+        let erasure = state.withLock { $0.end(write, operation, isWritten: failure == nil) }
+        if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    private func erase(_ write: Write) async {
-        do {
-            try await write.store.remove(write.location.key)
-            state.withLock { $0.unhide(write.location) }
-        } catch { write.failed(error) }
+    /// Removes what a write left that was removed meanwhile. Returns the error of a store that failed.
+    private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
+        var failure: (any Error)?
+        do { try await store.remove(location.key) } catch { failure = error }
+        state.withLock { $0.settle(location, operation, isClean: failure == nil) }
+        return failure
     }
 
     private func finish(_ write: Write) {
         state.withLock { state in
             state.bytes -= write.size
-            if state.pending.isEmpty && state.writes == write.number { state.last = nil }
+            // Nothing has been queued since.
+            if state.queued == write.number { state.last = nil }
         }
     }
 
     /// Empties a suspended store, so that it can be used again.
     private func clear(_ store: any CacheStore) async throws {
         let id = ObjectIdentifier(store)
-        guard state.withLock({ $0.suspended[id] != nil }) else { return }
+        let begun = state.withLock { state in state.suspended[id] == nil ? nil : state.beginOperation() }
+        guard let operation = begun else { return }
         try await store.removeAll { _ in true }
-        state.withLock { state in
-            state.suspended[id] = nil
-            state.hidden = state.hidden.filter { $0.key.store != id || state.running[$0.key] != nil }
-        }
+        state.withLock { $0.endClearing(id, operation) }
     }
 
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed before
@@ -161,25 +173,20 @@ final class CacheWriter: Sendable {
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
-        let begun = state.withLock { state -> Write? in
-            let location = Location(store, key)
+        let location = Location(store, key)
+        let begun = state.withLock { state -> UInt64? in
             if state.isRemoved(entry.head, location, since: mark) { return nil }
-            state.writes += 1
-            let write = Write(
-                number: state.writes, location: location, store: store, mark: mark, head: entry.head, body: nil,
-                old: nil,
-                failed: { _ in })
-            state.running[location, default: [:]][write.number] = write.head
-            return write
+            return state.run(entry.head, location)
         }
-        guard let write = begun else { return false }
+        guard let operation = begun else { return false }
         let result: Result<Void, any Error>
         do {
             try await clear(store)
             result = .success(try await store.store(entry, for: key))
         } catch { result = .failure(error) }
         let isWritten = (try? result.get()) != nil
-        if state.withLock({ $0.endStream(write, isWritten: isWritten) }) { await erase(write) }
+        let erasure = state.withLock { $0.endStream(location, store, operation, isWritten: isWritten) }
+        if let erasure { _ = await erase(location, store, erasure) }
         try result.get()
         return true
     }
@@ -191,7 +198,7 @@ final class CacheWriter: Sendable {
                 await last?.value
                 try await body()
             }
-            state.last = Task.detached { _ = await task.result }
+            state.enqueue { _ in _ = await task.result }
             return task
         }
         try await task.value
@@ -200,7 +207,7 @@ final class CacheWriter: Sendable {
     /// Makes `flush` wait for a write that is independent of the queue.
     func track(_ task: Task<Void, Never>) {
         state.withLock { state in
-            state.last = Task.detached { [last = state.last] in
+            state.enqueue { last in
                 await last?.value
                 await task.value
             }
@@ -211,29 +218,20 @@ final class CacheWriter: Sendable {
     /// see it, even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
-        state.withLock { state in
-            state.remove(in: location.store) { other, _ in other == key }
-            state.hide(location, store)
+        let operation = state.withLock { state in
+            state.remove(in: store) { other, _ in other == key }
+            let operation = state.beginOperation()
+            state.hide(location, store, until: operation)
+            return operation
         }
-        do {
-            try await store.remove(key)
-            state.withLock { $0.unhide(location) }
-        } catch {
-            state.withLock { $0.hide(location, store) }
-            throw error
-        }
+        if let error = await erase(location, store, operation) { throw error }
     }
 
     /// Discards queued and future writes of earlier entries that match, and hides those that are being written.
     func remove(
         in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
-        state.withLock { state in
-            for (location, heads) in state.running where location.store == ObjectIdentifier(store) {
-                if heads.values.contains(where: { matches(location.key, $0) }) { state.hide(location, store) }
-            }
-            state.remove(in: ObjectIdentifier(store), where: matches)
-        }
+        state.withLock { $0.remove(in: store, where: matches) }
     }
 
     func flush() async {
