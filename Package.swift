@@ -59,6 +59,7 @@ let modules: [Target] = [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
+    plugin("Streaming"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
@@ -156,6 +157,12 @@ let suites: [Target] = [
         needs: [
             "ErrandCache", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSystemTransport",
             "ErrandURLSessionTransport", "errand-download", "errand-download-process",
+        ]),
+    suite(
+        "StreamingTests",
+        needs: [
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming", "ErrandSystemTransport",
+            "ErrandURLSessionTransport",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(

@@ -19,6 +19,7 @@ struct Quickstart {
         try await DownloadChapter.run(shop)
         try await LoadingChapter.run(shop)
         try await RecordingChapter.run(shop)
+        try await StreamingChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }
 

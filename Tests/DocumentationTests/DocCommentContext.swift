@@ -23,6 +23,7 @@ enum DocCommentContext {
         import ErrandLoadingIndicatorLog
         import ErrandRecording
         import ErrandResumableDownload
+        import ErrandStreaming
         import ErrandSystemTransport
         import ErrandTesting
         import ErrandURLFilters
@@ -85,6 +86,8 @@ enum DocCommentContext {
             typealias Output = Feed
             var cachePolicy: CachePolicy { .http }
         }
+        struct GetNews: EventRequest { var path: String { "news" } }
+        struct Entry: Decodable, Sendable {}
         struct GetVideo: DownloadRequest { let destination: URL }
         let request = GetVideo(destination: folder)
         let mirrors = ["a", "b"]

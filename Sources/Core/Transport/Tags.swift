@@ -50,3 +50,10 @@ public struct Tags: Sendable {
         return copy
     }
 }
+
+/// Whether the response is read as it comes and has no end of its own, as an event stream: filters that keep responses
+/// pass such a call on. False by default.
+public enum LiveStream: TagKey {
+    /// False.
+    public static let defaultValue = false
+}

@@ -22,6 +22,7 @@ public final class ExchangeRecorder: Accessory {
         let date: Date
         var host: String?
         var progress = TransferProgress()
+        var stream: StreamCount?
         /// The exchange that began last.
         var exchange: ExchangeDraft?
         /// Those before it that had no response yet: each has failed, or runs beside it.
@@ -123,6 +124,9 @@ public final class ExchangeRecorder: Accessory {
             change(activity) { ended = $0.begin(draft, at: now) }
             if let ended { record(ended, of: activity, nil, now) }
         case .received, .requestBody, .responseBody, .transport: add(event, to: activity)
+        case .note(let note):
+            guard let count = note.details as? StreamCount else { return }
+            change(activity) { $0.stream = count }
         case .willStop(let outcome): end(activity, outcome)
         default: break
         }
@@ -173,6 +177,7 @@ public final class ExchangeRecorder: Accessory {
             id: activity.id, parent: activity.parent, kind: activity.kind, label: label, host: draft.host,
             date: draft.date, offset: origin.duration(to: activity.start), duration: activity.start.duration(to: now),
             outcome: RecordedOutcome(outcome), bytesSent: draft.progress.sent, bytesReceived: draft.progress.received)
+        ended.stream = draft.stream
         if case .success(let response?) = outcome { (ended.status, ended.source) = (response.status, response.source) }
         state.withLock { state in
             state.metrics.add(ended)

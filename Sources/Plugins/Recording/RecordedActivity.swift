@@ -41,6 +41,8 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
     public var bytesSent: Int64
     /// See ``bytesSent``.
     public var bytesReceived: Int64
+    /// What came over a stream that was read as it came; nil for anything else.
+    public var stream: StreamCount?
 
     /// Makes an activity.
     public init(

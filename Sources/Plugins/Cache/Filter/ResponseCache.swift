@@ -71,6 +71,8 @@ public final class ResponseCache: Filter {
         // A download is stored in its own file.
         var isFile = false
         if case .file = exchange.delivery { isFile = true }
+        // Nor is what has no end.
+        if exchange.tags[LiveStream.self] { isFile = true }
         if !policy.isOff, exchange.request.isForFile { isFile = true }
         if isCall, policy.isOff || isFile {
             guard mode.mustNotSend else { return try await next(exchange) }

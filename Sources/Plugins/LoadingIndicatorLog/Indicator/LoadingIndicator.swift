@@ -14,7 +14,7 @@ import Synchronization
 /// It counts running activities by their identities, so it neither sticks nor counts below zero. A fast response does not
 /// show it (`delay`), and once shown it stays long enough to be seen (`minimum`). A response from a cache does not show it:
 /// a request counts from the moment at which it goes to the transport, a batch or a chain from its start. Work in the
-/// background does not count. To show it for one request or batch, pass it to the call:
+/// background does not count. Neither does a stream that is read as it comes, only the requests that connect it. To show it for one request or batch, pass it to the call:
 /// `CallOptions(accessories: [indicator])`. Safe to use from any thread.
 public final class LoadingIndicator: Accessory {
     private let time: any TimeSource
@@ -32,13 +32,13 @@ public final class LoadingIndicator: Accessory {
     ///   - interval: the shortest time between two states while it is shown; 0.1 seconds by default.
     ///   - showsCacheHits: whether a request counts from its start; false by default.
     ///   - time: the clock.
-    ///   - isIncluded: which activities count, such as `{ $0.tags[Screen.self] == "feed" }`; all but background work by
-    ///     default.
+    ///   - isIncluded: which activities count, such as `{ $0.tags[Screen.self] == "feed" }`; all but background work
+    ///     and streams by default.
     public init(
         _ presenters: any LoadingPresenter..., label: String? = nil, delay: Duration = .milliseconds(200),
         minimum: Duration = .milliseconds(400), interval: Duration = .milliseconds(100), showsCacheHits: Bool = false,
         time: some TimeSource = SystemTimeSource(),
-        watching isIncluded: @escaping @Sendable (Activity) -> Bool = { $0.kind != .background }
+        watching isIncluded: @escaping @Sendable (Activity) -> Bool = { $0.kind != .background && $0.kind != .stream }
     ) {
         self.time = time
         self.isIncluded = isIncluded

@@ -12,6 +12,7 @@ struct LogDraft: Sendable {
     private var requests = 0
     private var outcome = LogRecord.Outcome.success
     private var error: (any Error)?
+    private var stream: StreamCount?
     private var sent = Data()
     private var received = Data()
 
@@ -27,6 +28,7 @@ struct LogDraft: Sendable {
         case .received(let http, _, _): keep(http)
         case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))
         case .transport(.progress(let progress)): self.progress = progress
+        case .note(let note): stream = note.details as? StreamCount ?? stream
         default: break
         }
     }
@@ -71,6 +73,7 @@ struct LogDraft: Sendable {
         record.status = response?.status
         record.source = response?.source.description
         record.error = error.map(Redaction.name)
+        record.stream = stream
         (record.attempts, record.requests) = (attempts, requests)
         (record.bytesSent, record.bytesReceived) = (progress.sent, progress.received)
         if level.hasHeaders {

@@ -50,6 +50,8 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var requestBody: String?
     /// The body of the last response in the same form.
     public internal(set) var responseBody: String?
+    /// What came over a stream that was read as it came, instead of a body; nil for anything else.
+    public internal(set) var stream: StreamCount?
     /// How many records were dropped before this one, because the sink was too slow.
     public internal(set) var dropped = 0
 
@@ -59,7 +61,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         if let source { words.append(source) }
         words.append(Self.milliseconds(duration))
         if bytesSent > 0 { words.append("\(bytesSent) bytes sent") }
-        if bytesReceived > 0 { words.append("\(bytesReceived) bytes") }
+        if let stream { words.append("\(stream)") } else if bytesReceived > 0 { words.append("\(bytesReceived) bytes") }
         if attempts > 1 { words.append("\(attempts) attempts") }
         if requests > attempts { words.append("\(requests) requests") }
         let subject = url.map { "\(method ?? "") \($0)" } ?? (label == kind.rawValue ? label : "\(kind) \(label)")

@@ -63,7 +63,8 @@ public final class RequestLog: Accessory {
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
-        case .note, .didStop, .redirected: break
+        case .didStop, .redirected: break
+        case .note(let note) where !(note.details is StreamCount): break
         default: drafts.withLock { $0[activity.id]?.add(event, limit: bodyByteLimit) }
         }
     }

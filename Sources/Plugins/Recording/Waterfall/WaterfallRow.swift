@@ -63,6 +63,7 @@ struct WaterfallRow: Sendable {
         label = activity.label
         var notes = [Self.text(activity.outcome, status: activity.status)]
         if let source = activity.source, source != .network { notes.append("from \(source)") }
+        if let stream = activity.stream { notes.append("\(stream)") }
         self.notes = notes
         (start, end) = (activity.offset, activity.offset + max(.zero, activity.duration))
         (self.exchanges, self.depth) = (exchanges, depth)

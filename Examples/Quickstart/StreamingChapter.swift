@@ -1,0 +1,38 @@
+import Errand
+import ErrandStreaming
+import ErrandSystemTransport
+import ErrandTesting
+
+/// A language model's answer, word by word, over a connection that breaks in the middle.
+enum StreamingChapter {
+    private struct Ask: EventRequest {
+        let question: String
+        var method: HTTPMethod { .post }
+        var path: String { "chat" }
+        var body: RequestBody { .json(["question": question]) }
+        var eventOptions: EventOptions { EventOptions(reconnection: Reconnection(delay: .zero)) }
+    }
+
+    private struct Word: Decodable, Sendable { let text: String }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("Streaming: an answer word by word, over a connection that breaks")
+        let words = ["The ", "ripest ", "apples ", "are ", "on ", "the ", "left."]
+        let events = words.enumerated().map { TestEvent(#"{"text":"\#($1)"}"#, name: "word", id: "\($0)") }
+        shop.server.on(.post, "/v1/chat") { request in
+            let answer = TestResponse.resumableEvents(events + ["[DONE]"])
+            let pause = answer.slowly(bytesPerChunk: 1000, every: .milliseconds(10))
+            return request.headers.contains("Last-Event-ID") ? pause : pause.closing(afterBodyBytes: 150)
+        }
+        let types = EventTypes<Word>().on("word") { $0 }.ending(at: "[DONE]")
+        let answer = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
+        print("   ", terminator: "")
+        for try await word in answer { print(word.text, terminator: "") }
+        print()
+        let last = shop.server.received.compactMap { $0.headers["Last-Event-ID"] }.last ?? "none"
+        Quickstart.line("the connection broke off behind word \(last), and the answer went on behind it")
+        shop.server.on(.get, "/v1/log", .text("packed\nshipped\n"))
+        for try await line in shop.agent.lines(Call(.get, "log")) { Quickstart.line(line) }
+        Quickstart.end()
+    }
+}

@@ -1,0 +1,67 @@
+public import Errand
+import ErrandEssentials
+
+extension Agent {
+    /// The lines of a response, as they come; see ``Errand/HTTPBody/lines(upTo:)``.
+    ///
+    /// ```swift
+    /// for try await line in agent.lines(Call(.get, "jobs/7/log")) { print(line) }
+    /// ```
+    ///
+    /// The request is sent when reading begins. While it is read there is an activity of the kind
+    /// ``Errand/ActivityKind/stream``, which `cancelAll` reaches.
+    public func lines<R: Request>(
+        _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()
+    ) -> ElementStream<String> where R.Output == HTTPBody {
+        ElementStream(.request { StreamSession(request, on: self, options, unit: "lines") }) { _ in
+            ParserReader(LineParser(limit: limit))
+        }
+    }
+
+    /// JSON values, one on each line of a response, decoded by the request's decoder or the agent's; see
+    /// ``Errand/HTTPBody/jsonLines(of:decoder:upTo:)``.
+    ///
+    /// ```swift
+    /// for try await user in agent.jsonLines(Call(.get, "users"), of: User.self) { print(user.name) }
+    /// ```
+    public func jsonLines<R: Request, Value: Decodable & Sendable>(
+        _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
+        options: CallOptions = CallOptions()
+    ) -> ElementStream<Value> where R.Output == HTTPBody {
+        values(request, options) { ParserReader(JSONLineParser(limit: limit, $0)) }
+    }
+
+    /// The values of a response that is a JSON text sequence; see ``Errand/HTTPBody/jsonSequence(of:decoder:upTo:)``.
+    ///
+    /// ```swift
+    /// for try await user in agent.jsonSequence(Call(.get, "users"), of: User.self) { print(user.name) }
+    /// ```
+    public func jsonSequence<R: Request, Value: Decodable & Sendable>(
+        _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
+        options: CallOptions = CallOptions()
+    ) -> ElementStream<Value> where R.Output == HTTPBody {
+        values(request, options) { ParserReader(JSONSequenceParser(limit: limit, $0)) }
+    }
+
+    /// The elements of a response that is one JSON array, each as soon as it is complete; see
+    /// ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
+    ///
+    /// ```swift
+    /// for try await user in agent.jsonElements(Call(.get, "users"), of: User.self) { print(user.name) }
+    /// ```
+    public func jsonElements<R: Request, Value: Decodable & Sendable>(
+        _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
+        options: CallOptions = CallOptions()
+    ) -> ElementStream<Value> where R.Output == HTTPBody {
+        values(request, options) { ParserReader(JSONArrayParser(limit: limit, $0)) }
+    }
+
+    private func values<R: Request, Value: Decodable & Sendable>(
+        _ request: R, _ options: CallOptions,
+        reader: @escaping @Sendable (ElementDecoding<Value>) -> ElementReader<Value>
+    ) -> ElementStream<Value> where R.Output == HTTPBody {
+        ElementStream(.request { StreamSession(request, on: self, options, unit: "values") }) { response in
+            reader(response.map { ElementDecoding($0) } ?? ElementDecoding(JSONDecoder()))
+        }
+    }
+}

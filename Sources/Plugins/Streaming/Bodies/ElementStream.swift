@@ -1,0 +1,114 @@
+import Errand
+import ErrandEssentials
+
+/// The elements of a body, each as soon as it is complete: lines, values, events.
+///
+/// ```swift
+/// for try await line in body.lines() { print(line) }
+/// ```
+///
+/// It pulls: a slow reader slows down the sender. Memory is bounded by the longest element, which has a limit. Leaving the
+/// loop cancels the transfer. A stream over a body has one reader, as the body has; one that was made of a request sends
+/// it when reading begins, and again for each further reader.
+///
+/// Throws ``StreamingError``, and ``Errand/ErrandError`` for what fails on the wire. After an error of the code
+/// ``StreamingError/Code/decoding`` an iterator goes on with the next element; after any other one it is at its end.
+public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
+    /// What fails on the wire or in an element.
+    public typealias Failure = any Error
+
+    enum Origin: Sendable {
+        case body(HTTPBody)
+        case request(@Sendable () -> StreamSession)
+    }
+
+    private let origin: Origin
+    private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
+
+    /// - Parameter makeReader: called once for each reader, with the response if there is one.
+    init(_ origin: Origin, makeReader: @escaping @Sendable (HTTPResponse?) -> ElementReader<Element>) {
+        (self.origin, self.makeReader) = (origin, makeReader)
+    }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(origin, makeReader) }
+
+    /// Pulls the elements, on the caller's own actor.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let origin: Origin
+        private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
+        private var reader: ElementReader<Element>?
+        private var body: HTTPBody.Iterator?
+        private var hold: BodyHold?
+        private var session: StreamSession?
+        private var isOver = false
+
+        fileprivate init(
+            _ origin: Origin, _ makeReader: @escaping @Sendable (HTTPResponse?) -> ElementReader<Element>
+        ) {
+            (self.origin, self.makeReader) = (origin, makeReader)
+        }
+
+        /// The next element; nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
+            do {
+                while !isOver {
+                    if let element = try reader?.next() {
+                        session?.countElement()
+                        return element
+                    }
+                    try await read(isolation: actor)
+                }
+                return nil
+            } catch {
+                if (error as? StreamingError)?.code == .decoding { throw error }
+                let explained = session?.explained(error) ?? error
+                end(explained)
+                throw explained
+            }
+        }
+
+        /// Takes one chunk; ends behind the last one, when the reader has nothing left.
+        private mutating func read(isolation actor: isolated (any Actor)?) async throws {
+            guard let reader else { return try await open() }
+            guard body != nil else { return end(nil) }
+            if let chunk = try await body?.next(isolation: actor) {
+                session?.count(bytes: chunk.count)
+                reader.push(chunk)
+            } else {
+                reader.finish()
+                body = nil
+            }
+        }
+
+        private mutating func open() async throws {
+            switch origin {
+            case .body(let whole):
+                reader = makeReader(nil)
+                body = whole.makeAsyncIterator()
+                hold = BodyHold(whole)
+            case .request(let begin):
+                let session = begin()
+                self.session = session
+                let response = try await session.connect()
+                reader = makeReader(response)
+                body = response.body.makeAsyncIterator()
+            }
+        }
+
+        private mutating func end(_ error: (any Error)?) {
+            isOver = true
+            session?.end(error)
+            (reader, body, hold, session) = (nil, nil, nil, nil)
+        }
+    }
+}
+
+/// Cancels a body when its reader goes away, whoever else holds the body: it has no other reader.
+private final class BodyHold {
+    private let body: HTTPBody
+
+    init(_ body: HTTPBody) { self.body = body }
+
+    deinit { body.cancel() }
+}

@@ -1,0 +1,194 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// The activity of one stream, from the first read to the last: what `cancelAll` reaches and accessories observe.
+///
+/// It ends with its reader, which holds it. Each connection is a request, as a member of the activity.
+final class StreamSession: Sendable {
+    private let state: StreamState
+    private let activity: Activity
+    private let send: @Sendable ([any Filter]) async throws -> Response<HTTPBody>
+
+    init<R: Request>(
+        _ request: R, on agent: some Agent, _ options: CallOptions, unit: String, isLive: Bool = false
+    ) where R.Output == HTTPBody {
+        let state = StreamState(unit)
+        var whole = options
+        whole.label = options.label ?? request.label ?? "\(type(of: request))"
+        whole.tags = request.tags.merging(options.tags)
+        if isLive { whole.tags[LiveStream.self] = true }
+        whole.accessories.append(StreamEnd(state: state))
+        let handle = agent.start(.stream, options: whole, completion: nil) { activity in
+            defer { activity.note("stream", "\(state.count)", details: state.count) }
+            try await state.ended()
+        }
+        let activity = handle.activity
+        let scoped = activity.agent(on: agent)
+        send = { filters in
+            // The filters of the call reach its members by the activity.
+            let one = CallOptions(filters: filters, accessories: options.accessories, label: options.label)
+            return try await scoped.send(request, options: one)
+        }
+        (self.state, self.activity) = (state, activity)
+    }
+
+    deinit { state.end(nil) }
+
+    /// Sends the request and returns the response with its body, which is cancelled with the activity.
+    func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
+        let response = try await running { [send] in try await send(filters) }
+        var http = response.http
+        http.body = response.value
+        try state.read(response.value)
+        return http
+    }
+
+    /// Runs something that ends when the activity is cancelled, as it does when the calling task is.
+    func running<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let task = Task { try await operation() }
+        state.run { task.cancel() }
+        defer { state.run(nil) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// A cancellation in place of an error that it caused.
+    func explained(_ error: any Error) -> any Error {
+        activity.isCancelled || error is CancellationError
+            ? ErrandError(.cancelled, "the stream was cancelled") : error
+    }
+
+    func count(bytes: Int) {
+        let received = state.add(bytes: bytes)
+        activity.report(.progress(TransferProgress(received: received)))
+    }
+
+    func countElement() { state.addElement() }
+
+    /// Cancels the activity, and so the stream.
+    func cancel() { activity.cancel() }
+
+    /// Ends what is waited for, and the connection; the activity goes on.
+    func interrupt() { state.interrupt() }
+
+    /// Notifies accessories.
+    func note(_ message: @autoclosure () -> String) { activity.note("stream", message()) }
+
+    /// The reader has come to an end.
+    func end(_ error: (any Error)?) { state.end(error) }
+}
+
+/// Ends the reader of an activity that was cancelled before its body ran.
+private struct StreamEnd: Accessory {
+    let state: StreamState
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        if case .willStop(.cancelled) = event { state.cancelled() }
+    }
+}
+
+/// What the reader and the activity of a stream share.
+private final class StreamState: Sendable {
+    private struct State {
+        var isOver = false
+        var isCancelled = false
+        var failure: (any Error)?
+        var waiter: CheckedContinuation<Void, any Error>?
+        var cancelWork: (@Sendable () -> Void)?
+        var body: HTTPBody?
+        var bytes: Int64 = 0
+        var connections = 0
+    }
+
+    private let unit: String
+    private let elements = Atomic(0)
+    private let state = Mutex(State())
+
+    init(_ unit: String) { self.unit = unit }
+
+    var count: StreamCount {
+        let (bytes, connections) = state.withLock { ($0.bytes, $0.connections) }
+        return StreamCount(
+            unit, elements: elements.load(ordering: .relaxed), bytes: bytes, connections: connections)
+    }
+
+    func addElement() { elements.add(1, ordering: .relaxed) }
+
+    func add(bytes: Int) -> Int64 {
+        state.withLock { state in
+            state.bytes += Int64(bytes)
+            return state.bytes
+        }
+    }
+
+    /// Keeps what is to be cancelled with the stream; cancels it at once if that has happened.
+    func run(_ cancel: (@Sendable () -> Void)?) {
+        let isCancelled = state.withLock { state in
+            state.cancelWork = cancel
+            return state.isCancelled || state.isOver
+        }
+        if isCancelled { cancel?() }
+    }
+
+    func read(_ body: HTTPBody) throws {
+        let isOver = state.withLock { state in
+            state.body = body
+            state.connections += 1
+            return state.isCancelled || state.isOver
+        }
+        guard isOver else { return }
+        body.cancel()
+        throw ErrandError(.cancelled, "the stream was cancelled")
+    }
+
+    /// Returns at the end of the reader, with its error.
+    func ended() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state -> Result<Void, any Error>? in
+                    if state.isCancelled { return .failure(CancellationError()) }
+                    if state.isOver { return state.failure.map { .failure($0) } ?? .success(()) }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            cancelled()
+        }
+    }
+
+    func cancelled() {
+        let waiter = state.withLock { state in
+            state.isCancelled = true
+            return state.waiter.take()
+        }
+        interrupt()
+        waiter?.resume(throwing: CancellationError())
+    }
+
+    func interrupt() {
+        let (cancelWork, body) = state.withLock { ($0.cancelWork, $0.body) }
+        cancelWork?()
+        body?.cancel()
+    }
+
+    func end(_ error: (any Error)?) {
+        let (waiter, body) = state.withLock { state in
+            if !state.isOver { (state.isOver, state.failure) = (true, error) }
+            return (state.waiter.take(), state.body.take())
+        }
+        body?.cancel()
+        if let error { waiter?.resume(throwing: error) } else { waiter?.resume() }
+    }
+}

@@ -1,0 +1,48 @@
+public import Errand
+
+extension Agent {
+    /// The events that a server sends, as its request says: once, or over connections that are made again.
+    ///
+    /// ```swift
+    /// for try await event in agent.events(GetNews()) { print(event.name, event.data) }
+    /// ```
+    public func events(_ request: some EventRequest, options: CallOptions = CallOptions()) -> EventStream {
+        events(request, request.eventOptions, options: options)
+    }
+
+    /// The events of a request with options of the call's own; any request whose output is an ``Errand/HTTPBody`` will do.
+    ///
+    /// ```swift
+    /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
+    /// ```
+    public func events<R: Request>(
+        _ request: R, _ eventOptions: EventOptions, options: CallOptions = CallOptions()
+    ) -> EventStream where R.Output == HTTPBody {
+        EventStream(eventOptions) { StreamSession(request, on: self, options, unit: "events", isLive: true) }
+    }
+}
+
+extension Agent {
+    /// The events that a server sends as values; see ``EventTypes``.
+    ///
+    /// ```swift
+    /// for try await user in agent.events(GetNews(), as: EventTypes<User>.any) { print(user.name) }
+    /// ```
+    public func events<Value: Sendable>(
+        _ request: some EventRequest, as types: EventTypes<Value>, options: CallOptions = CallOptions()
+    ) -> TypedEvents<Value> {
+        TypedEvents(events(request, options: options), types)
+    }
+
+    /// The same with options of the call's own, for any request whose output is an ``Errand/HTTPBody``.
+    ///
+    /// ```swift
+    /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))
+    /// ```
+    public func events<R: Request, Value: Sendable>(
+        _ request: R, _ eventOptions: EventOptions, as types: EventTypes<Value>,
+        options: CallOptions = CallOptions()
+    ) -> TypedEvents<Value> where R.Output == HTTPBody {
+        TypedEvents(events(request, eventOptions, options: options), types)
+    }
+}

@@ -1,0 +1,176 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Reads an event stream, connection after connection.
+final class EventReader {
+    private let options: EventOptions
+    private let status: EventStreamStatus
+    private let begin: @Sendable () -> StreamSession
+    private let seen = SeenExchange()
+    private var session: StreamSession?
+    private var body: HTTPBody.Iterator?
+    private var parser: EventParser
+    private var lastEventID: String
+    private var retry: Duration?
+    private var isOver = false
+    private var attempts = 0
+    /// Connections in a row that could not be opened.
+    private var failures = 0
+    /// Connections in a row that brought no byte.
+    private var silent = 0
+
+    init(_ options: EventOptions, _ status: EventStreamStatus, _ begin: @escaping @Sendable () -> StreamSession) {
+        (self.options, self.status, self.begin) = (options, status, begin)
+        lastEventID = options.lastEventID
+        parser = EventParser(limit: options.maximumEventBytes, lastEventID: lastEventID)
+    }
+
+    deinit { if session != nil { finish(nil) } }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        if isOver { return nil }
+        do {
+            while true {
+                if let event = try parser.next() {
+                    session?.countElement()
+                    return event
+                }
+                status.keep(lastEventID: parser.lastEventID)
+                guard var reading = body else {
+                    if try await connect() { continue }
+                    finish(nil)
+                    return nil
+                }
+                body = nil
+                let chunk: Data?
+                do { chunk = try await reading.next(isolation: actor) } catch {
+                    if try await closed(by: error) { continue }
+                    finish(nil)
+                    return nil
+                }
+                if let chunk {
+                    silent = 0
+                    session?.count(bytes: chunk.count)
+                    parser.push(chunk)
+                    body = reading
+                } else if try await !closed(by: nil) {
+                    finish(nil)
+                    return nil
+                }
+            }
+        } catch {
+            let explained = session?.explained(error) ?? error
+            finish(explained)
+            throw explained
+        }
+    }
+
+    private func finish(_ error: (any Error)?) {
+        isOver = true
+        body = nil
+        status.keep(lastEventID: parser.lastEventID)
+        session?.end(error)
+        session = nil
+        status.change(to: .closed(error))
+    }
+
+    /// Makes a connection, or waits for the time of the next; false at the end of the stream.
+    private func connect() async throws -> Bool {
+        let session = try start()
+        attempts += 1
+        status.change(to: .connecting(attempt: attempts))
+        guard lastEventID.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw StreamingError(
+                .unusableEventID, "the id of the last event has control characters", byte: parser.offset,
+                element: max(parser.eventCount, 1))
+        }
+        let response: HTTPResponse
+        do {
+            response = try await session.connect([
+                EventStreamFilter(lastEventID: lastEventID, silence: options.silence, seen: seen)
+            ])
+            do { try EventStreamFilter.check(response) } catch {
+                response.body.cancel()
+                throw error
+            }
+        } catch {
+            if (error as? ErrandError)?.response?.status == 204 { return false }
+            failures += 1
+            silent += 1
+            guard options.reconnection.permits(error), failures <= options.reconnection.maximumFailures else {
+                throw error
+            }
+            try await wait(after: error)
+            return true
+        }
+        if response.status == 204 {
+            response.body.cancel()
+            return false
+        }
+        failures = 0
+        silent += 1
+        parser = EventParser(
+            limit: options.maximumEventBytes, lastEventID: lastEventID, onComment: options.onComment)
+        body = response.body.makeAsyncIterator()
+        var head = response
+        head.body = .empty
+        status.keep(head)
+        status.change(to: .open(head))
+        return true
+    }
+
+    private func start() throws -> StreamSession {
+        if let session { return session }
+        guard status.claim() else {
+            throw StreamingError(.alreadyRead, "an event stream has one reader", byte: 0, element: 1)
+        }
+        let session = begin()
+        self.session = session
+        status.keep(session)
+        return session
+    }
+
+    /// A connection has ended: waits for the next one, or returns false where there is none.
+    private func closed(by error: (any Error)?) async throws -> Bool {
+        parser.finish()
+        lastEventID = parser.lastEventID
+        status.keep(lastEventID: lastEventID)
+        retry = parser.reconnectionTime ?? retry
+        let isAsked = status.takeReconnect()
+        if let error, !isAsked || !options.reconnection.isEnabled, !options.reconnection.permits(error) { throw error }
+        guard options.reconnection.isEnabled else {
+            if let error { throw error }
+            return false
+        }
+        if !seen.isReplayable {
+            throw error ?? ErrandError(.bodyNotReplayable, "connecting again asks for the body again")
+        }
+        if isAsked {
+            if Task.isCancelled { throw CancellationError() }
+            return true
+        }
+        try await wait(after: error)
+        return true
+    }
+
+    private func wait(after error: (any Error)?) async throws {
+        let time = seen.time
+        var wait = options.reconnection.wait(retry: retry, silent: silent, chance: .random(in: 0...1))
+        if let after = (error as? ErrandError)?.response?.headers["Retry-After"],
+            let asked = RetryAfter(parsing: after, now: time.date)
+        {
+            wait = max(wait, min(asked.wait(from: time.date), Reconnection.longestDelay))
+        }
+        let instant = time.now.advanced(by: wait)
+        status.change(to: .waiting(until: instant, after: error))
+        session?.note("connects again in \(wait)")
+        do {
+            // Without a task where there is nothing to wait for.
+            if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }
+            try Task.checkCancellation()
+        } catch {
+            guard status.takeReconnect(), !Task.isCancelled else { throw error }
+        }
+    }
+}

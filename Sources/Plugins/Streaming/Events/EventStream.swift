@@ -1,0 +1,175 @@
+public import Errand
+import Synchronization
+
+/// The events that a server sends for as long as it likes, over as many connections as that takes.
+///
+/// ```swift
+/// let feed = agent.events(GetNews())
+/// for try await event in feed { print(event.name, event.data) }
+/// ```
+///
+/// Connecting begins when reading does. It pulls: a slow reader slows down the server. Leaving the loop, cancelling its
+/// task, ``cancel()`` and `cancelAll` of the agent end it within milliseconds. A stream has one reader: a second one gets
+/// ``StreamingError/Code/alreadyRead``.
+///
+/// Each connection is a request with its accessories; the stream is an activity of the kind
+/// ``Errand/ActivityKind/stream`` around them.
+public final class EventStream: AsyncSequence, Sendable {
+    /// What the loop receives.
+    public typealias Element = ServerSentEvent
+    /// ``StreamingError``, or ``Errand/ErrandError`` for what fails on the wire.
+    public typealias Failure = any Error
+
+    private let status: EventStreamStatus
+    private let options: EventOptions
+    private let begin: @Sendable () -> StreamSession
+
+    init(_ options: EventOptions, begin: @escaping @Sendable () -> StreamSession) {
+        (self.options, self.begin) = (options, begin)
+        status = EventStreamStatus(options.lastEventID)
+    }
+
+    /// What the stream does now.
+    public var state: EventStreamState { status.state }
+
+    /// Each state from now on, the current one first; ends after ``EventStreamState/closed(_:)``. Of states that their
+    /// reader has not taken the newest 100 are kept.
+    public var states: AsyncStream<EventStreamState> { status.stream() }
+
+    /// The id with which the next connection begins: that of the last event the reader has received, or of an empty one
+    /// after it.
+    public var lastEventID: String { status.lastEventID }
+
+    /// The response of the last connection, without its body; nil before the first.
+    public var response: HTTPResponse? { status.response }
+
+    /// Ends the stream; its reader gets a cancellation.
+    public func cancel() { status.cancel() }
+
+    /// Ends the connection, or the wait for the next one, and connects again at once if the stream reconnects at all.
+    public func reconnect() { status.reconnect() }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status, begin)) }
+
+    /// Pulls the events, on the caller's own actor.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let reader: EventReader
+
+        fileprivate init(_ reader: EventReader) { self.reader = reader }
+
+        /// The next event; nil at the end of the stream.
+        public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent? {
+            try await reader.next(isolation: actor)
+        }
+    }
+}
+
+/// What an event stream does. Cases may be added: write a `default`.
+public enum EventStreamState: Sendable {
+    /// Reading has not begun.
+    case idle
+    /// A connection is being made, the `attempt`th of the stream, from 1.
+    case connecting(attempt: Int)
+    /// Events come. The response has no body.
+    case open(HTTPResponse)
+    /// The next connection is made then, by the agent's clock; with the error that ended the last one, or none if the
+    /// server closed it.
+    case waiting(until: ContinuousClock.Instant, after: (any Error)?)
+    /// It is over, with the error that its reader got.
+    case closed((any Error)?)
+}
+
+/// The state of an event stream, for those who look on.
+final class EventStreamStatus: Sendable {
+    private struct State {
+        var state = EventStreamState.idle
+        var lastEventID: String
+        var response: HTTPResponse?
+        var isClaimed = false
+        var isCancelled = false
+        var wantsReconnect = false
+        var session: WeakSession?
+        var listeners: [AsyncStream<EventStreamState>.Continuation] = []
+    }
+
+    private struct WeakSession {
+        weak var session: StreamSession?
+    }
+
+    private let values: Mutex<State>
+
+    init(_ lastEventID: String) { values = Mutex(State(lastEventID: lastEventID)) }
+
+    var state: EventStreamState { values.withLock { $0.state } }
+    var lastEventID: String { values.withLock { $0.lastEventID } }
+    var response: HTTPResponse? { values.withLock { $0.response } }
+
+    func keep(lastEventID: String) { values.withLock { $0.lastEventID = lastEventID } }
+
+    func keep(_ response: HTTPResponse) { values.withLock { $0.response = response } }
+
+    /// Lets the first reader in.
+    func claim() -> Bool {
+        values.withLock { values in
+            defer { values.isClaimed = true }
+            return !values.isClaimed
+        }
+    }
+
+    func keep(_ session: StreamSession) {
+        let isCancelled = values.withLock { values in
+            values.session = WeakSession(session: session)
+            return values.isCancelled
+        }
+        if isCancelled { session.cancel() }
+    }
+
+    func cancel() {
+        let session = values.withLock { values in
+            values.isCancelled = true
+            return values.session?.session
+        }
+        session?.cancel()
+    }
+
+    func reconnect() {
+        let session = values.withLock { values -> StreamSession? in
+            switch values.state {
+            case .open, .waiting:
+                values.wantsReconnect = true
+                return values.session?.session
+            default: return nil
+            }
+        }
+        session?.interrupt()
+    }
+
+    func takeReconnect() -> Bool {
+        values.withLock { values in
+            defer { values.wantsReconnect = false }
+            return values.wantsReconnect
+        }
+    }
+
+    func change(to state: EventStreamState) {
+        let listeners = values.withLock { values in
+            values.state = state
+            return values.listeners
+        }
+        for listener in listeners {
+            listener.yield(state)
+            if case .closed = state { listener.finish() }
+        }
+    }
+
+    func stream() -> AsyncStream<EventStreamState> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: EventStreamState.self, bufferingPolicy: .bufferingNewest(100))
+        values.withLock { values in
+            continuation.yield(values.state)
+            if case .closed = values.state { continuation.finish() } else { values.listeners.append(continuation) }
+        }
+        return stream
+    }
+}

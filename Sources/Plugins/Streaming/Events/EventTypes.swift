@@ -1,0 +1,91 @@
+import Errand
+import ErrandEssentials
+
+/// Which events become which values: a `Decodable` for each name.
+///
+/// ```swift
+/// struct Delta: Decodable, Sendable { let text: String }
+/// struct Usage: Decodable, Sendable { let tokens: Int }
+///
+/// enum ChatEvent: Sendable {
+///     case delta(Delta)
+///     case done(Usage)
+///
+///     static let types = EventTypes<ChatEvent>()
+///         .on("delta") { .delta($0) }
+///         .on("done") { .done($0) }
+/// }
+///
+/// for try await event in agent.events(GetNews(), as: ChatEvent.types) {
+///     if case .delta(let delta) = event { print(delta.text) }
+/// }
+/// ```
+///
+/// The data is decoded by the request's decoder, or the agent's. Events without a rule are left out, as are those for
+/// which a browser has no listener.
+public struct EventTypes<Value: Sendable>: Sendable {
+    /// Decodes the data of an event.
+    struct Decoding: Sendable {
+        let response: HTTPResponse
+
+        func value<Payload: Decodable>(_ event: ServerSentEvent) throws -> Payload {
+            var http = response
+            http.body = HTTPBody(Data(event.data.utf8))
+            do { return try http.decoded(as: Payload.self) } catch let error as ErrandError {
+                throw error.underlying ?? error
+            }
+        }
+    }
+
+    typealias Rule = @Sendable (ServerSentEvent, Decoding) throws -> Value?
+    private var rules: [String: Rule] = [:]
+    private var fallback: Rule?
+    private var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
+
+    /// No rule yet.
+    public init() {}
+
+    /// Events of a name, their data decoded.
+    public func on<Payload: Decodable & Sendable>(
+        _ name: String, _ make: @escaping @Sendable (Payload) -> Value
+    ) -> EventTypes {
+        with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
+    }
+
+    /// Events of a name whose data does not matter.
+    public func on(_ name: String, _ value: Value) -> EventTypes {
+        with { $0.rules[name] = { _, _ in value } }
+    }
+
+    /// All other events, as they are; nil leaves one out.
+    public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
+        with { $0.fallback = { event, _ in try make(event) } }
+    }
+
+    /// Ends the stream, without an error, at the event with this data: `.ending(at: "[DONE]")`.
+    public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
+
+    /// Ends the stream, without an error, at the first event that satisfies a condition.
+    public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
+        with { $0.isEnd = isEnd }
+    }
+
+    private func with(_ change: (inout EventTypes) -> Void) -> EventTypes {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    func ends(at event: ServerSentEvent) -> Bool { isEnd?(event) ?? false }
+
+    func value(of event: ServerSentEvent, _ response: HTTPResponse) throws -> Value? {
+        try (rules[event.name] ?? fallback)?(event, Decoding(response: response))
+    }
+}
+
+extension EventTypes where Value: Decodable {
+    /// Every event, whatever its name, decoded as one type.
+    public static var any: EventTypes {
+        EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
+    }
+}

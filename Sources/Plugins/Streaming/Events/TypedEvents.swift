@@ -1,0 +1,52 @@
+import Errand
+
+/// The events of a stream as values.
+///
+/// An event that cannot be decoded throws ``StreamingError/Code/decoding``, with its number and the failure below; an
+/// iterator goes on with the next one. Everything else is as ``EventStream`` has it.
+public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
+    /// What the loop receives.
+    public typealias Element = Value
+    /// ``StreamingError``, or ``Errand/ErrandError`` for what fails on the wire.
+    public typealias Failure = any Error
+
+    /// The stream itself: its state, its last id, its end.
+    public let stream: EventStream
+    private let types: EventTypes<Value>
+
+    init(_ stream: EventStream, _ types: EventTypes<Value>) { (self.stream, self.types) = (stream, types) }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(stream, types) }
+
+    /// Pulls the values, on the caller's own actor.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let stream: EventStream
+        private let types: EventTypes<Value>
+        private var events: EventStream.Iterator?
+        private var count = 0
+
+        fileprivate init(_ stream: EventStream, _ types: EventTypes<Value>) {
+            (self.stream, self.types) = (stream, types)
+            events = stream.makeAsyncIterator()
+        }
+
+        /// The next value; nil at the end of the stream.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Value? {
+            while let event = try await events?.next(isolation: actor) {
+                count += 1
+                if types.ends(at: event) { break }
+                guard let response = stream.response else { break }
+                do {
+                    if let value = try types.value(of: event, response) { return value }
+                } catch {
+                    throw StreamingError(
+                        .decoding, "the event \(event.name.debugDescription) is no \(Value.self)", byte: 0,
+                        element: count, underlying: error)
+                }
+            }
+            events = nil
+            return nil
+        }
+    }
+}

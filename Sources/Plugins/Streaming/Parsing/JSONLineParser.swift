@@ -1,0 +1,38 @@
+import ErrandEssentials
+
+/// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
+struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
+    private var lines: LineScanner
+    private let decoding: ElementDecoding<Value>
+
+    init(limit: Int, _ decoding: ElementDecoding<Value>) {
+        lines = LineScanner(.lineFeed, limit: limit)
+        self.decoding = decoding
+    }
+
+    mutating func push(_ chunk: Data) { lines.push(chunk) }
+    mutating func finish() { lines.finish() }
+
+    mutating func next() throws -> Value? {
+        while let line = try lines.next() ?? lines.rest() {
+            let text = line.trimmingJSONWhitespace()
+            if text.isEmpty { continue }
+            return try decoding.value(text, byte: lines.lineStart, element: lines.lineCount)
+        }
+        return nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Without space, tab, LF and CR at both ends (RFC 8259, section 2).
+    func trimmingJSONWhitespace() -> UnsafeRawBufferPointer {
+        var (first, last) = (0, count)
+        while first < last, self[first].isJSONWhitespace { first += 1 }
+        while first < last, self[last - 1].isJSONWhitespace { last -= 1 }
+        return UnsafeRawBufferPointer(rebasing: self[first..<last])
+    }
+}
+
+extension UInt8 {
+    var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}

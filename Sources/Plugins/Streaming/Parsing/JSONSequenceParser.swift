@@ -1,0 +1,101 @@
+import ErrandEssentials
+
+/// A JSON text sequence (RFC 7464): a record separator, a JSON text, LF, and so on.
+///
+/// A text is complete with the white space behind it, before its successor begins. One that is malformed fails alone: the
+/// parser goes on behind the next separator (section 2.1).
+struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
+    private enum Place { case start, beforeText, text, afterText, skipping }
+
+    private let window = ByteWindow()
+    private let limit: Int
+    private let decoding: ElementDecoding<Value>
+    private var scanner = JSONValueScanner()
+    private var place = Place.start
+    private var isFinished = false
+    /// Up to where the window has no separator.
+    private var scanned = 0
+    private var count = 0
+
+    private static var separator: UInt8 { 0x1E }
+
+    init(limit: Int, _ decoding: ElementDecoding<Value>) { (self.limit, self.decoding) = (max(1, limit), decoding) }
+
+    mutating func push(_ chunk: Data) { window.append(chunk) }
+    mutating func finish() { isFinished = true }
+
+    mutating func next() throws -> Value? {
+        while let byte = window.bytes.first {
+            switch place {
+            case .start:
+                guard byte == Self.separator else {
+                    throw error(.invalidJSON, "a record separator expected at the beginning of a sequence")
+                }
+                window.consume(1)
+                place = .beforeText
+            case .beforeText:
+                // Several separators in a row are one (section 2.1).
+                if byte == Self.separator || byte.isJSONWhitespace {
+                    window.consume(1)
+                } else {
+                    (place, scanner) = (.text, JSONValueScanner())
+                    count += 1
+                }
+            case .text:
+                guard let value = try text() else { return nil }
+                return value
+            case .afterText:
+                if byte == Self.separator {
+                    place = .start
+                } else if byte.isJSONWhitespace {
+                    window.consume(1)
+                } else {
+                    place = .skipping
+                    throw error(.decoding, "only white space may follow a JSON text")
+                }
+            case .skipping:
+                let end = firstIndex(of: Self.separator, in: window.bytes, from: 0)
+                window.consume(end ?? window.count)
+                if end != nil { place = .start }
+            }
+        }
+        return nil
+    }
+
+    /// The text at the beginning of the window; nil if it is not complete.
+    private mutating func text() throws -> Value? {
+        let bytes = window.bytes
+        // No separator stands within a JSON text: control characters are escaped there.
+        let separator = firstIndex(of: Self.separator, in: bytes, from: scanned)
+        scanned = separator ?? bytes.count
+        let text = UnsafeRawBufferPointer(rebasing: bytes[..<scanned])
+        guard let end = scanner.end(in: text) else {
+            if text.count > limit { throw tooLong() }
+            // A number or a literal without white space behind it may have lost its end (section 2.4).
+            if separator != nil { throw cut(text.count) }
+            if isFinished { throw error(.truncated, "the sequence ended within a JSON text") }
+            return nil
+        }
+        if end > limit { throw tooLong() }
+        place = .afterText
+        scanned = 0
+        defer { window.consume(end) }
+        return try decoding.value(
+            UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
+    }
+
+    private mutating func cut(_ size: Int) -> StreamingError {
+        let error = error(.decoding, "the JSON text is cut short")
+        window.consume(size)
+        (place, scanned) = (.start, 0)
+        return error
+    }
+
+    private func tooLong() -> StreamingError {
+        error(.elementTooLong, "a value is longer than the limit of \(limit) bytes")
+    }
+
+    private func error(_ code: StreamingError.Code, _ message: String) -> StreamingError {
+        StreamingError(code, message, byte: window.offset, element: max(count, 1))
+    }
+}

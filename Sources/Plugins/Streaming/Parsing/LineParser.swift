@@ -1,0 +1,16 @@
+import ErrandEssentials
+
+/// The lines of a text; the last one needs no end. Bytes that are no UTF-8 become U+FFFD.
+struct LineParser: StreamParser {
+    private var lines: LineScanner
+
+    init(limit: Int) { lines = LineScanner(.any, limit: limit) }
+
+    mutating func push(_ chunk: Data) { lines.push(chunk) }
+    mutating func finish() { lines.finish() }
+
+    mutating func next() throws -> String? {
+        guard let line = try lines.next() ?? lines.rest() else { return nil }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

@@ -1,0 +1,134 @@
+import ErrandEssentials
+
+/// Finds the lines of a stream, at any split of its bytes: pure, synchronous, each byte looked at once for each mark.
+struct LineScanner {
+    enum Ends: Sendable {
+        /// LF, CR LF and CR.
+        case any
+        /// LF only; a CR before it is a part of the line.
+        case lineFeed
+    }
+
+    private let window = ByteWindow()
+    private let ends: Ends
+    private let limit: Int
+    /// Places within the window where the next mark was found, or up to which there is none.
+    private var lineFeed = Mark()
+    private var carriageReturn = Mark()
+    private var skipsLineFeed = false
+    private var needsByteOrderMarkCheck = true
+    private var isFinished = false
+    /// Lines returned so far.
+    private(set) var lineCount = 0
+    /// Where the last line begins in the stream.
+    private(set) var lineStart: Int64 = 0
+
+    private struct Mark {
+        var position = 0
+        var isFound = false
+
+        mutating func consume(_ size: Int) {
+            if position >= size { position -= size } else { (position, isFound) = (0, false) }
+        }
+
+        @inline(__always)
+        mutating func find(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
+            if !isFound {
+                let found = firstIndex(of: byte, in: bytes, from: position)
+                (position, isFound) = (found ?? bytes.count, found != nil)
+            }
+            return isFound ? position : nil
+        }
+    }
+
+    init(_ ends: Ends, limit: Int) { (self.ends, self.limit) = (ends, max(1, limit)) }
+
+    /// Adds bytes, once `next` has returned nil.
+    mutating func push(_ chunk: Data) { window.append(chunk) }
+
+    /// No more bytes come.
+    mutating func finish() { isFinished = true }
+
+    /// How many bytes of the stream have become lines.
+    var offset: Int64 { window.offset }
+
+    /// The next line without its end, valid until the next call; nil if it is not complete. The rest behind the last line
+    /// end is `rest()`.
+    mutating func next() throws -> UnsafeRawBufferPointer? {
+        guard isReady() else { return nil }
+        let bytes = window.bytes
+        let feed = lineFeed.find(0x0A, in: bytes)
+        if ends == .any {
+            // No further than the LF, which is near.
+            let before = UnsafeRawBufferPointer(rebasing: bytes[..<(feed ?? bytes.count)])
+            if let found = carriageReturn.find(0x0D, in: before) {
+                return try line(bytes, found, marks: endMarks(after: found, in: bytes))
+            }
+        }
+        guard let end = feed else {
+            if bytes.count > limit { throw tooLong() }
+            return nil
+        }
+        return try line(bytes, end, marks: 1)
+    }
+
+    /// What stands behind the last line end; nil if there is nothing.
+    mutating func rest() throws -> UnsafeRawBufferPointer? {
+        guard isFinished, isReady(), window.count > 0 else { return nil }
+        return try line(window.bytes, window.count, marks: 0)
+    }
+
+    private mutating func line(
+        _ bytes: UnsafeRawBufferPointer, _ end: Int, marks: Int
+    ) throws -> UnsafeRawBufferPointer {
+        if end > limit { throw tooLong() }
+        lineStart = window.offset
+        consume(end + marks)
+        lineCount += 1
+        return UnsafeRawBufferPointer(rebasing: bytes[..<end])
+    }
+
+    private mutating func endMarks(after end: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        if end + 1 < bytes.count { return bytes[end + 1] == 0x0A ? 2 : 1 }
+        // The line is complete; if an LF comes next, it belongs to its end.
+        skipsLineFeed = true
+        return 1
+    }
+
+    private mutating func consume(_ size: Int) {
+        window.consume(size)
+        lineFeed.consume(size)
+        carriageReturn.consume(size)
+    }
+
+    /// Removes what stands before a line: a byte order mark at the very beginning, the LF of a CR LF that was split. False
+    /// if more bytes are needed for that.
+    @inline(__always)
+    private mutating func isReady() -> Bool {
+        if !needsByteOrderMarkCheck, !skipsLineFeed { return true }
+        return prepare()
+    }
+
+    private mutating func prepare() -> Bool {
+        if needsByteOrderMarkCheck {
+            let bytes = window.bytes
+            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            let isPrefix = zip(bytes, mark).allSatisfy { $0 == $1 }
+            if isPrefix, bytes.count < 3, !isFinished { return false }
+            needsByteOrderMarkCheck = false
+            if isPrefix, bytes.count >= 3 { consume(3) }
+        }
+        if skipsLineFeed {
+            guard let first = window.bytes.first else { return false }
+            skipsLineFeed = false
+            if first == 0x0A { consume(1) }
+        }
+        return true
+    }
+
+    private func tooLong() -> StreamingError {
+        StreamingError(
+            .elementTooLong, "a line is longer than the limit of \(limit) bytes", byte: window.offset,
+            element: lineCount + 1)
+    }
+}

@@ -1,0 +1,336 @@
+import Errand
+import ErrandEssentials
+import ErrandStreaming
+import ErrandSystemTransport
+import ErrandTesting
+import Testing
+
+/// The HTML standard, section 9.2.3: connecting, failing, connecting again.
+@Suite("Connecting to an event stream, and again", .timeLimit(.minutes(10))) struct ReconnectionTests {
+    private let server: TestServer
+    private let agent: NetworkAgent
+
+    init() throws {
+        server = try TestServer()
+        agent = NetworkAgent(baseURL: server.url, transport: .system)
+    }
+
+    private static func numbered(_ range: ClosedRange<Int>) -> [TestEvent] {
+        range.map { TestEvent("event \($0)", id: "\($0)") }
+    }
+
+    @Test("the request asks for an event stream past caches, without an id at first")
+    func head() async throws {
+        server.on("/feed", .events("a"))
+        #expect(try await agent.events(Call(.get, "feed"), EventOptions()).all().map(\.data) == ["a"])
+        let request = try await server.nextRequest()
+        #expect(request.headers["Accept"] == "text/event-stream" && request.headers["Cache-Control"] == "no-cache")
+        #expect(!request.headers.contains("Last-Event-ID"))
+    }
+
+    @Test("headers of the request itself stay, and a first id may be given")
+    func ownHeaders() async throws {
+        server.on("/feed", .events("a"))
+        let call = Call<HTTPBody>(.get, "feed") {
+            $0.headers = ["Accept": "text/event-stream, text/plain", "Cache-Control": "no-store", "X-A": "1"]
+        }
+        _ = try await agent.events(call, EventOptions(lastEventID: "…7")).all()
+        let request = try await server.nextRequest()
+        #expect(request.headers["Accept"] == "text/event-stream, text/plain")
+        #expect(request.headers["Cache-Control"] == "no-store" && request.headers["X-A"] == "1")
+        #expect(request.headers["Last-Event-ID"] == "…7")
+    }
+
+    @Test("after the end of a connection the request is sent again with the id of the last event, until 204")
+    func reconnecting() async throws {
+        server.enqueue(
+            .events(TestEvent("a", id: "1"), "b"), .events(TestEvent("c")), .events(TestEvent("d", id: "")),
+            .events(.raw("id: 9\n\ndata: lost")), .events([]), .status(204))
+        let stream = agent.events(GetFeed())
+        let events = try await stream.all()
+        #expect(events.map(\.data) == ["a", "b", "c", "d"])
+        #expect(events.map(\.id) == ["1", "1", "1", ""])
+        #expect(server.received.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1", nil, "9", "9"])
+        #expect(stream.lastEventID == "9")
+        guard case .closed(nil) = stream.state else { return _ = Issue.record("\(stream.state)") }
+    }
+
+    @Test("an id of characters beyond ASCII goes over the wire as UTF-8")
+    func unicodeID() async throws {
+        server.enqueue(.events(TestEvent("a", id: "…豆")), .status(204))
+        _ = try await agent.events(GetFeed()).all()
+        #expect(server.received.last?.headers["Last-Event-ID"] == "…豆")
+    }
+
+    @Test("an id that no header can hold ends the stream instead of beginning it anew")
+    func controlCharacters() async throws {
+        server.enqueue(.events(.raw("id: a\u{1}b\ndata: x\n\n")), .status(204))
+        let seen = Collected<String>()
+        let error = await #expect(throws: StreamingError.self) {
+            for try await event in agent.events(GetFeed()) { seen.add(event.data) }
+        }
+        #expect(error?.code == .unusableEventID && seen.all == ["x"] && server.received.count == 1)
+    }
+
+    @Test("a request that does not say so is not sent again", arguments: [true, false])
+    func once(breaks: Bool) async throws {
+        let events = TestResponse.events(TestEvent("a", id: "1"), "b")
+        server.on("/feed", breaks ? events.closing(afterBodyBytes: 30) : events)
+        let seen = Collected<String>()
+        do {
+            for try await event in agent.events(Call(.post, "feed", body: .json(["q": 1])), EventOptions()) {
+                seen.add(event.data)
+            }
+            #expect(!breaks)
+        } catch let error as ErrandError { #expect(breaks && error.isRetryable) }
+        #expect(seen.all == (breaks ? ["a"] : ["a", "b"]) && server.received.count == 1)
+    }
+
+    @Test("a POST that says so is sent again with its body")
+    func post() async throws {
+        struct Ask: EventRequest {
+            var method: HTTPMethod { .post }
+            var path: String { "feed" }
+            var body: RequestBody { .json(["hello": "world"]) }
+            var eventOptions: EventOptions { EventOptions(reconnection: Reconnection(delay: .zero)) }
+        }
+        server.enqueue(.events("a").closing(afterBodyBytes: 15), .status(204))
+        #expect(try await agent.events(Ask()).all().map(\.data) == ["a"])
+        #expect(server.received.map(\.method) == [.post, .post])
+        #expect(Set(server.received.map(\.body)) == [Data(#"{"hello":"world"}"#.utf8)])
+    }
+
+    @Test("a body that can be read once is not sent again")
+    func bodyOnce() async throws {
+        server.on("/feed", .events("a"))
+        let body = RequestBody.stream(HTTPBody(stream: "x"))
+        let call = Call<HTTPBody>(.post, "feed", body: body)
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.events(call, EventOptions(reconnection: Reconnection(delay: .zero))).all()
+        }
+        #expect(error?.code == .bodyNotReplayable && server.received.count == 1)
+    }
+
+    @Test(
+        "another status than 200 ends the stream with an error, and is not asked again",
+        arguments: [201, 205, 206, 210, 299, 400, 404, 410, 500, 502, 503, 504])
+    func statuses(status: Int) async throws {
+        server.on("/feed", .events("a").status(status))
+        let error = await #expect(throws: ErrandError.self) { try await agent.events(GetFeed()).all() }
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == status)
+        #expect(server.received.count == 1)
+    }
+
+    @Test(
+        "only text/event-stream is an event stream",
+        arguments: [
+            ("text/event-stream", true), ("text/event-stream; charset=utf-8", true), ("Text/Event-Stream;", true),
+            ("text/event-stream;bogus", true), ("text/event-stream;charset=windows-1252", true),
+            ("text/event-stream bogus", false), ("text/plain", false), ("text/x-bogus", false),
+            ("application/json", false), ("x bogus", false), ("", false),
+        ])
+    func types(type: String, isAccepted: Bool) async throws {
+        server.on("/feed") { _ in
+            var response = TestResponse.events("…")
+            response.headers = type.isEmpty ? [:] : ["Content-Type": type]
+            return response
+        }
+        let stream = agent.events(Call(.get, "feed"), EventOptions())
+        if isAccepted {
+            #expect(try await stream.all().map(\.data) == ["…"])
+        } else {
+            let error = await #expect(throws: ErrandError.self) { try await stream.all() }
+            #expect(error?.code == .unacceptableContentType)
+        }
+    }
+
+    @Test(
+        "redirects are followed, and the next connection begins at the first URL", arguments: [301, 302, 303, 307, 308])
+    func redirects(status: Int) async throws {
+        server.on("/feed") { request in
+            request.headers.contains("Last-Event-ID") ? .status(204) : .redirect(to: "/moved", status: status)
+        }
+        server.on("/moved", .events(TestEvent("a", id: "1")))
+        #expect(try await agent.events(GetFeed()).all().map(\.data) == ["a"])
+        #expect(server.received.map(\.path) == ["/feed", "/moved", "/feed"])
+    }
+
+    @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
+    func failures() async throws {
+        server.enqueueConnections(.reset, .reset)
+        server.on("/feed", .resumableEvents(Self.numbered(1...2)))
+        let patient = EventOptions(reconnection: Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: 9))
+        #expect(try await agent.events(GetFeed(eventOptions: patient)).all().count == 2)
+        server.stop()
+        let impatient = EventOptions(reconnection: Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: 3))
+        let stream = agent.events(GetFeed(eventOptions: impatient))
+        let attempts = Collected<Int>()
+        let watching = Task {
+            for await state in stream.states { if case .connecting(let attempt) = state { attempts.add(attempt) } }
+        }
+        let error = await #expect(throws: ErrandError.self) { try await stream.all() }
+        await watching.value
+        #expect(error?.code == .cannotConnect && attempts.all == [1, 2, 3, 4])
+    }
+
+    @Test("statuses that the request allows are asked again, and Retry-After is respected")
+    func retryAfter() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/feed", answer: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        let options = EventOptions(reconnection: Reconnection(delay: .seconds(1), jitter: 0, statuses: [503]))
+        let stream = agent.events(GetFeed(eventOptions: options))
+        let reading = Task { try await stream.all() }
+        try await time.waitForSleepers()
+        #expect(time.nextWake == time.now.advanced(by: .seconds(7)))
+        time.advance(by: .seconds(7))
+        try await time.waitForSleepers()
+        #expect(time.nextWake == time.now.advanced(by: .seconds(1)))
+        time.advance(by: .seconds(1))
+        #expect(try await reading.value.map(\.data) == ["a"])
+    }
+
+    @Test(
+        "retry: sets the wait, also for later connections; what is no number is ignored",
+        arguments: [
+            ("retry: 500\n\n", 500), ("retry:0\n", 0), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
+            ("retry: 1e3\n", 3000), ("retry\n", 3000), ("retry: 1 \n", 3000), ("retry:  5\n", 3000),
+            ("retry: ٣\n", 3000), ("retry: 007\n", 7), ("retry: 500\nretry: x\n", 500), ("retry: 5", 3000),
+            ("retry: 99999999999999999999999999\n", 86_400_000), ("", 3000),
+        ])
+    func retryField(text: String, milliseconds: Int) async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/feed", answer: .events(["x", .raw(text)]), .events([.comment()]), .status(204))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(jitter: 0))))
+        let reading = Task { try await stream.all() }
+        for _ in 0..<2 where milliseconds > 0 {
+            try await time.waitForSleepers()
+            #expect(time.nextWake == time.now.advanced(by: .milliseconds(milliseconds)))
+            guard case .waiting(let instant, nil) = stream.state else { return _ = Issue.record("\(stream.state)") }
+            time.advance(to: instant)
+        }
+        #expect(try await reading.value.map(\.data) == ["x"])
+    }
+
+    @Test("while no connection brings anything the wait doubles up to its limit, and begins anew after that")
+    func backoff() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        let lost = StubAnswer.failure(ErrandError(.cannotConnect, "refused"))
+        stub.on("/feed", answer: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        let rule = Reconnection(delay: .seconds(1), maximumDelay: .seconds(10), jitter: 0)
+        let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
+        let reading = Task { try await stream.all() }
+        for seconds in [1, 2, 4, 8, 10, 10, 1, 1] {
+            try await time.waitForSleepers()
+            #expect(time.nextWake == time.now.advanced(by: .seconds(seconds)))
+            time.advance(by: .seconds(seconds))
+        }
+        #expect(try await reading.value.map(\.data) == ["a"])
+    }
+
+    @Test("jitter makes a wait longer by a part at most, never shorter")
+    func jitter() async throws {
+        var waits: Set<ContinuousClock.Instant> = []
+        for _ in 0..<20 {
+            let time = ManualTimeSource()
+            let stub = StubTransport()
+            stub.on("/feed", answer: .events([]))
+            let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+            let rule = Reconnection(delay: .seconds(4), jitter: 0.5)
+            let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
+            try await time.waitForSleepers()
+            let wait = try #require(time.nextWake).advanced(by: .zero)
+            #expect(time.now.duration(to: wait) >= .seconds(4) && time.now.duration(to: wait) <= .seconds(6))
+            waits.insert(wait)
+            reading.cancel()
+            _ = await reading.result
+        }
+        #expect(waits.count > 10)
+    }
+
+    @Test("silence counts as a lost connection; a comment is a heartbeat")
+    func silence() async throws {
+        let events = Self.numbered(1...2)
+        server.on("/feed") { request in
+            if request.headers["Last-Event-ID"] == nil {
+                return .events([events[0], .comment(), .comment()]).stalled(afterBodyBytes: 41)
+            }
+            return TestResponse.resumableEvents(events)
+        }
+        let options = EventOptions(reconnection: Reconnection(delay: .zero), silence: .milliseconds(300))
+        let stream = agent.events(GetFeed(eventOptions: options))
+        let errors = Collected<ErrandError.Code>()
+        let watching = Task {
+            for await state in stream.states {
+                if case .waiting(_, let error as ErrandError) = state { errors.add(error.code) }
+            }
+        }
+        #expect(try await stream.all().map(\.id) == ["1", "2"])
+        await watching.value
+        #expect(errors.all == [.timedOut])
+        let once = agent.events(Call(.get, "feed"), EventOptions(silence: .milliseconds(100)))
+        let error = await #expect(throws: ErrandError.self) { try await once.all() }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test("the states of a stream are seen in their order")
+    func states() async throws {
+        server.enqueue(.events("a"), .status(204))
+        let stream = agent.events(GetFeed())
+        guard case .idle = stream.state else { return _ = Issue.record("\(stream.state)") }
+        let states = stream.states
+        _ = try await stream.all()
+        var names: [String] = []
+        for await state in states {
+            switch state {
+            case .idle: names.append("idle")
+            case .connecting(let attempt): names.append("connecting \(attempt)")
+            case .open(let response): names.append("open \(response.status)")
+            case .waiting(_, let error): names.append("waiting \(error == nil)")
+            case .closed(let error): names.append("closed \(error == nil)")
+            }
+        }
+        #expect(names == ["idle", "connecting 1", "open 200", "waiting true", "connecting 2", "closed true"])
+        #expect(stream.response?.status == 200 && stream.response?.body.length == 0)
+        for await state in stream.states { if case .closed = state { names = [] } }
+        #expect(names.isEmpty)
+    }
+
+    @Test("a stream can be made to connect again, from an open connection and from a wait")
+    func restarting() async throws {
+        let gate = Gate()
+        server.enqueue(.events(TestEvent("a", id: "1"), "x").waiting(for: gate, afterBodyBytes: 30))
+        server.enqueue(.events(TestEvent("b", retry: .seconds(3600))), .events("c"), .status(204))
+        let stream = agent.events(GetFeed(eventOptions: .reconnecting))
+        stream.reconnect()
+        let states = stream.states
+        let restarting = Task {
+            for await state in states {
+                if case .waiting = state { stream.reconnect() }
+            }
+        }
+        let seen = Collected<String>()
+        for try await event in stream {
+            seen.add(event.data)
+            if event.data == "a" { stream.reconnect() }
+        }
+        await restarting.value
+        #expect(seen.all == ["a", "b", "c"])
+        #expect(server.received.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1", "1"])
+        gate.open()
+    }
+
+    @Test("a stream has one reader")
+    func oneReader() async throws {
+        server.on("/feed", .events("a"))
+        let stream = agent.events(Call(.get, "feed"), EventOptions())
+        _ = try await stream.all()
+        let error = await #expect(throws: StreamingError.self) { try await stream.all() }
+        #expect(error?.code == .alreadyRead && server.received.count == 1)
+    }
+}
