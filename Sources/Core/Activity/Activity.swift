@@ -38,6 +38,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var isAccepted = false
         var progress = TransferProgress()
         var attempts = 0
+        var finalFailures = 0
         var lastSent: HTTPRequest?
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
@@ -144,6 +145,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             return state.attempts
         }
     }
+
+    var finalFailures: Int { state.withLock { $0.finalFailures } }
+    func declareFailureFinal() { state.withLock { $0.finalFailures += 1 } }
 
     /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }

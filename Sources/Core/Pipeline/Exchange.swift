@@ -8,6 +8,8 @@ public struct Exchange: Sendable {
     // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs no
     // copy, and frames stay small.
     private var fields: [Fields]
+    /// The stage in which the filter stands that sees this.
+    public internal(set) var stage = FilterStages.call
 
     struct Fields {
         let request: any Request
@@ -19,7 +21,6 @@ public struct Exchange: Sendable {
         var activity: Activity
         let settings: PipelineSettings
         var trust = OriginTrust()
-        var stage = FilterStages.call
         var attempt = 1
         var hop = 1
         var reportsProgress = true
@@ -76,8 +77,6 @@ public struct Exchange: Sendable {
     }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
-    /// The stage in which the filter stands that sees this.
-    public var stage: FilterStages { fields[0].stage }
     /// Which attempt this is, from 1: each `next` below the call filters is one.
     public var attempt: Int { fields[0].attempt }
     /// Which request on the wire within the attempt, from 1: redirects count.
@@ -90,6 +89,19 @@ public struct Exchange: Sendable {
 
     /// The clock to wait by.
     public var time: any TimeSource { activity.time }
+
+    /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends later.
+    public var deadline: ContinuousClock.Instant? { activity.deadline }
+
+    /// How many failures of this call a filter has declared final; see ``declareFailureFinal()``.
+    public var finalFailures: Int { activity.finalFailures }
+
+    /// Declares the failure that the filter passes on final: it was repeated as often as it may be.
+    ///
+    /// Filters that repeat requests may stand within one another, such as a retry around a download. Of these the innermost
+    /// that can repeats: one further out compares ``finalFailures`` before and after `next`, and passes a failure on if it
+    /// has grown.
+    public func declareFailureFinal() { activity.declareFailureFinal() }
 
     /// The checks that run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity) }

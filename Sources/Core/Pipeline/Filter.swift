@@ -24,6 +24,10 @@ public protocol Filter: Sendable {
     /// What it does, in a few words, for ``NetworkAgent/explain(_:options:)``; the name of its type by default. Never a
     /// secret.
     var explanation: String { get }
+    /// What is wrong with running after `outer`, a filter further out, for ``NetworkAgent/explain(_:options:)``: a clause
+    /// without a full stop, such as "each attempt would be hedged twice". Nil by default; what traits say need not be
+    /// repeated.
+    func orderProblem(after outer: any Filter) -> String?
     /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's actor.
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse
 }
@@ -35,12 +39,14 @@ extension Filter {
     public var traits: FilterTraits { [] }
     /// The name of the type.
     public var explanation: String { "\(type(of: self))" }
+    /// Nil.
+    public func orderProblem(after outer: any Filter) -> String? { nil }
 }
 
 /// The places on the way of a request where filters stand.
 ///
 /// ```
-/// call filters → redirects → hop filters → transport
+/// call filters → redirects → hop filters → wire filters → transport
 /// ```
 public struct FilterStages: OptionSet, Sendable, Hashable {
     /// The bits.
@@ -53,6 +59,9 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     /// Once for each request on the wire, so for each redirect and each retry: cookies, credentials, an HTTP cache.
     /// A filter for both stages finds its place in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
+    /// Once for each request that reaches the transport, after all hop filters wherever they stand in the array: limits
+    /// of a host, a breaker, faults of a test. What an HTTP cache responds to never gets here.
+    public static let wire = FilterStages(rawValue: 4)
 }
 
 /// A filter made of a closure.

@@ -40,7 +40,9 @@ enum FilterOrder {
         for (index, outer) in filters.enumerated() {
             for (place, inner) in filters.enumerated().dropFirst(index + 1) {
                 if index < redirects, place > redirects, inner.stages.contains(.call) { continue }
-                guard let problem = problem(outer.traits, inner.traits) else { continue }
+                guard let problem = problem(outer.traits, inner.traits) ?? inner.orderProblem(after: outer) else {
+                    continue
+                }
                 let text = "\(outer.explanation) runs before \(inner.explanation): \(problem)"
                 if !problems.contains(text) { problems.append(text) }
             }

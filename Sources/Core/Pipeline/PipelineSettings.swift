@@ -7,6 +7,8 @@ import ErrandEssentials
 final class PipelineSettings: Sendable {
     let configuration: AgentConfiguration
     let transport: any Transport
+    /// Those of the configuration, with the members of groups in their places.
+    let filters: [any Filter]
     /// All that a request passes which brings no filter of its own.
     let steps: [any Filter]
     private let base: Result<BaseURL, any Error>
@@ -15,7 +17,8 @@ final class PipelineSettings: Sendable {
     init(_ configuration: AgentConfiguration, transport: any Transport) {
         self.configuration = configuration
         self.transport = transport
-        steps = RequestPipeline.steps(configuration.filters, transport)
+        filters = configuration.filters.ungrouped()
+        steps = RequestPipeline.steps(filters, transport)
         base = Result { try BaseURL(configuration.baseURL) }
         namedBases = configuration.namedBaseURLs.mapValues { text in Result { try BaseURL(text) } }
     }

@@ -8,7 +8,8 @@ struct RedirectStep: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let policy = exchange.request.redirects ?? exchange.settings.configuration.redirects
-        var exchange = exchange.with { ($0.attempt, $0.stage, $0.hop) = ($0.activity.countAttempt(), .hop, 1) }
+        var exchange = exchange.with { ($0.attempt, $0.hop) = ($0.activity.countAttempt(), 1) }
+        exchange.stage = .hop
         while true {
             let response = try await next(exchange)
             guard policy.maximumHops > 0, let target = try redirect(response, from: exchange.http, policy) else {

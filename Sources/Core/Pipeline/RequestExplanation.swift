@@ -15,13 +15,21 @@ import ErrandSupport
 public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// One step of the way.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// Once for a call, or once for each request on the wire.
+        /// Once for a call, once for each hop, or once for each request that reaches the transport.
         public let stage: FilterStages
         /// What the step says about itself.
         public let text: String
 
         /// Stage and text, in one line.
-        public var description: String { (stage == .call ? "call  " : "hop   ") + text }
+        public var description: String {
+            let name =
+                switch stage {
+                case .call: "call  "
+                case .wire: "wire  "
+                default: "hop   "
+                }
+            return name + text
+        }
     }
 
     /// The request as it is built, before the filters; the error if it cannot be.
@@ -57,10 +65,13 @@ extension RequestExplanation {
             try http.validate()
             return http
         }
-        let all = RequestPipeline.steps(of: described, callFilters, tags, settings)
+        let marked = RequestPipeline.steps(of: described, callFilters, tags, settings)
+        let wire = marked.firstIndex { $0 is WireStageStep } ?? marked.endIndex
+        let all = marked.filter { !($0 is WireStageStep) }
         let redirects = all.firstIndex { $0 is RedirectStep } ?? all.endIndex
         steps = all.enumerated().map { index, filter in
-            Step(stage: index <= redirects ? .call : .hop, text: Self.text(of: filter, described, settings))
+            let stage: FilterStages = index <= redirects ? .call : index < wire || filter is WireStep ? .hop : .wire
+            return Step(stage: stage, text: Self.text(of: filter, described, settings))
         }
         problems = FilterOrder.problems(all)
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.configuration.decoder)

@@ -66,13 +66,18 @@ struct RequestPipeline: Sendable {
         let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
         let own = required + request.filters + callFilters + tagged
-        return own.isEmpty ? settings.steps : steps(settings.configuration.filters + own, settings.transport)
+        return own.isEmpty ? settings.steps : steps(settings.filters + own.ungrouped(), settings.transport)
     }
 
+    /// The steps of filters without groups.
     static func steps(_ filters: [any Filter], _ transport: any Transport) -> [any Filter] {
-        filters.filter { $0.stages.contains(.call) }
-            + [RedirectStep()]
-            + filters.filter { $0.stages.contains(.hop) }
-            + [WireStep(transport: transport)]
+        var steps = filters.filter { $0.stages.contains(.call) }
+        steps.append(RedirectStep())
+        steps += filters.filter { $0.stages.contains(.hop) }
+        let wire = filters.filter { $0.stages.contains(.wire) }
+        if !wire.isEmpty { steps.append(WireStageStep()) }
+        steps += wire
+        steps.append(WireStep(transport: transport))
+        return steps
     }
 }

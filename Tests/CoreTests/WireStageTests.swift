@@ -1,0 +1,105 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+@Suite("Wire filters and groups") struct WireStageTests {
+    private struct Group: FilterGroup {
+        var filters: [any Filter]
+    }
+
+    private struct Named: Filter {
+        var explanation: String
+        var stages = FilterStages.call
+        var conflict: String?
+
+        func orderProblem(after outer: any Filter) -> String? { outer is Named ? conflict : nil }
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+    }
+
+    private func agent(_ filters: [any Filter], _ transport: StubTransport = .stub(.text("x"))) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: transport, filters: filters)
+    }
+
+    @Test("a wire filter runs after all hop filters, wherever it stands, and knows its stage")
+    func order() async throws {
+        let log = Log<String>()
+        let wire = ClosureFilter(.wire) { exchange, next in
+            log.add(exchange.stage == .wire ? "wire" : "elsewhere")
+            return try await next(exchange)
+        }
+        let agent = agent([wire, Signpost(name: "hop", log: log, stages: .hop), Signpost(name: "call", log: log)])
+        let own = Signpost(name: "own hop", log: log, stages: .hop)
+        _ = try await agent.send(Plain { $0.filters = [own] })
+        #expect(log.all == ["call>", "hop>", "own hop>", "wire", "<own hop", "<hop", "<call"])
+    }
+
+    @Test("a wire filter sees each hop, and nothing of what a hop filter responds to by itself")
+    func hops() async throws {
+        let log = Log<String>()
+        let stub = StubTransport()
+        stub.on("/v1/plain", answer: .redirect(to: "/end"))
+        stub.on("/end", answer: .text("end"))
+        let wire = ClosureFilter(.wire) { exchange, next in
+            log.add(exchange.http.url.path())
+            return try await next(exchange)
+        }
+        _ = try await agent([wire], stub).send(Plain())
+        #expect(log.all == ["/v1/plain", "/end"])
+
+        let store = ClosureFilter(.hop) { exchange, _ in HTTPResponse(url: exchange.http.url, status: 200) }
+        _ = try await agent([wire, store], stub).send(Plain())
+        #expect(log.count == 2)
+    }
+
+    @Test("a group's members stand in its place, each in its own stage, and groups may stand in groups")
+    func groups() async throws {
+        let log = Log<String>()
+        func sign(_ name: String, _ stages: FilterStages = .call) -> Signpost {
+            Signpost(name: name, log: log, stages: stages)
+        }
+        let group = Group(filters: [sign("wire", .wire), Group(filters: [sign("b"), sign("hop", .hop)]), sign("c")])
+        let agent = agent([sign("a"), group, sign("d")])
+        _ = try await agent.send(Plain { $0.filters = [Group(filters: [sign("e")])] })
+        #expect(log.all.filter { $0.hasSuffix(">") } == ["a>", "b>", "c>", "d>", "e>", "hop>", "wire>"])
+    }
+
+    @Test("explain shows wire filters and the members of groups in their places")
+    func explanation() {
+        let group = Group(filters: [Named(explanation: "limits", stages: .wire), Named(explanation: "repeats")])
+        let steps = agent([group, Named(explanation: "cookies", stages: .hop)]).explain(Plain()).steps
+        #expect(
+            steps.map(\.description) == [
+                "call  repeats", "call  redirects, at most 20", "hop   cookies", "wire  limits",
+                "hop   transport StubTransport",
+            ])
+    }
+
+    @Test("explain repeats what a filter says against one further out")
+    func conflicts() {
+        let (outer, inner) = (Named(explanation: "one"), Named(explanation: "two", conflict: "they do the same"))
+        #expect(agent([outer, inner]).explain(Plain()).problems == ["one runs before two: they do the same"])
+        #expect(agent([inner, outer]).explain(Plain()).problems.isEmpty)
+    }
+
+    @Test("a filter knows the deadline of the call, and whether a failure is final")
+    func deadline() async throws {
+        let time = ManualTimeSource()
+        let log = Log<String>()
+        let inner = ClosureFilter { exchange, next in
+            exchange.declareFailureFinal()
+            return try await next(exchange)
+        }
+        let outer = ClosureFilter { exchange, next in
+            let left = exchange.deadline.map { exchange.time.now.duration(to: $0) }
+            let before = exchange.finalFailures
+            let response = try await next(exchange)
+            log.add("\(left.map { "\($0)" } ?? "none"), \(exchange.finalFailures - before)")
+            return response
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")), filters: [outer, inner], time: time)
+        _ = try await agent.send(Plain { $0.deadline = .seconds(7) })
+        _ = try await agent.send(Plain())
+        #expect(log.all == ["7.0 seconds, 1", "none, 1"])
+    }
+}
