@@ -53,6 +53,7 @@ let modules: [Target] = [
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Recording"),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
+    plugin("Retry"),
     plugin(
         "SystemTransport",
         needs: [
@@ -164,6 +165,8 @@ let suites: [Target] = [
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming", "ErrandSystemTransport",
             "ErrandURLSessionTransport",
         ]),
+        "RetryTests",
+        needs: ["ErrandCache", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport", "ErrandURLFilters"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),

@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// A filter that stands for several, each in its own stage, at its place in the array.
 ///
 /// ```swift

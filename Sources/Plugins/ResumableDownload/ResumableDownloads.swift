@@ -36,6 +36,8 @@ public struct ResumableDownloads: Filter {
         guard let request = exchange.request as? any DownloadRequest,
             exchange.tags[DownloadOwner.self] != exchange.activity.id
         else { return try await next(exchange) }
+        // It repeats what may be repeated; a retry further out leaves a failure as it is.
+        defer { exchange.declareFailureFinal() }
         let options = request.downloadOptions ?? options
         let order = try DownloadOrder(request, exchange, options)
         return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {

@@ -84,6 +84,8 @@ struct DownloadRun: Sendable {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
+            // A retry further in may have repeated in vain what failed.
+            let finalFailures = exchange.finalFailures
             let failure: any Error
             do {
                 switch try await attempt(state.plan) {
@@ -101,7 +103,7 @@ struct DownloadRun: Sendable {
                     continue
                 case .refused(let response):
                     let madeProgress = state.mark.rises(to: file)
-                    guard isRepeatable,
+                    guard isRepeatable, exchange.finalFailures == finalFailures,
                         let wait = state.retry.wait(
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
@@ -134,7 +136,8 @@ struct DownloadRun: Sendable {
             try Task.checkCancellation()
             if failure is DownloadPause { continue }
             let madeProgress = state.mark.rises(to: file)
-            guard isRepeatable, failure.isTemporary, let wait = state.retry.wait(madeProgress: madeProgress)
+            guard isRepeatable, failure.isTemporary, exchange.finalFailures == finalFailures,
+                let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
             if madeProgress { state.otherPlace = nil }
             try await pause(for: wait, after: state.retry, because: DownloadNotice.reason(for: failure))

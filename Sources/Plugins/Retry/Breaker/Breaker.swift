@@ -1,0 +1,82 @@
+public import Errand
+
+/// Sends nothing to a host that is down: once too many requests to it have failed, further ones throw
+/// ``ResilienceError/Code/breakerOpen`` at once, until one probe succeeds.
+///
+/// ```swift
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .breaker])
+/// ```
+///
+/// It stands before the transport, so that each attempt counts, and a cache may still respond while it is open. While it is half
+/// open one request goes to the host, and the others are refused; a probe that is cancelled leaves its place to the next one.
+/// Cancelled requests count neither way. A host is a name with a port.
+public struct Breaker: Filter {
+    /// When it opens, and for how long.
+    public let policy: BreakerPolicy
+    private let states: HostTable<BreakerState>
+
+    /// Makes a breaker; agents that share it share what it knows of each host.
+    public init(_ policy: BreakerPolicy = BreakerPolicy()) {
+        self.policy = policy
+        states = HostTable(isIdle: { $0.isIdle }, make: { BreakerState($0, policy) })
+    }
+
+    /// ``FilterStages/wire``
+    public var stages: FilterStages { .wire }
+
+    /// What opens it, in numbers.
+    public var explanation: String {
+        let percent = (policy.failureShare * 100).rounded()
+        let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
+        return "breaker: opens if \(share) of \(policy.minimumRequests) requests or more to a host fail"
+    }
+
+    /// A timeout or faults around it are in the wrong place.
+    public func orderProblem(after outer: any Filter) -> String? {
+        switch outer {
+        case is AttemptTimeout: "an attempt that takes too long is cancelled, and does not count as a failure"
+        case is FaultInjection: "what is injected is not seen by the breaker"
+        default: nil
+        }
+    }
+
+    /// Refuses, or sends and takes in the result.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let state = states.value(for: exchange.http.url)
+        let time = exchange.time
+        let ticket = try state.enter(at: time.now)
+        do {
+            let response = try await next(exchange)
+            leave(state, ticket, result(of: response), exchange)
+            return response
+        } catch {
+            leave(state, ticket, result(of: error), exchange)
+            throw error
+        }
+    }
+
+    private func leave(
+        _ state: BreakerState, _ ticket: BreakerState.Ticket, _ result: BreakerState.Result, _ exchange: Exchange
+    ) {
+        if let change = state.leave(ticket, result, at: exchange.time.now) { exchange.note("breaker", change) }
+    }
+
+    private func result(of response: HTTPResponse) -> BreakerState.Result {
+        guard policy.statuses.contains(response.status) else { return .success }
+        return response.headers.contains(RetryAfterField.name) ? .neither : .failure
+    }
+
+    private func result(of error: any Error) -> BreakerState.Result {
+        if error.isCancellation || Task.isCancelled { return .neither }
+        guard let error = error as? ErrandError else { return .neither }
+        return policy.errors.contains(error.code) ? .failure : .neither
+    }
+}
+
+extension Filter where Self == Breaker {
+    /// `filters: [.retry, .breaker]`
+    public static var breaker: Breaker { Breaker() }
+
+    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`
+    public static func breaker(_ policy: BreakerPolicy) -> Breaker { Breaker(policy) }
+}

@@ -1,0 +1,115 @@
+import Errand
+import Synchronization
+
+/// The breaker of one host: closed, open, or half open with one probe on its way.
+final class BreakerState: Sendable {
+    /// What a request was sent as; its result counts only for the phase that it was sent in.
+    struct Ticket: Sendable {
+        fileprivate let generation: Int
+    }
+
+    enum Result { case success, failure, neither }
+
+    private enum Phase {
+        case closed
+        case open(until: ContinuousClock.Instant)
+        case probing
+    }
+
+    private struct State {
+        var phase = Phase.closed
+        var generation = 0
+        var pause: Duration?
+        var results = ResultWindow()
+
+        mutating func enter(_ phase: Phase) {
+            self.phase = phase
+            generation += 1
+            results = ResultWindow()
+        }
+    }
+
+    let host: String
+    private let policy: BreakerPolicy
+    private let state = Mutex(State())
+
+    init(_ host: String, _ policy: BreakerPolicy) { (self.host, self.policy) = (host, policy) }
+
+    var isIdle: Bool { state.withLock { if case .closed = $0.phase { true } else { false } } }
+
+    /// Lets a request through, or throws ``ResilienceError``.
+    func enter(at now: ContinuousClock.Instant) throws -> Ticket {
+        try state.withLock { state in
+            switch state.phase {
+            case .closed: break
+            case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is on its way")
+            case .open(let until):
+                guard now >= until else {
+                    let remaining = now.duration(to: until)
+                    throw ResilienceError(
+                        .breakerOpen, host: host, remaining: remaining, "too many requests to it have failed")
+                }
+                state.enter(.probing)
+            }
+            return Ticket(generation: state.generation)
+        }
+    }
+
+    /// Takes in a result. Returns the new phase in words if it has changed.
+    func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> String? {
+        state.withLock { state in
+            guard ticket.generation == state.generation else { return nil }
+            switch (state.phase, result) {
+            case (.probing, .success):
+                state.enter(.closed)
+                state.pause = nil
+                return "closed: the probe of \(host) succeeded"
+            case (.probing, .failure):
+                let pause = min((state.pause ?? basePause) * 2, longestPause)
+                state.pause = pause
+                state.enter(.open(until: now.advanced(by: pause)))
+                return "open for \(pause): the probe of \(host) failed"
+            case (.probing, .neither):
+                // Cancelled, for instance: the next request probes.
+                state.enter(.open(until: now))
+                return nil
+            case (.closed, .success), (.closed, .failure):
+                state.results.add(isFailure: result == .failure, at: now, window: policy.window)
+                guard result == .failure else { return nil }
+                let (all, failures) = state.results.counts
+                guard all >= policy.minimumRequests, Double(failures) >= policy.failureShare * Double(all) else {
+                    return nil
+                }
+                state.pause = basePause
+                state.enter(.open(until: now.advanced(by: basePause)))
+                return "open for \(basePause): \(failures) of \(all) requests to \(host) failed"
+            case (.closed, .neither), (.open, _):
+                return nil
+            }
+        }
+    }
+
+    private var basePause: Duration { min(max(policy.pause, .zero), longestPause) }
+    private var longestPause: Duration { min(max(policy.maximumPause, .zero), .seconds(3_155_760_000)) }
+}
+
+/// Results of the last period, in ten parts of it.
+struct ResultWindow {
+    private var parts: [(number: Int64, all: Int, failures: Int)] = []
+    private var begin: ContinuousClock.Instant?
+
+    var counts: (all: Int, failures: Int) { parts.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.failures) } }
+
+    mutating func add(isFailure: Bool, at now: ContinuousClock.Instant, window: Duration) {
+        let start = begin ?? now
+        begin = start
+        let tenth = max(window / 10, .milliseconds(1))
+        let number = Int64(min(max(0, start.duration(to: now) / tenth), 1e15))
+        if parts.last?.number != number {
+            parts.removeAll { $0.number <= number - 10 }
+            parts.append((number, 0, 0))
+        }
+        parts[parts.count - 1].all += 1
+        if isFailure { parts[parts.count - 1].failures += 1 }
+    }
+}

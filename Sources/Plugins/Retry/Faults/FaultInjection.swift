@@ -1,0 +1,114 @@
+public import Errand
+import Synchronization
+
+/// Lets a share of the requests fail or be slow, for tests and for a look at what an app makes of it.
+///
+/// ```swift
+/// let faults = FaultInjection(seed: 7, failing: 0.1, with: [.status(503), .error(.connectionLost)])
+/// let agent = NetworkAgent(baseURL: url, transport: .stub(.text("ok")), filters: [.standardResilience, faults])
+/// ```
+///
+/// What befalls the first, second, third request that arrives here is decided by the seed alone, so that a run can be
+/// repeated. It stands before the transport; in the array it comes last, so that retries, gates and breakers see what it
+/// does. Waits pass on the agent's `TimeSource`.
+public struct FaultInjection: Filter {
+    /// Whether, how and how often.
+    public let seed: UInt64
+    /// The share of the requests that fail, from 0 to 1.
+    public let failingShare: Double
+    /// How they fail; one of these each time.
+    public let faults: [Fault]
+    /// The share of the requests that are slow, from 0 to 1, failures included.
+    public let slowShare: Double
+    /// How much later a slow one is sent.
+    public let delay: Duration
+    private let applies: @Sendable (HTTPRequest) -> Bool
+    private let counter: Counter
+
+    private final class Counter: Sendable {
+        let value = Atomic<UInt64>(0)
+    }
+
+    /// Makes a filter.
+    ///
+    /// - Parameters:
+    ///   - seed: decides what befalls each request.
+    ///   - failing: the share of the requests that fail; none by default.
+    ///   - faults: how they fail; status 503 by default.
+    ///   - slow: the share of the requests that are slow; none by default.
+    ///   - delay: how much later a slow one is sent.
+    ///   - applies: which requests count; all by default.
+    public init(
+        seed: UInt64, failing: Double = 0, with faults: [Fault] = [.status(503)], slow: Double = 0,
+        by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+    ) {
+        (self.seed, failingShare, self.faults, slowShare) = (seed, failing, faults, slow)
+        (self.delay, self.applies, counter) = (delay, applies, Counter())
+    }
+
+    /// ``FilterStages/wire``
+    public var stages: FilterStages { .wire }
+
+    /// The seed.
+    public var explanation: String { "injects faults, seed \(seed)" }
+
+    /// Fails, waits, or passes the request on.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard applies(exchange.http) else { return try await next(exchange) }
+        var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
+        let (isSlow, fails, kind) = (dice.next() < slowShare, dice.next() < failingShare, dice.next())
+        if isSlow {
+            let wait = min(max(delay, .zero), .seconds(3_155_760_000))
+            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+        }
+        guard fails, !faults.isEmpty else { return try await next(exchange) }
+        let fault = faults[min(Int(kind * Double(faults.count)), faults.count - 1)]
+        exchange.note("fault", fault.description)
+        return try await fault.happen(to: exchange)
+    }
+}
+
+extension FaultInjection {
+    /// How a request fails.
+    public struct Fault: Sendable, CustomStringConvertible {
+        /// What happens, in words.
+        public let description: String
+        private let body: @Sendable (Exchange) async throws -> HTTPResponse
+
+        /// A response of this status without a body.
+        public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Fault {
+            Fault(description: "status \(status)") { exchange in
+                HTTPResponse(
+                    url: exchange.http.url, status: status, headers: headers, source: ResponseSource("fault injection"))
+            }
+        }
+
+        /// No response, but an error, such as `.error(.connectionLost)`.
+        public static func error(_ code: ErrandError.Code) -> Fault {
+            Fault(description: "\(code)") { _ in throw ErrandError(code, "injected") }
+        }
+
+        /// No response for as long as the request's timeout lasts; then `timedOut`.
+        public static let stall = Fault(description: "stall") { exchange in
+            let wait = min(max(exchange.timeout, .zero), .seconds(3_155_760_000))
+            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+            throw ErrandError(.timedOut, "injected: nothing was heard for \(exchange.timeout)")
+        }
+
+        func happen(to exchange: Exchange) async throws -> HTTPResponse { try await body(exchange) }
+    }
+}
+
+/// SplitMix64.
+private struct Dice {
+    var state: UInt64
+
+    /// From 0 to 1, without 1.
+    mutating func next() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((z ^ (z >> 31)) >> 11) / 9_007_199_254_740_992
+    }
+}

@@ -1,0 +1,111 @@
+public import Errand
+import ErrandEssentials
+
+/// Sends a second request when the first one is slower than 95 % of those before it, and takes the response that comes first.
+///
+/// ```swift
+/// let hedge = Hedge()
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
+/// ```
+///
+/// The loser is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests that may be sent
+/// twice, as ``RetryPolicy`` says, and whose body is kept in memory: no streams, no files. Both requests are attempts of
+/// the same activity. Install it after a retry and before what signs. To hedge some calls only, keep one and hand it to
+/// `CallOptions(filters: [hedge])`: it has to see calls before it can tell what is slow.
+public struct Hedge: Filter {
+    /// When a second request is sent.
+    public let policy: HedgePolicy
+    private let histories: HostTable<HedgeHistory>
+
+    /// Makes a filter; agents that share it share what it knows of each host.
+    public init(_ policy: HedgePolicy = HedgePolicy()) {
+        self.policy = policy
+        histories = HostTable(isIdle: { _ in true }, make: { _ in HedgeHistory(policy) })
+    }
+
+    /// What makes it send a second request, in numbers.
+    public var explanation: String {
+        func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
+        return "hedges what is slower than \(percent(policy.percentile)) % of the requests before it, "
+            + "at most \(percent(policy.share)) % of them"
+    }
+
+    /// A signature around it is in the wrong place, and so is another hedge.
+    public func orderProblem(after outer: any Filter) -> String? {
+        if outer is Hedge { return "each of the two requests would be hedged again" }
+        return outer.traits.contains(.signs) ? "both requests carry one signature, with its time" : nil
+    }
+
+    /// Sends once or twice, and returns the first good response.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard isEligible(exchange) else { return try await next(exchange) }
+        let history = histories.value(for: exchange.http.url)
+        let time = exchange.time
+        let start = time.now
+        guard let delay = history.begin() else {
+            let response = try await next(exchange)
+            if Self.isSample(response) { history.add(start.duration(to: time.now)) }
+            return response
+        }
+        let first = EagerTask { try await next(exchange) }
+        if first.isFinished {
+            let response = try await first.value
+            if Self.isSample(response) { history.add(start.duration(to: time.now)) }
+            return response
+        }
+        let race = HedgeRace(first)
+        Task {
+            let outcome = await first.result
+            let isGood = Self.isGood(outcome)
+            if race.finish(outcome, isGood: isGood), case .success(let response) = outcome, Self.isSample(response) {
+                history.add(start.duration(to: time.now))
+            }
+        }
+        // Slower than those before it, not as slow.
+        let limit = start.advanced(by: delay + .microseconds(1))
+        let timer = Task {
+            guard (try? await time.sleep(until: limit)) != nil, !race.isDecided else { return }
+            guard history.spend() else { return exchange.note("hedge", "none: the budget of the host is used up") }
+            let second = race.start {
+                exchange.note("hedge", "a second request, since there is no response after \(delay)")
+                return EagerTask { try await next(exchange) }
+            }
+            guard let second else { return history.refund() }
+            let outcome = await second.result
+            // The first one had taken this long at least.
+            let isGood = Self.isGood(outcome)
+            if race.finish(outcome, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
+        }
+        defer { timer.cancel() }
+        return try await race.value()
+    }
+
+    /// Whether the request may be sent twice at the same time.
+    private func isEligible(_ exchange: Exchange) -> Bool {
+        guard exchange.delivery == .data, exchange.http.body.isReplayable, !isForFile(exchange.request) else {
+            return false
+        }
+        return policy.isRepeatable ?? exchange.http.method.isIdempotent
+    }
+
+    /// Whether the output is the place of a file, which two requests would write at once.
+    private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
+
+    private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
+        guard case .success(let response) = outcome else { return false }
+        return response.status < 500 && response.status != 408 && response.status != 429
+    }
+
+    /// Whether the time of the response says something of the host.
+    private static func isSample(_ response: HTTPResponse) -> Bool {
+        isGood(.success(response)) && !response.source.isStored
+    }
+}
+
+extension Filter where Self == Hedge {
+    /// `filters: [.retry, .hedge]`
+    public static var hedge: Hedge { Hedge() }
+
+    /// `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`
+    public static func hedge(_ policy: HedgePolicy) -> Hedge { Hedge(policy) }
+}

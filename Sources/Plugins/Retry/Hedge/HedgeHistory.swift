@@ -1,0 +1,63 @@
+import Errand
+import Synchronization
+
+/// How long the last requests to one host took, and how many second ones it may get.
+final class HedgeHistory: Sendable {
+    private struct State {
+        var durations: [Duration] = []
+        var next = 0
+        var untilSorted = 0
+        var threshold: Duration?
+        /// Calls times share, less the second requests that were sent.
+        var tokens = 0.0
+    }
+
+    private let policy: HedgePolicy
+    private let state = Mutex(State())
+    private static let capacity = 256
+    private static let burst = 10.0
+
+    init(_ policy: HedgePolicy) { self.policy = policy }
+
+    /// Counts a call. Returns how long it may take before a second request; nil while too little is known.
+    func begin() -> Duration? {
+        let share = policy.share > 0 ? min(policy.share, 1) : 0
+        return state.withLock { state in
+            state.tokens = min(state.tokens + share, Self.burst)
+            return state.threshold
+        }
+    }
+
+    /// Takes one second request, if the budget has one.
+    func spend() -> Bool {
+        state.withLock { state in
+            // The sum of twenty twentieths is not quite 1.
+            guard state.tokens >= 1 - 1e-9 else { return false }
+            state.tokens -= 1
+            return true
+        }
+    }
+
+    /// A second request that was not sent after all.
+    func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
+
+    /// Takes in how long the first request of a call took, or how long it had taken when it lost.
+    func add(_ duration: Duration) {
+        state.withLock { state in
+            if state.durations.count < Self.capacity {
+                state.durations.append(duration)
+            } else {
+                state.durations[state.next] = duration
+                state.next = (state.next + 1) % Self.capacity
+            }
+            guard state.durations.count >= max(2, policy.minimumSamples) else { return }
+            state.untilSorted -= 1
+            if state.untilSorted > 0 { return }
+            state.untilSorted = state.durations.count / 8
+            let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
+            let index = Int((Double(state.durations.count) * part).rounded(.up)) - 1
+            let threshold = state.durations.sorted()[max(0, min(index, state.durations.count - 1))]
+            state.threshold = max(threshold, policy.minimumDelay)
+        }
+    }
+}

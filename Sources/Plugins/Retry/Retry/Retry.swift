@@ -1,0 +1,78 @@
+public import Errand
+
+/// Sends a request again where that is safe and may help, and lets a host rest that asks for it.
+///
+/// ```swift
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
+/// ```
+///
+/// Two filters: one among the call filters repeats; one before the transport makes every request wait to a host whose
+/// `Retry-After` has not passed, whichever call received it. ``RetryPolicy`` says what is repeated. Each attempt is an attempt
+/// of the same activity, so accessories see all of them.
+///
+/// Of several filters that repeat, such as this one around a download, the innermost one that can does, and only that one. A
+/// streamed body belongs to its reader: what fails after the head is not repeated.
+public struct Retry: FilterGroup {
+    /// The policy for requests that have none of their own.
+    public let policy: RetryPolicy
+    /// The one that repeats, and the one before the transport.
+    public let filters: [any Filter]
+
+    /// Makes a filter; agents that share it share what it knows of each host.
+    public init(_ policy: RetryPolicy = .standard) {
+        self.policy = policy
+        filters = [RetryFilter(policy), HostGate(HostLimits(maximumPause: policy.maximumRetryAfter))]
+    }
+}
+
+extension Filter where Self == Retry {
+    /// `filters: [.retry]`
+    public static var retry: Retry { Retry() }
+
+    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`
+    public static func retry(_ policy: RetryPolicy) -> Retry { Retry(policy) }
+}
+
+/// A request that says itself how it is repeated.
+///
+/// ```swift
+/// struct PlaceOrder: RetryableRequest {
+///     var method: HTTPMethod { .post }
+///     var retryPolicy: RetryPolicy { .standard.withIdempotencyKey }
+/// }
+/// ```
+///
+/// It is repeated whatever filters the agent has. Where the agent has none that retries, each call counts for itself: there is
+/// no budget for the host, and no pause for other calls to it.
+public protocol RetryableRequest: FilterProvidingRequest {
+    /// Takes the place of the agent's.
+    var retryPolicy: RetryPolicy { get }
+}
+
+extension RetryableRequest {
+    /// A retry that works where the agent has none.
+    public var requiredFilters: [any Filter] { [RetryFilter(retryPolicy, isBrought: true)] }
+}
+
+/// The tag that carries the policy of a call; nil by default.
+public enum RetryPolicyTag: TagKey {
+    /// Nil: the request's or the agent's.
+    public static var defaultValue: RetryPolicy? { nil }
+}
+
+extension RetryPolicy: FilterProvidingTag {
+    /// A retry that works where the agent has none.
+    public var requiredFilters: [any Filter] { [RetryFilter(self, isBrought: true)] }
+}
+
+extension CallOptions {
+    /// Options with a policy and nothing else: `options: .retry(.never)`
+    public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
+
+    /// The same options with a policy, which takes the place of the request's and the agent's.
+    public func retry(_ policy: RetryPolicy) -> CallOptions {
+        var options = self
+        options.tags[RetryPolicyTag.self] = policy
+        return options
+    }
+}

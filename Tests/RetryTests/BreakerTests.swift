@@ -1,0 +1,206 @@
+import Errand
+import ErrandEssentials
+import ErrandRetry
+import ErrandTesting
+import Testing
+
+@Suite("The breaker") struct BreakerTests {
+    private func agent(
+        _ wire: Wire, _ time: ManualTimeSource, _ policy: BreakerPolicy = BreakerPolicy(), before: [any Filter] = []
+    ) -> NetworkAgent { NetworkAgent(wire, before + [.breaker(policy)], time) }
+
+    @Test("a host that is down gets nothing more, then one probe, and everything once that succeeds")
+    func probing() async throws {
+        let (time, up, door) = (ManualTimeSource(), Log<Bool>(), Gate())
+        let wire = Wire { _, request, _ in
+            if up.count == 0 { return response(request, 500) }
+            try await door.wait()
+            return response(request)
+        }
+        let agent = agent(wire, time)
+        for _ in 0..<10 { #expect(await failure { try await agent.send(Get()) } == "500") }
+        let error = await #expect(throws: ResilienceError.self) { try await agent.send(Get()) }
+        #expect(error?.code == .breakerOpen && error?.remaining == .seconds(5) && wire.sent == 10)
+        time.advance(by: .milliseconds(4_999))
+        #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
+        time.advance(by: .milliseconds(1))
+        up.add(true)
+        let probe = agent.sending()
+        try await door.reached()
+        for _ in 0..<20 { #expect(await failure { try await agent.send(Get()) } == "breakerOpen") }
+        #expect(wire.sent == 11)
+        door.open()
+        #expect(await outcome(probe) == "ok")
+        for _ in 0..<20 { #expect(try await agent.send(Get()).value == "ok") }
+    }
+
+    @Test("a probe that fails doubles the pause, up to its limit")
+    func pauses() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { _, _, _ in throw ErrandError(.cannotConnect, "") }
+        let agent = agent(wire, time)
+        for _ in 0..<10 { _ = try? await agent.send(Get()) }
+        for pause in [5, 10, 20, 40, 60, 60] {
+            time.advance(by: .seconds(pause) - .milliseconds(1))
+            #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
+            time.advance(by: .milliseconds(1))
+            #expect(await failure { try await agent.send(Get()) } == "cannotConnect")
+        }
+        #expect(wire.sent == 16)
+    }
+
+    @Test("a probe that is cancelled leaves its place to the next request")
+    func cancelledProbe() async throws {
+        let (time, door) = (ManualTimeSource(), Gate())
+        let wire = Wire { number, request, _ in
+            if number <= 10 { return response(request, 502) }
+            if number == 11 { try await door.wait() }
+            return response(request)
+        }
+        let agent = agent(wire, time)
+        for _ in 0..<10 { _ = try? await agent.send(Get()) }
+        time.advance(by: .seconds(5))
+        let probe = agent.sending()
+        try await door.reached()
+        probe.cancel()
+        #expect(await outcome(probe) == "cancelled")
+        #expect(try await agent.send(Get()).value == "ok")
+        #expect(try await agent.send(Get()).value == "ok")
+    }
+
+    @Test(
+        "what is no failure of the host does not open it: 404, 429, a 503 with Retry-After, cancellations, bad certificates"
+    )
+    func neutral() async throws {
+        for kind in 0..<5 {
+            let time = ManualTimeSource()
+            let wire = Wire { _, request, _ in
+                switch kind {
+                case 0: return response(request, 404)
+                case 1: return response(request, 429)
+                case 2: return response(request, 503, ["Retry-After": "1"])
+                case 3: throw CancellationError()
+                default: throw ErrandError(.insecureConnection, "")
+                }
+            }
+            let agent = agent(wire, time)
+            for _ in 0..<40 { _ = try? await agent.send(Get()) }
+            #expect(wire.sent == 40)
+        }
+    }
+
+    @Test("failures below the share, below the fewest requests, or long ago, do not open it")
+    func shares() async throws {
+        let time = ManualTimeSource()
+        let mixed = Wire { number, request, _ in response(request, number % 5 < 2 ? 500 : 200) }
+        let tolerant = agent(mixed, time)
+        for _ in 0..<100 { _ = try? await tolerant.send(Get()) }
+        #expect(mixed.sent == 100)
+        let slow = Wire { _, request, _ in response(request, 500) }
+        let patient = agent(slow, time)
+        for _ in 0..<50 {
+            for _ in 0..<9 { _ = try? await patient.send(Get()) }
+            time.advance(by: .seconds(31))
+        }
+        #expect(slow.sent == 450)
+    }
+
+    @Test("a response to a request from before it opened changes nothing")
+    func latecomers() async throws {
+        let (time, door) = (ManualTimeSource(), Gate())
+        let wire = Wire { number, request, _ in
+            if number == 1 {
+                try await door.wait()
+                return response(request)
+            }
+            return response(request, 500)
+        }
+        let agent = agent(wire, time)
+        let early = agent.sending()
+        try await door.reached()
+        for _ in 0..<10 { _ = try? await agent.send(Get()) }
+        door.open()
+        #expect(await outcome(early) == "ok")
+        #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
+    }
+
+    @Test("other hosts are not affected, and a retry does not repeat what a breaker refuses")
+    func hosts() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 500 : 200) }
+        let agent = agent(wire, time, before: [.retry(policy { $0.backoff = .none })])
+        for _ in 0..<20 { _ = try? await agent.send(Get("https://bad.example/")) }
+        #expect(wire.sent == 10)
+        #expect(await failure { try await agent.send(Get("https://bad.example/")) } == "breakerOpen")
+        #expect(try await agent.send(Get()).value == "ok")
+    }
+
+    @Test("nonsense in a policy neither traps nor lets a host go unprotected for ever")
+    func nonsense() async {
+        let time = ManualTimeSource()
+        var policy = BreakerPolicy(
+            failureShare: .nan, minimumRequests: -1, window: .seconds(-1), pause: .seconds(Int64.max))
+        policy.maximumPause = .seconds(Int64.max)
+        let wire = Wire { _, request, _ in response(request, 500) }
+        for policy in [policy, BreakerPolicy(failureShare: 0, minimumRequests: 0, window: .zero, pause: .zero)] {
+            let agent = agent(wire, time, policy)
+            for _ in 0..<5 { _ = try? await agent.send(Get()) }
+            #expect(agent.explain(Get()).problems.isEmpty)
+        }
+    }
+}
+
+@Suite("The timeout of an attempt") struct AttemptTimeoutTests {
+    @Test(
+        "an attempt that takes too long is ended, repeated, and counts for the breaker, though bytes arrive all the time"
+    )
+    func slow() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { number, request, options in
+            if number > 1 { return response(request) }
+            for _ in 0..<1_000 { try await options.time.sleep(until: options.time.now.advanced(by: .seconds(1))) }
+            return response(request)
+        }
+        let agent = NetworkAgent(wire, [.retry(policy()), .breaker, .attemptTimeout(.seconds(10))], time)
+        let task = agent.sending()
+        for _ in 0..<10 {
+            try await eventually { time.sleeperCount == 2 }
+            time.advance(by: .seconds(1))
+        }
+        // The first wait of the retry.
+        try await eventually { time.sleeperCount == 1 && time.nextWake == time.now.advanced(by: .seconds(1)) }
+        time.advance(by: .seconds(1))
+        #expect(await outcome(task) == "ok")
+        #expect(wire.sent == 2 && time.sleeperCount == 0)
+    }
+
+    @Test("its error is a timeout of its own words; what is quick leaves no timer behind")
+    func error() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/x", answer: .text("ok").delayed(by: .seconds(20)))
+        stub.on("/quick", answer: .text("quick"))
+        let agent = NetworkAgent(
+            stub,
+            [.attemptTimeout(.seconds(10))], time)
+        #expect(try await agent.send(Get("quick")).value == "quick")
+        #expect(time.sleeperCount == 0)
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 2 }
+        time.advance(by: .seconds(10))
+        let error = await #expect(throws: ErrandError.self) { try await task.value }
+        #expect(error?.code == .timedOut && error?.message.contains("10") == true)
+        try await eventually { time.sleeperCount == 0 }
+    }
+
+    @Test("a cancellation is a cancellation, and ends at once")
+    func cancelled() async throws {
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(.stub(.text("late").delayed(by: .seconds(20))), [.attemptTimeout(.seconds(10))], time)
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 2 }
+        task.cancel()
+        #expect(await outcome(task) == "cancelled")
+        try await eventually { time.sleeperCount == 0 }
+    }
+}

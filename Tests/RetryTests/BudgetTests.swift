@@ -1,0 +1,96 @@
+import Errand
+import ErrandEssentials
+import ErrandRetry
+import ErrandTesting
+import Testing
+
+@Suite("The budget of retries") struct BudgetTests {
+    private func standard(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
+        var policy = RetryPolicy(backoff: .none)
+        change(&policy)
+        return policy
+    }
+
+    @Test(
+        "a server that fails every call gets at most 1.1 times the calls of the app, one after the other and at once",
+        arguments: [50, 100, 1_000])
+    func dying(calls: Int) async {
+        for atOnce in [false, true] {
+            let stub = StubTransport(.status(503), recording: 100_000)
+            let agent = NetworkAgent(stub, [.retry(standard())])
+            if atOnce {
+                await withTaskGroup { group in
+                    for _ in 0..<calls { group.addTask { _ = try? await agent.send(Get()) } }
+                }
+            } else {
+                for _ in 0..<calls { _ = try? await agent.send(Get()) }
+            }
+            let sent = stub.received.count
+            #expect(sent <= calls * 11 / 10, "\(sent) for \(calls) calls")
+            #expect(sent > calls)
+        }
+    }
+
+    @Test("time brings no new reserve while every call fails, and does once one succeeds")
+    func time() async throws {
+        let time = ManualTimeSource()
+        let down = Log<Bool>()
+        let wire = Wire { _, request, _ in response(request, down.count == 0 ? 503 : 200) }
+        let agent = NetworkAgent(wire, [.retry(standard())], time)
+        for _ in 0..<100 {
+            _ = try? await agent.send(Get())
+            time.advance(by: .seconds(3_600))
+        }
+        #expect(wire.sent <= 110)
+        down.add(false)
+        _ = try await agent.send(Get())
+        time.advance(by: .seconds(61))
+        let again = Wire { number, request, _ in response(request, number < 3 ? 503 : 200) }
+        let agent2 = NetworkAgent(again, [.retry(standard())], time)
+        #expect(try await agent2.send(Get()).value == "ok")
+    }
+
+    @Test("one call may make all of its attempts, however many those are")
+    func single() async {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(standard { $0.maximumAttempts = 12 })])
+        _ = try? await agent.send(Get())
+        #expect(stub.received.count == 12)
+    }
+
+    @Test("a host that fails does not use up what another one may have")
+    func hosts() async {
+        let wire = Wire { _, request, _ in response(request, request.url.host() == "bad.example" ? 503 : 200) }
+        let agent = NetworkAgent(wire, [.retry(standard())])
+        for _ in 0..<1_000 { _ = try? await agent.send(Get("https://good.example/")) }
+        for _ in 0..<100 { _ = try? await agent.send(Get("https://bad.example/")) }
+        #expect(wire.sent <= 1_110)
+    }
+
+    @Test("nonsense in a budget allows the reserve and no more", arguments: [Double.nan, -1, -Double.infinity, 0])
+    func nonsense(share: Double) async {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(standard { $0.budget = RetryBudget(share: share, reserve: -3) })])
+        for _ in 0..<100 { _ = try? await agent.send(Get()) }
+        #expect(stub.received.count == 102)
+    }
+
+    @Test("a retry that is cancelled while it waits costs nothing")
+    func refund() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport(.status(503))
+        let policy = policy(2) { $0.budget = RetryBudget(share: 0, reserve: 1) }
+        let agent = NetworkAgent(stub, [.retry(policy)], time)
+        for _ in 0..<5 {
+            let handle = agent.start(Get())
+            try await eventually { time.sleeperCount == 1 }
+            handle.cancel()
+            _ = try? await handle.value
+        }
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        time.advance(by: .seconds(1))
+        #expect(await outcome(task) == "503")
+        #expect(stub.received.count == 7)
+    }
+}

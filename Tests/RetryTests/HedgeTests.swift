@@ -1,0 +1,193 @@
+import Errand
+import ErrandEssentials
+import ErrandResumableDownload
+import ErrandRetry
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("Hedging") struct HedgeTests {
+    /// Sends one call after the other, and moves the clock to what happens next.
+    private final class Lane: Sendable {
+        let time = ManualTimeSource()
+        let notes = Notes()
+        let wire: Wire
+        let agent: NetworkAgent
+        private let delay: @Sendable (_ request: Int) -> Duration
+
+        /// Delays are even numbers of microseconds, so that no response comes together with a second request.
+        init(_ delay: @escaping @Sendable (_ request: Int) -> Duration) {
+            self.delay = delay
+            wire = Wire { number, request, options in
+                try await options.time.sleep(until: options.time.now.advanced(by: delay(number)))
+                return response(request)
+            }
+            agent = NetworkAgent(wire, [.hedge], time, notes)
+        }
+
+        /// How long one call took.
+        func call(isArmed: Bool) async throws -> Duration {
+            let (start, sent, noted) = (time.now, wire.sent, notes.count("hedge"))
+            let task = agent.sending()
+            try await eventually { self.wire.sent == sent + 1 && self.time.sleeperCount == (isArmed ? 2 : 1) }
+            let first = start.advanced(by: delay(sent + 1))
+            if time.nextWake != first {
+                // The second request, or none because the budget is used up.
+                time.advance(to: try #require(time.nextWake))
+                try await eventually { self.notes.count("hedge") == noted + 1 }
+                let isSent =
+                    notes.count("hedge", "a second request") > 0
+                    && notes.all.last { $0.name == "hedge" }?.message.hasPrefix("a second") == true
+                try await eventually {
+                    self.wire.sent == sent + (isSent ? 2 : 1) && self.time.sleeperCount == (isSent ? 2 : 1)
+                }
+            }
+            time.advance(to: try #require(time.nextWake))
+            _ = try await task.value
+            let duration = start.duration(to: time.now)
+            try await eventually { self.time.sleeperCount == 0 }
+            return duration
+        }
+    }
+
+    @Test("with 1 % of responses stalled, p99 is at most twice the median for at most 5 % more requests")
+    func tail() async throws {
+        let lane = Lane { number in
+            var dice = Dice(state: UInt64(number))
+            return number % 100 == 0 ? .seconds(30) : .microseconds(2 * Int.random(in: 5_000...7_000, using: &dice))
+        }
+        var durations: [Duration] = []
+        for call in 0..<1_000 { durations.append(try await lane.call(isArmed: call >= 20)) }
+        durations.sort()
+        let (median, p99) = (durations[499], durations[989])
+        #expect(p99 <= median * 2, "p99 \(p99), median \(median)")
+        #expect(lane.wire.sent <= 1_050 && lane.wire.sent > 1_000)
+    }
+
+    @Test("nothing is hedged before enough is known, and never beyond the share")
+    func budget() async throws {
+        // The host becomes slow as a whole at the 101st request: calls are slower than those before them.
+        let lane = Lane { number in number <= 100 ? .milliseconds(10) : .milliseconds(20) }
+        for call in 0..<100 { _ = try await lane.call(isArmed: call >= 20) }
+        #expect(lane.wire.sent == 100)
+        for _ in 0..<200 { _ = try await lane.call(isArmed: true) }
+        #expect(lane.wire.sent > 300 && lane.wire.sent <= 315)
+    }
+
+    /// An agent whose history says 10 ms, for what comes next.
+    private func warm(
+        _ time: ManualTimeSource,
+        _ next:
+            @escaping @Sendable (Int, HTTPRequest, TransportOptions) async throws
+            -> HTTPResponse
+    ) async throws -> (NetworkAgent, Wire, Notes) {
+        let notes = Notes()
+        let wire = Wire { number, request, options in
+            if number > 40 { return try await next(number - 40, request, options) }
+            try await options.time.sleep(until: options.time.now.advanced(by: .milliseconds(10)))
+            return response(request)
+        }
+        let agent = NetworkAgent(wire, [.hedge(HedgePolicy(share: 1))], time, notes)
+        for sent in 0..<40 {
+            let task = agent.sending()
+            // From the 21st call on there is the timer of the second request.
+            try await eventually { wire.sent == sent + 1 && time.sleeperCount == (sent < 20 ? 1 : 2) }
+            time.advance(by: .milliseconds(10))
+            _ = try await task.value
+            try await eventually { time.sleeperCount == 0 }
+        }
+        #expect(wire.sent == 40)
+        return (agent, wire, notes)
+    }
+
+    @Test("the loser is cancelled, and its end is not waited for")
+    func loser() async throws {
+        let (time, cancelled) = (ManualTimeSource(), Log<Int>())
+        let (agent, wire, notes) = try await warm(time) { number, request, options in
+            if number == 2 { return response(request, 200, ["X-Number": "2"]) }
+            do { try await options.time.sleep(until: options.time.now.advanced(by: .seconds(60))) } catch {
+                cancelled.add(number)
+                throw error
+            }
+            return response(request)
+        }
+        let task = Task { try await agent.send(Get()) }
+        try await eventually { time.sleeperCount == 2 }
+        time.advance(by: .milliseconds(11))
+        #expect(try await task.value.http.headers["X-Number"] == "2")
+        try await eventually { cancelled.all == [1] && time.sleeperCount == 0 }
+        #expect(wire.sent == 42 && notes.count("hedge") == 1)
+    }
+
+    @Test("a failure that comes first waits for the other request; of two failures the first one counts")
+    func failures() async throws {
+        for secondFails in [false, true] {
+            let (time, door) = (ManualTimeSource(), Gate())
+            let (agent, wire, _) = try await warm(time) { number, request, _ in
+                if number == 1 {
+                    try await door.wait()
+                    throw ErrandError(.connectionLost, "")
+                }
+                if secondFails { return response(request, 500) }
+                return response(request)
+            }
+            let task = agent.sending()
+            try await door.reached()
+            try await eventually { time.sleeperCount == 1 }
+            time.advance(by: .milliseconds(11))
+            try await eventually { wire.sent == 42 }
+            if secondFails { door.open() }
+            #expect(await outcome(task) == (secondFails ? "500" : "ok"))
+            door.open()
+        }
+    }
+
+    @Test("a cancellation ends both requests at once")
+    func cancellation() async throws {
+        let (time, cancelled) = (ManualTimeSource(), Log<Int>())
+        let (agent, wire, _) = try await warm(time) { number, request, options in
+            do { try await options.time.sleep(until: options.time.now.advanced(by: .seconds(60))) } catch {
+                cancelled.add(number)
+                throw error
+            }
+            return response(request)
+        }
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 2 }
+        time.advance(by: .milliseconds(11))
+        try await eventually { wire.sent == 42 && time.sleeperCount == 2 }
+        task.cancel()
+        #expect(await outcome(task) == "cancelled")
+        try await eventually { cancelled.all.sorted() == [1, 2] && time.sleeperCount == 0 }
+    }
+
+    @Test("what may not be sent twice is not hedged: a POST, a body that is read once, a stream, a file")
+    func eligibility() async throws {
+        struct File: DownloadRequest {
+            let destination: URL
+            let path = "file"
+        }
+        let time = ManualTimeSource()
+        let (agent, wire, _) = try await warm(time) { _, request, options in
+            try await options.time.sleep(until: options.time.now.advanced(by: .seconds(1)))
+            return response(request)
+        }
+        let requests = [
+            Get { $0.method = .post }, Get { $0.delivery = .stream },
+            Get { ($0.method, $0.body) = (.put, .stream(HTTPBody(Data("a".utf8)))) },
+        ]
+        for (index, request) in requests.enumerated() {
+            let task = agent.sending(request)
+            try await eventually { time.sleeperCount == 1 && wire.sent == 41 + index }
+            time.advance(by: .seconds(1))
+            _ = await task.result
+        }
+        let place = URL(filePath: "/tmp/errand-hedge-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(at: place) }
+        let download = Task { try await agent.send(File(destination: place)) }
+        try await eventually { time.sleeperCount == 1 && wire.sent == 44 }
+        time.advance(by: .seconds(1))
+        _ = await download.result
+        #expect(wire.sent == 44)
+    }
+}

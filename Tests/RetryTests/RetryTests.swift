@@ -1,0 +1,224 @@
+import Errand
+import ErrandEssentials
+import ErrandRetry
+import ErrandTesting
+import Testing
+
+@Suite("Retry") struct RetryTests {
+    @Test(
+        "a call is repeated until it succeeds, its waits doubling, and accessories see every attempt (row 7 of section 5)"
+    )
+    func repeats() async throws {
+        let (time, recording) = (ManualTimeSource(), RecordingAccessory())
+        let stub = StubTransport()
+        stub.on("/x", answer: .status(503), .failure(ErrandError(.connectionLost, "")), .text("third"))
+        let agent = NetworkAgent(stub, [.retry(policy())], time, recording)
+        let task = agent.sending()
+        for wait in [1, 2] {
+            try await time.waitForSleepers()
+            #expect(time.nextWake == time.now.advanced(by: .seconds(wait)))
+            time.advance(by: .seconds(wait))
+        }
+        #expect(try await task.value == "third")
+        let attempts = recording.records().compactMap { record in
+            if case .sending(_, let attempt, _) = record.event { attempt } else { nil }
+        }
+        #expect(attempts == [1, 2, 3] && recording.problems().isEmpty)
+        let notes = recording.records().compactMap { record in
+            if case .note(let note) = record.event { note.details as? RetryNote } else { nil }
+        }
+        #expect(notes.map(\.attempt) == [2, 3] && notes.map(\.wait) == [.seconds(1), .seconds(2)])
+    }
+
+    @Test("the last failure of a call is what its caller gets, with its response")
+    func exhausted() async throws {
+        let stub = StubTransport(.text("down").status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        let error = await #expect(throws: ErrandError.self) { try await agent.send(Get()) }
+        #expect(error?.response?.status == 503 && error?.response?.data == Data("down".utf8))
+        #expect(stub.received.count == 3)
+    }
+
+    @Test(
+        "only what is safe and may help is repeated",
+        arguments: [
+            (.get, .status(503), 3), (.head, .status(500), 3), (.put, .status(502), 3), (.delete, .status(504), 3),
+            (.get, .status(408), 3), (.get, .status(425), 3), (.get, .status(429), 3),
+            (.get, .status(404), 1), (.get, .status(501), 1), (.get, .status(401), 1), (.get, .status(200), 1),
+            (.post, .status(503), 1), (.patch, .status(503), 1),
+            (.get, .failure(ErrandError(.timedOut, "")), 3), (.get, .failure(ErrandError(.truncated, "")), 3),
+            (.get, .failure(ErrandError(.insecureConnection, "")), 1), (.get, .failure(CancellationError()), 1),
+            (.post, .failure(ErrandError(.connectionLost, "")), 1),
+            // Nothing was sent.
+            (.post, .failure(ErrandError(.cannotConnect, "")), 3),
+            (.post, .failure(ErrandError(.nameLookupFailed, "")), 3),
+        ] as [(HTTPMethod, StubAnswer, Int)])
+    func safety(method: HTTPMethod, answer: StubAnswer, expected: Int) async {
+        let stub = StubTransport(answer)
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        _ = try? await agent.send(Get { $0.method = method })
+        #expect(stub.received.count == expected)
+    }
+
+    @Test("a status that the request accepts is no failure")
+    func accepted() async throws {
+        let stub = StubTransport(.text("down").status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        #expect(try await agent.send(Get { $0.acceptableStatuses = .any }).value == "down")
+        #expect(stub.received.count == 1)
+    }
+
+    @Test("a body that can be sent once is not sent again, one that can be opened anew is")
+    func bodies() async throws {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        let once = Get { ($0.method, $0.body) = (.put, .stream(HTTPBody(Data("a".utf8)))) }
+        #expect(await failure { try await agent.send(once) } == "503")
+        #expect(stub.received.count == 1)
+        let anew = Get { ($0.method, $0.body) = (.put, .stream { HTTPBody { nil } }) }
+        _ = try? await agent.send(anew)
+        #expect(stub.received.count == 4)
+        // Whatever it is marked as.
+        _ = try? await agent.send(once, options: .retry(policy { $0.backoff = .none }.repeatable))
+        #expect(stub.received.count <= 5)
+    }
+
+    @Test("an explicit mark allows or forbids the repetition of any method")
+    func marks() async {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        let post = Get { $0.method = .post }
+        _ = try? await agent.send(post, options: .retry(policy { $0.backoff = .none }.repeatable))
+        #expect(stub.received.count == 3)
+        _ = try? await agent.send(Get(), options: .retry(policy { $0.isRepeatable = false }))
+        #expect(stub.received.count == 4)
+        _ = try? await agent.send(Get(), options: .retry(.never))
+        #expect(stub.received.count == 5)
+    }
+
+    @Test("all attempts of a call carry one Idempotency-Key, two calls two, and only where it is needed")
+    func idempotencyKey() async throws {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none }.withIdempotencyKey)])
+        for method in [HTTPMethod.post, .post, .get] { _ = try? await agent.send(Get { $0.method = method }) }
+        let keys = stub.received.map { $0.headers["Idempotency-Key"] }
+        #expect(keys.count == 9 && Set(keys[0..<3]).count == 1 && Set(keys[3..<6]).count == 1)
+        #expect(keys[0] != keys[3] && keys[6...].allSatisfy { $0 == nil })
+        let key = try #require(keys[0])
+        #expect(key.hasPrefix("\"") && key.hasSuffix("\"") && key.count == 38)
+        // A key of the request's own is kept, and a mark.
+        let own = Get { ($0.method, $0.headers) = (.post, ["Idempotency-Key": "mine"]) }
+        _ = try? await agent.send(own, options: .retry(policy { $0.backoff = .none }))
+        #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
+    }
+
+    @Test("a wait that the deadline cannot hold is not begun")
+    func deadline() async throws {
+        let (time, notes) = (ManualTimeSource(), Notes())
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy(9))], time, notes)
+        // 1 + 2 seconds fit, 4 more do not.
+        let task = agent.sending(Get { $0.deadline = .seconds(7) })
+        for wait in [1, 2] {
+            try await eventually { time.nextWake == time.now.advanced(by: .seconds(wait)) }
+            time.advance(by: .seconds(wait))
+        }
+        #expect(await outcome(task) == "503")
+        #expect(stub.received.count == 3 && notes.count("retry", "deadline") == 1)
+    }
+
+    @Test("a cancellation ends every wait at once, and nothing is sent afterwards", arguments: [1, 2, 3])
+    func cancellation(attempts: Int) async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy(9))], time)
+        let handle = agent.start(Get())
+        for number in 1..<attempts {
+            try await eventually { time.sleeperCount == 1 && stub.received.count == number }
+            time.advance(by: .seconds(1 << (number - 1)))
+        }
+        try await eventually { time.sleeperCount == 1 && stub.received.count == attempts }
+        handle.cancel()
+        await #expect(throws: ErrandError.self) { try await handle.value }
+        #expect(handle.activity.isCancelled && time.sleeperCount == 0 && stub.received.count == attempts)
+    }
+
+    @Test("a check that fails is repeated if the policy says so, and the check runs on the last response")
+    func checks() async throws {
+        let stub = StubTransport()
+        stub.on("/x", answer: .text("bad"), .text("good"))
+        let check = ResponseCheck("good") { response in
+            if response.data == Data("bad".utf8) { throw ErrandError(.checkFailed, "bad", response: response) }
+        }
+        let agent = NetworkAgent(
+            stub,
+            [
+                .retry(
+                    policy {
+                        $0.backoff = .none
+                        $0.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
+                    })
+            ])
+        #expect(try await agent.send(Get { $0.checks = [check] }).value == "good")
+    }
+
+    @Test("of two retries in one call the inner one works, and only that one")
+    func nested() async {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
+        _ = try? await agent.send(Get { $0.filters = [.retry(policy(4) { $0.backoff = .none })] })
+        #expect(stub.received.count == 4)
+    }
+
+    private struct Order: RetryableRequest {
+        typealias Output = String
+        var path: String { "order" }
+        var method: HTTPMethod { .post }
+        var retryPolicy: RetryPolicy {
+            policy(5) { $0.backoff = .none }.withIdempotencyKey
+        }
+    }
+
+    @Test(
+        "a request that says how it is repeated is, whether the agent retries or not, and once only", arguments: [0, 1])
+    func requests(agents: Int) async {
+        let stub = StubTransport(.status(503))
+        let agent = NetworkAgent(stub, agents == 0 ? [] : [.retry(policy { $0.backoff = .none })])
+        _ = try? await agent.send(Order())
+        #expect(stub.received.count == 5 && Set(stub.received.map { $0.headers["Idempotency-Key"] }).count == 1)
+        _ = try? await agent.send(Order(), options: .retry(policy(2) { $0.backoff = .none }.repeatable))
+        #expect(stub.received.count == 7)
+    }
+
+    @Test("full jitter stays within the bound that doubles, and hostile values do not overflow")
+    func backoff() {
+        let backoff = RetryBackoff(base: .seconds(1), limit: .seconds(10))
+        #expect(backoff.wait(afterAttempt: 1, random: 1) == .seconds(1))
+        #expect(backoff.wait(afterAttempt: 3, random: 0.5) == .seconds(2))
+        #expect(backoff.wait(afterAttempt: 99, random: 7) == .seconds(10))
+        #expect(backoff.wait(afterAttempt: .min, random: 0) == .zero)
+        for number in 1...100 { #expect((.zero ... .seconds(10)).contains(backoff.wait(afterAttempt: number))) }
+        let odd = RetryBackoff(base: .seconds(-1), limit: .seconds(Int64.max), jitter: false)
+        #expect(odd.wait(afterAttempt: 64) == .zero)
+        let long = RetryBackoff(base: .seconds(Int64.max), limit: .seconds(Int64.max), jitter: false)
+        #expect(long.wait(afterAttempt: 64) == .seconds(3_155_760_000))
+    }
+
+    @Test("the body of a response that is not the last is let go of before the wait")
+    func streams() async throws {
+        let time = ManualTimeSource()
+        let cancelled = Log<Int>()
+        let wire = Wire { number, request, _ in
+            let body = HTTPBody(cancel: { cancelled.add(number) }) { nil }
+            return HTTPResponse(url: request.url, status: number < 3 ? 503 : 200, body: body)
+        }
+        let agent = NetworkAgent(wire, [.retry(policy())], time)
+        let task = agent.sending(Get { $0.delivery = .stream })
+        for wait in [1, 2] {
+            try await time.waitForSleepers()
+            #expect(cancelled.all == Array(1...wait))
+            time.advance(by: .seconds(wait))
+        }
+        _ = await task.result
+    }
+}
