@@ -160,13 +160,14 @@ let suites: [Target] = [
             "ErrandURLSessionTransport", "errand-download", "errand-download-process",
         ]),
     suite(
+        "RetryTests",
+        needs: ["ErrandCache", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport", "ErrandURLFilters"]),
+    suite(
         "StreamingTests",
         needs: [
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming", "ErrandSystemTransport",
             "ErrandURLSessionTransport",
         ]),
-        "RetryTests",
-        needs: ["ErrandCache", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport", "ErrandURLFilters"]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),

@@ -20,6 +20,7 @@ struct Quickstart {
         try await LoadingChapter.run(shop)
         try await RecordingChapter.run(shop)
         try await StreamingChapter.run(shop)
+        try await RetryChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }
 

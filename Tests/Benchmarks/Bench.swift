@@ -15,6 +15,7 @@ struct Bench {
         ("json", JSONValidationBench.run),
         ("log", LogBench.run),
         ("urlfilters", URLFiltersBench.run),
+        ("retry", RetryBench.run),
     ]
 
     static func main() async throws { try await runAll() }

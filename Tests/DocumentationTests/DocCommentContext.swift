@@ -24,6 +24,7 @@ enum DocCommentContext {
         import ErrandRecording
         import ErrandResumableDownload
         import ErrandStreaming
+        import ErrandRetry
         import ErrandSystemTransport
         import ErrandTesting
         import ErrandURLFilters
@@ -48,6 +49,7 @@ enum DocCommentContext {
         let filter = user
         let urlRequest = URLRequest(url: directory)
         nonisolated(unsafe) var configuration = CurlConfiguration()
+        nonisolated(unsafe) var policy = RetryPolicy()
         func show(_ values: Any?...) {}
         func show(_ value: Any?, at index: Int) {}
         func showAge() {}

@@ -3,6 +3,7 @@ import Errand
 import ErrandCache
 import ErrandJSONValidation
 import ErrandResumableDownload
+import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
@@ -26,6 +27,14 @@ struct CountHops: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
+struct Transaction: Filter {
+    func orderProblem(after outer: any Filter) -> String? {
+        outer is Transaction ? "a transaction is begun within another" : nil
+    }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
 @Suite("The order of filters") struct FilterOrderTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "errand-order-\(UUID().uuidString)")
 
@@ -41,7 +50,8 @@ struct CountHops: Filter {
                 LoginGate(),
                 .environment(shop),
                 .jsonValidation(limits: limits),
-                RetryOnce(),
+                .standardResilience,
+                .hedge,
                 .downloads(DownloadOptions(segments: 4)),
                 SignedIn(session: session),
                 .headers(["X-App": "shop"]),
@@ -55,7 +65,7 @@ struct CountHops: Filter {
 
         for problem in explanation.problems { print(problem) }
         #expect(explanation.problems.isEmpty, "\(explanation.problems)")
-        #expect(explanation.steps.count == 14)
+        #expect(explanation.steps.count == 18)
     }
 
     @Test("an order that the page calls wrong has a problem")
@@ -64,7 +74,16 @@ struct CountHops: Filter {
         let signedBeforeRetry: [any Filter] = [.urls(.sign(key: "secret")), RetryOnce()]
         let signedBeforeBody: [any Filter] = [.urls(.sign(key: "secret")), .body(["app": "shop"])]
         let cacheBeforeRetry: [any Filter] = [.cache(.memory()), RetryOnce()]
-        for filters in [cacheFirst, signedBeforeRetry, signedBeforeBody, cacheBeforeRetry] {
+        let nested: [any Filter] = [Transaction(), Transaction()]
+        let timeoutFirst: [any Filter] = [.attemptTimeout(.seconds(1)), .hostGate(HostLimits(maximumConcurrent: 1))]
+        let timeoutBeforeBreaker: [any Filter] = [.attemptTimeout(.seconds(1)), .breaker]
+        let breakerFirst: [any Filter] = [.breaker, .hostGate(HostLimits(maximumConcurrent: 1))]
+        let faultsFirst: [any Filter] = [FaultInjection(seed: 7), .breaker]
+        let signedBeforeHedge: [any Filter] = [.urls(.sign(key: "secret")), .hedge]
+        let resilience = [timeoutFirst, timeoutBeforeBreaker, breakerFirst, faultsFirst, signedBeforeHedge]
+        for filters in [[.hedge, .retry], nested] + resilience + [
+            cacheFirst, signedBeforeRetry, signedBeforeBody, cacheBeforeRetry,
+        ] {
             let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.text("")), filters: filters)
             #expect(!agent.explain(GetUser(id: 7)).problems.isEmpty, "\(agent.explain(GetUser(id: 7)))")
         }

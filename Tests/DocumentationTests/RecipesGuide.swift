@@ -5,6 +5,7 @@ import ErrandCache
 import ErrandChain
 import ErrandLoadingIndicatorLog
 import ErrandResumableDownload
+import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
@@ -176,6 +177,9 @@ private enum ControlRecipes {
     }
 
     static func caching(_ agent: NetworkAgent, url: String, directory: URL) async throws {
+        let steady = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience])
+        _ = steady
+
         let cached = NetworkAgent(baseURL: url, transport: .system, filters: [.cache(.disk(at: directory))])
         _ = cached
 

@@ -152,10 +152,10 @@ import Testing
     }
 
     @Test(
-        "10,000 seeded interleavings of requests, failures, rests and cancellations leave no slot taken and lose nobody"
+        "in seeded interleavings of requests, failures, rests and cancellations no slot stays taken and no request is lost"
     )
     func interleavings() async throws {
-        for seed in UInt64(0)..<100 {
+        for seed in UInt64(0)..<40 {
             var dice = Dice(state: seed)
             let time = ManualTimeSource()
             let most = Int.random(in: 1...3, using: &dice)

@@ -61,19 +61,24 @@ public struct Hedge: Filter {
                 history.add(start.duration(to: time.now))
             }
         }
-        // Slower than those before it, not as slow.
-        let limit = start.advanced(by: delay + .microseconds(1))
         let timer = Task {
-            guard (try? await time.sleep(until: limit)) != nil, !race.isDecided else { return }
-            guard history.spend() else { return exchange.note("hedge", "none: the budget of the host is used up") }
+            // Slower than those before it, not as slow. A budget that is used up may have grown a little later.
+            var elapsed = delay
+            while true {
+                let instant = start.advanced(by: elapsed + .microseconds(1))
+                guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
+                if history.spend() { break }
+                exchange.note("hedge", "none: the budget of the host is used up after \(elapsed)")
+                elapsed = min(elapsed * 2, .seconds(3_155_760_000))
+            }
             let second = race.start {
-                exchange.note("hedge", "a second request, since there is no response after \(delay)")
+                exchange.note("hedge", "a second request, since there is no response after \(elapsed)")
                 return EagerTask { try await next(exchange) }
             }
             guard let second else { return history.refund() }
             let outcome = await second.result
-            // The first one had taken this long at least.
             let isGood = Self.isGood(outcome)
+            // The first one had taken this long at least.
             if race.finish(outcome, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }

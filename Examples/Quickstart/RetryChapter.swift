@@ -1,0 +1,37 @@
+import Errand
+import ErrandRetry
+import ErrandSystemTransport
+import ErrandTesting
+
+/// A server that hiccups, one that asks for rest, and one that is down.
+enum RetryChapter {
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("Resilience in one line: .standardResilience")
+        let server = try TestServer()
+        let agent = NetworkAgent(
+            baseURL: server.url, transport: .system,
+            filters: [.standardResilience { $0.retry.backoff = RetryBackoff(base: .milliseconds(20)) }],
+            accessories: [RetryLines()])
+
+        server.on("/hiccup", .text("well again"))
+        server.enqueue(.status(503), .status(502))
+        Quickstart.line("a server that fails twice: \(try await agent.send(GetText(path: "hiccup")).value)")
+
+        server.on("/down", .status(500))
+        for _ in 0..<20 { _ = try? await agent.send(GetText(path: "down")) }
+        do { _ = try await agent.send(GetText(path: "down")) } catch let error as ResilienceError {
+            Quickstart.line("a server that is down: \(error.code) after \(server.requestCount) requests in all")
+        }
+        Quickstart.end()
+    }
+}
+
+/// Prints what the retry reports.
+private struct RetryLines: Accessory {
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .note(let note) = event, let retry = note.details as? RetryNote,
+            (activity.request as? GetText)?.path == "hiccup"
+        else { return }
+        Quickstart.line("  attempt \(retry.attempt) follows: \(retry.reason)")
+    }
+}
