@@ -99,7 +99,7 @@ struct ConnectionTests {
             ended.add("end")
         }
         var configuration = CurlConfiguration()
-        configuration.idleTimeout = .milliseconds(100)
+        configuration.keepAliveTime = .milliseconds(100)
         let transport = CurlTransport(configuration)
         async let long = transport.send(try request(.get, server.url("/long")), options: .of())
         try await eventually { server.accepted == 1 }

@@ -19,7 +19,7 @@ struct FirstConnectionTests {
         arguments: Limit.allCases)
     func own(limit: Limit) async throws {
         let server = try silentServer()
-        var configuration = CurlConfiguration()
+        var configuration = Offer.configuration
         if limit == .connection { configuration.connectTimeout = .milliseconds(500) }
         let transport = CurlTransport(configuration)
         let url = "https://127.0.0.1:\(server.port)/"
@@ -52,10 +52,10 @@ struct FirstConnectionTests {
     @Test("a short timeout behind a long one is kept")
     func shorter() async throws {
         let server = try silentServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport(Offer.configuration)
         let url = "https://127.0.0.1:\(server.port)/"
         let first = Task { try await transport.send(try request(.get, url), options: .of()) }
-        try await eventually { server.accepted == 1 }
+        try await eventually { server.accepted >= 1 }
         let error = try await failure {
             try await transport.send(try request(.get, url), options: .of(timeout: .milliseconds(200)))
         }
@@ -67,7 +67,7 @@ struct FirstConnectionTests {
     @Test("a time source of the caller's own ends the wait for a first connection too")
     func ownClock() async throws {
         let server = try silentServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport(Offer.configuration)
         let time = ManualTimeSource()
         let url = "https://127.0.0.1:\(server.port)/"
         let ended = Log<Int>()
@@ -81,7 +81,7 @@ struct FirstConnectionTests {
                 }
             }
             try await time.waitForSleepers(atLeast: 6)
-            try await eventually { server.accepted == 1 }
+            try await eventually { server.accepted >= 1 }
             time.advance(by: .seconds(3601))
             try await group.waitForAll()
         }

@@ -9,7 +9,7 @@ import Testing
 struct HeldConnectionTests {
     private func configuration() -> CurlConfiguration {
         var configuration = CurlConfiguration()
-        configuration.idleTimeout = .milliseconds(200)
+        configuration.keepAliveTime = .milliseconds(200)
         return configuration
     }
 

@@ -5,6 +5,12 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) throws
     -> HTTPRequest
 {
@@ -126,9 +132,18 @@ enum Offer {
     private static let isGnuTLS = library?.tls.hasPrefix("GnuTLS") == true
     /// Whether a name lookup can be left without waiting for its end.
     static let leavesLookups = library?.leavesLookups == true
+    /// Whether a request starts on the caller's thread.
+    static let runsOnAnyThread = library?.runsOnAnyThread == true
     static let hasOpenSSL = library?.hasOpenSSL == true
     /// Whether certificates can come from memory.
     static let hasBlobs = !isGnuTLS && (library?.version ?? .oldest) >= CurlVersion(7, 77, 0)
+    /// The defaults, with the certificates of the system: a libcurl that came in a wheel looks for them elsewhere.
+    static var configuration: CurlConfiguration {
+        var configuration = CurlConfiguration()
+        let path = "/etc/ssl/certs/ca-certificates.crt"
+        if access(path, R_OK) == 0 { configuration.tls.roots = .file(path) }
+        return configuration
+    }
     /// Whether it is told which check a certificate failed.
     static let tellsReasons = !isGnuTLS
 }

@@ -84,7 +84,7 @@ final class Nginx: Sendable {
         return String(decoding: try Data(contentsOf: URL(filePath: file("\(name).pin"))), as: UTF8.self)
     }
 
-    private static func makeCertificates(_ folder: String) throws {
+    static func makeCertificates(_ folder: String) throws {
         let script = """
             set -e; cd \(folder)
             ca() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.pem -days 2 -subj /CN=$1; }

@@ -112,7 +112,7 @@ final class RawServer: Sendable {
 
 /// One connection of a ``RawServer``, for one thread.
 final class Peer {
-    private let descriptor: Int32
+    let descriptor: Int32
     private var buffered: [UInt8] = []
     /// How many of them are taken.
     private var offset = 0

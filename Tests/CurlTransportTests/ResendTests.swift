@@ -2,6 +2,7 @@
 import Errand
 @testable import ErrandCurlTransport
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -181,6 +182,51 @@ struct ResendTests {
         #expect(heads.all.filter { $0.contains(" /a ") }.count == 2)
         let fresh = try await failure { try await CurlTransport().send(post, options: .of()) }
         #expect(fresh.code == .invalidResponse)
+    }
+
+    @Test("a request that goes out again may wait for a free connection: that is no inactivity of the server")
+    func waitsAgain() async throws {
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        let (spoil, release) = (Steps(), Steps())
+        let heads = Log<String>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                heads.add(path)
+                if path == "/again", heads.all.filter({ $0 == "/again" }).count == 1 {
+                    spoil.wait()
+                    peer.send("no response at all\r\n\r\n")
+                    return
+                }
+                if path == "/long" { release.wait() }
+                peer.send(Self.ok)
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnections = 1
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(try request(.get, server.url("/warm")), options: .of())
+        let time = ManualTimeSource()
+        let again = try request(.get, server.url("/again"))
+        let task = Task {
+            try await transport.send(again, options: TransportOptions(timeout: .seconds(60), time: time)).data
+        }
+        try await eventually { heads.all.contains("/again") }
+        // For another host: it waits for the one connection, and gets it when the first attempt of the other one fails.
+        let other = "http://localhost:\(server.port)/long"
+        let long = Task { try await transport.send(try request(.get, other), options: .of()).status }
+        try await eventually { transport.started.withLock { $0?.runningCount } == 2 }
+        spoil.go()
+        try await eventually { heads.all.last == "/long" }
+        try await time.waitForSleepers()
+        let next = try #require(time.nextWake)
+        time.advance(to: next)
+        // The watch has looked, and sleeps again.
+        try await eventually { time.nextWake.map { $0 > next } ?? false }
+        release.go()
+        #expect(try await task.value == "ok".utf8.asData)
+        #expect(try await long.value == 200)
+        #expect(heads.all == ["/warm", "/again", "/long", "/again"])
     }
 }
 

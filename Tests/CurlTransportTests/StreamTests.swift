@@ -142,7 +142,7 @@ struct StreamTests {
             }
         }
         var configuration = CurlConfiguration()
-        configuration.idleTimeout = .milliseconds(200)
+        configuration.keepAliveTime = .milliseconds(200)
         let transport = CurlTransport(configuration)
         let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
         try await eventually { !sent.all.isEmpty }

@@ -64,7 +64,7 @@ struct TLSTests {
         "a certificate of another host, an expired, a self-signed and a foreign one are refused, and it is said which (Y47)",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
-            ("foreign", "nobody who is trusted"),
+            ("foreign", "untrusted signer"),
         ])
     func refused(server: String, words: String) async throws {
         let nginx = try nginx()

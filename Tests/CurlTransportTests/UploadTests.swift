@@ -302,30 +302,38 @@ struct UploadTests {
         }
     }
 
+    /// What a server does with a request that expects 100 (RFC 9110, section 10.1.1).
+    enum Expectation: String, CaseIterable { case met, refused, refusedForGood }
+
     @Test(
-        "Expect is sent when the caller asks for it, and the answer to it is an answer",
-        arguments: [BodyDelivery.data, .stream])
-    func expectation(delivery: BodyDelivery) async throws {
+        "Expect is sent when the caller asks for it, and a request whose expectation is refused goes out once more, without it",
+        arguments: Expectation.allCases, [BodyDelivery.data, .stream])
+    func expectation(expectation: Expectation, delivery: BodyDelivery) async throws {
+        let heads = Log<Bool>()
         let server = try RawServer { peer in
             while let head = peer.readHead() {
-                guard head.contains("\r\nExpect: 100-continue\r\n") else { return peer.reset() }
-                if head.hasPrefix("PUT /refused") {
+                let isExpecting = head.lowercased().contains("\r\nexpect: 100-continue\r\n")
+                heads.add(isExpecting)
+                if !isExpecting || expectation == .met {
+                    if isExpecting { peer.send("HTTP/1.1 100 Continue\r\n\r\n") }
+                    _ = peer.read(100_000)
+                }
+                if expectation == .refusedForGood || isExpecting && expectation == .refused {
                     peer.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 3\r\n\r\nbad")
                 } else {
-                    peer.send("HTTP/1.1 100 Continue\r\n\r\n")
-                    _ = peer.read(100_000)
                     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
                 }
             }
         }
-        let transport = CurlTransport()
-        for (path, status, text) in [("/taken", 200, "good"), ("/refused", 417, "bad")] {
-            let body = RequestBody.data(pattern(100_000))
-            let request = try request(.put, server.url(path), headers: ["Expect": "100-continue"], body: body)
-            let response = try await transport.send(request, options: .of(delivery))
-            #expect(response.status == status)
+        let body = RequestBody.data(pattern(100_000))
+        for method in [HTTPMethod.put, .post] {
+            let request = try request(method, server.url(), headers: ["expect": "100-continue"], body: body)
+            let response = try await CurlTransport().send(request, options: .of(delivery))
+            #expect(response.status == (expectation == .refusedForGood ? 417 : 200))
+            let text = expectation == .refusedForGood ? "bad" : "good"
             #expect(try await response.body.collect(upTo: 100) == text.utf8.asData)
         }
+        #expect(heads.all == (expectation == .met ? [true, true] : [true, false, true, false]))
     }
 
     @Test("HEAD with a body is refused before anything is sent")

@@ -161,5 +161,88 @@ struct UserCodeTests {
         barrier.open()
         _ = await slow.result
     }
+
+    /// Stops where the task that waits for a response is handed to it.
+    private final class StoppingExecutor: TaskExecutor {
+        let barrier: Barrier
+        private let isArmed = Atomic(false)
+        init(_ barrier: Barrier) { self.barrier = barrier }
+        func arm() { isArmed.store(true, ordering: .releasing) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            if isArmed.load(ordering: .acquiring) { barrier.stop() }
+            RawServer.thread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test(
+        "an executor that stops where a response resumes its task keeps no other request from being sent",
+        .enabled(if: Offer.runsOnAnyThread, "this libcurl runs on the transport's thread only"))
+    func executor() async throws {
+        let barrier = Barrier()
+        let executor = StoppingExecutor(barrier)
+        let seen = Log<String>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                seen.add(path)
+                if path == "/slow" { executor.arm() }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        let transport = CurlTransport()
+        let (slow, fast) = (try request(.get, server.url("/slow")), try request(.get, server.url("/fast")))
+        // A response that comes before the task has begun to wait is not handed to its executor.
+        let first = Task(executorPreference: executor) {
+            var status = 0
+            repeat { status = try await transport.send(slow, options: .of()).status } while barrier.arrivals == 0
+            return status
+        }
+        try await eventually { barrier.arrivals > 0 }
+        let second = Task { try await transport.send(fast, options: .of()).status }
+        try await eventually { seen.all.contains("/fast") || server.accepted == 2 }
+        barrier.open()
+        #expect(try await first.value == 200)
+        #expect(try await second.value == 200)
+    }
+
+    /// A source of a body whose end takes its time.
+    private final class Clinging: HTTPBodySource {
+        let barrier: Barrier
+        init(_ barrier: Barrier) { self.barrier = barrier }
+        deinit { barrier.stop() }
+        func nextChunk() async throws -> Data? { pattern(10) }
+        func cancel() {}
+    }
+
+    @Test(
+        "the end of a body's source keeps no other request from being sent",
+        .enabled(if: Offer.runsOnAnyThread, "this libcurl runs on the transport's thread only"))
+    func end() async throws {
+        let barrier = Barrier()
+        let seen = Log<String>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                seen.add(String(head.split(separator: " ")[1]))
+                if head.hasPrefix("GET") { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+            }
+        }
+        let transport = CurlTransport()
+        let fast = try request(.get, server.url("/fast"))
+        let slow = Task {
+            let body = RequestBody.stream(HTTPBody(source: Clinging(barrier)))
+            return try await transport.send(try request(.post, server.url("/slow"), body: body), options: .of()).status
+        }
+        try await eventually { seen.all.contains("/slow") }
+        slow.cancel()
+        try await eventually { barrier.arrivals > 0 }
+        let second = Task { try await transport.send(fast, options: .of()).status }
+        // Its connection is made by the thread that starts it.
+        try await eventually { server.accepted == 2 }
+        barrier.open()
+        #expect(try await second.value == 200)
+        _ = await slow.result
+    }
 }
 #endif

@@ -25,15 +25,15 @@ public struct CurlConfiguration: Sendable {
         case v6
     }
 
-    /// The longest a connection may take to be made: name lookup, TCP and TLS together. 30 seconds by default; the
+    /// How long a connection may take to be established: name lookup, TCP and TLS together. 30 seconds by default; the
     /// request's own timeout ends it earlier where that is shorter.
     public var connectTimeout: Duration = .seconds(30)
     /// Connections open at once, to all hosts; further requests wait. 256 by default.
     public var maximumConnections = 256
     /// Connections open at once to one host; further requests wait, and their timeout does not run. 64 by default.
     public var maximumConnectionsPerHost = 64
-    /// How long a connection is kept without a request. 60 seconds by default.
-    public var idleTimeout: Duration = .seconds(60)
+    /// How long a connection without a request is kept open for the next one. 60 seconds by default.
+    public var keepAliveTime: Duration = .seconds(60)
     /// HTTP/2 over TLS where the server has it, by default.
     public var httpVersion = HTTPVersion.automatic
     /// Both families by default.
@@ -49,7 +49,7 @@ public struct CurlConfiguration: Sendable {
     /// Whether content codings are asked for and decoded: gzip and deflate, br and zstd where the system has their
     /// libraries. A request with an `Accept-Encoding` or a `Range` of its own gets the bytes as they are. True by default.
     public var decodesContent = true
-    /// The bytes of header fields that one answer may have, informational ones and trailers included. 256 KiB by
+    /// The bytes of header fields that one response may have, informational ones and trailers included. 256 KiB by
     /// default; more throw `invalidResponse`.
     public var maximumHeaderBytes = 256 << 10
 

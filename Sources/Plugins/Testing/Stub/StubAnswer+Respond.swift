@@ -38,6 +38,6 @@ extension StubAnswer {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(
             until: options.time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000))))
-        if duration > limit { throw ErrandError(.timedOut, "nothing was heard for \(options.timeout)") }
+        if duration > limit { throw ErrandError(.timedOut, "the server was inactive for \(options.timeout)") }
     }
 }

@@ -7,13 +7,13 @@ import Synchronization
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// Something was heard at about this time, on a clock that is not the system's.
-        case heard
+        /// The server was active at about this time, on a clock that is not the system's.
+        case activity
         /// The exchange is over: the source of the request's body is not needed any more.
         case sourceIsDone
 
         var isProgress: Bool { if case .event(.progress) = self { true } else { false } }
-        var isHeard: Bool { if case .heard = self { true } else { false } }
+        var isActivity: Bool { if case .activity = self { true } else { false } }
     }
 
     struct Reports {
@@ -29,7 +29,7 @@ extension Transfer {
     /// Queues a report. It is delivered soon, or by the task that waits for the transfer where it is about to be resumed.
     func report(_ report: Report, soon: Bool = true) {
         let isFirst = reports.withLock { reports in
-            if report.isHeard, reports.queued.last?.isHeard == true { return false }
+            if report.isActivity, reports.queued.last?.isActivity == true { return false }
             if report.isProgress, reports.queued.count >= Self.queuedReports, reports.queued.last?.isProgress == true {
                 reports.queued[reports.queued.count - 1] = report
             } else {
@@ -80,7 +80,7 @@ extension Transfer {
     private func deliver(_ report: Report) {
         switch report {
         case .event(let event): options.report(event)
-        case .heard: heardByClock()
+        case .activity: noteActivityByClock()
         case .sourceIsDone: upload.stop()
         }
     }

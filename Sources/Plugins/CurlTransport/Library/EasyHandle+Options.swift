@@ -20,11 +20,11 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         }
-        // The loop ends what takes too long, unless it is not told when a connection is there; libcurl comes after it.
-        let margin = loop.library.tellsRequestStart ? 2_000 : 0
-        let patience = min(Nanoseconds.milliseconds(loop.connectPatience), Self.longest)
-        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, patience + margin)
-        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.idleTimeout.components.seconds)))
+        // The loop ends what takes too long where libcurl reports that a connection is there; libcurl comes after it.
+        let margin = loop.library.reportsAttempts ? Self.connectMargin : 0
+        let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
+        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
+        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.keepAliveTime.components.seconds)))
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
         set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.sockets).toOpaque())
@@ -36,8 +36,8 @@ extension EasyHandle {
         errand_curl_set_start_callbacks(raw, onResolve, onRequest)
         switch configuration.addressFamily {
         case .any: break
-        case .v4: set(ERRAND_CURLOPT_IPRESOLVE, 1)
-        case .v6: set(ERRAND_CURLOPT_IPRESOLVE, 2)
+        case .v4: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V4)
+        case .v6: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V6)
         }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
@@ -47,34 +47,42 @@ extension EasyHandle {
         try setTLS(configuration.tls)
     }
 
-    /// A day, which stands for no limit.
+    /// Milliseconds of a day, which stand for no limit.
     private static let longest = 86_400_000
+    /// Milliseconds that the loop has before libcurl.
+    private static let connectMargin = 2_000
 
-    /// A lookup that nobody waits for may take its time: its end is how it is known that its thread is gone.
+    /// A cancelled lookup may take its time: its end shows that its thread is gone.
     func waitLong() { set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Self.longest) }
 
-    /// What depends on the scheme and the host.
-    func setOrigin(_ url: URL, isSecure: Bool) throws(ErrandError) {
+    func setScheme(isSecure: Bool) throws(ErrandError) {
         let loop = loop.value
         if loop.proxy.http != loop.proxy.https {
             try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
         }
         // Many requests at once wait for the first connection, which may turn out to carry all of them.
-        waitsForFirstConnection = isSecure && loop.speaksHTTP2
-        set(ERRAND_CURLOPT_PIPEWAIT, waitsForFirstConnection ? 1 : 0)
-        guard let keys = try loop.pins.keys(for: url) else {
-            if !loop.pins.isEmpty { set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none) }
-            return
+        set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
+    }
+
+    /// The pins of a host; called for every request of a transport that has any.
+    func setPins(for url: URL) throws(ErrandError) {
+        guard let keys = try loop.value.pins.keys(for: url) else {
+            return set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none)
         }
-        guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == 32 }) else {
+        guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
             throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
         }
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
 
+    /// Of SHA-256.
+    private static let hashBytes = 32
+
     private func setTLS(_ tls: CurlTLS) throws(ErrandError) {
         set(ERRAND_CURLOPT_SSL_VERIFYPEER, 1)
-        set(ERRAND_CURLOPT_SSL_VERIFYHOST, tls.dangerouslyAcceptsCertificatesOfOtherHosts ? 0 : 2)
+        set(
+            ERRAND_CURLOPT_SSL_VERIFYHOST,
+            tls.dangerouslyAcceptsCertificatesOfOtherHosts ? 0 : ERRAND_CURL_VERIFYHOST_NAME)
         set(
             ERRAND_CURLOPT_SSLVERSION,
             tls.minimumVersion == .v1_3 ? ERRAND_CURL_SSLVERSION_TLSv1_3 : ERRAND_CURL_SSLVERSION_TLSv1_2)

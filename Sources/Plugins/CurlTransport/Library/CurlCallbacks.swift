@@ -1,11 +1,12 @@
 #if os(Linux)
 import CErrandCurl
 
-// What libcurl calls while it works, always under the loop's driver lock. `user` is the transfer, or the loop, or its
+// What libcurl calls while it works, always under the loop's driver lock. `user` is the easy handle, or the loop, or its
 // sockets, all of which outlive the call.
 
-private func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
-    user.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+/// The transfer that a handle runs.
+func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
+    user.flatMap { Unmanaged<EasyHandle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.current?.takeUnretainedValue() } }
 }
 
 func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
@@ -77,7 +78,7 @@ func onSocket(
 func onTimer(_: UnsafeMutableRawPointer?, _ milliseconds: Int, _ user: UnsafeMutableRawPointer?) -> Int32 {
     guard let user else { return 0 }
     let loop = Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue()
-    loop.curlDeadline = milliseconds < 0 ? nil : loop.now + UInt64(milliseconds) * 1_000_000
+    loop.curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(loop.now, Nanoseconds.of(milliseconds: milliseconds))
     return 0
 }
 #endif

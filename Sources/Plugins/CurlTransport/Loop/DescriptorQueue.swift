@@ -27,8 +27,8 @@ struct DescriptorQueue {
 
     /// Those whose timeout is over, and, if there are descriptors, a few to begin with.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
-        let late = waiting.filter { $0.isTiredOfWaiting(at: now) }
-        if !late.isEmpty { waiting.removeAll { $0.isTiredOfWaiting(at: now) } }
+        let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
+        if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
         let next = hasDescriptors ? Array(waiting.prefix(Self.batch)) : []
         waiting.removeFirst(next.count)
         deadline = waiting.isEmpty ? .max : now + (hasDescriptors ? Self.step : Self.pause)
@@ -38,9 +38,9 @@ struct DescriptorQueue {
 
 extension Transfer {
     /// Another clock than the system's is watched elsewhere.
-    fileprivate func isTiredOfWaiting(at now: UInt64) -> Bool {
+    fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
-        return now - min(now, since) >= patience
+        return now - min(now, since) >= inactivityLimit
     }
 }
 #endif

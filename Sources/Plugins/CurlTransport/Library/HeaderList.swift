@@ -11,6 +11,8 @@ import Musl
 struct HeaderList: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
+    /// How many lines the list has.
+    private var filled = 0
 
     deinit { free(memory) }
 
@@ -20,6 +22,7 @@ struct HeaderList: ~Copyable {
         _ headers: HTTPHeaders, _ extra: [StaticString], _ codings: String?
     ) throws(ErrandError) -> UnsafeMutablePointer<errand_curl_slist>? {
         let count = headers.count + extra.count + (codings == nil ? 0 : 1)
+        filled = 0
         if count == 0 { return nil }
         var size = count * MemoryLayout<errand_curl_slist>.stride
         for field in headers { size += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
@@ -67,8 +70,21 @@ struct HeaderList: ~Copyable {
             Self.close(&nodes[index], from: start, at: &text)
             index += 1
         }
+        filled = index
         for link in 0..<index { nodes[link].next = link + 1 < index ? nodes + link + 1 : nil }
         return index == 0 ? nil : nodes
+    }
+
+    /// Ends the lines of this name after the colon: that asks libcurl to leave the header out. libcurl may hold the list,
+    /// and reads it when it builds a request.
+    mutating func withdraw(_ name: String) {
+        guard let memory, filled > 0 else { return }
+        let nodes = memory.assumingMemoryBound(to: errand_curl_slist.self)
+        for index in 0..<filled {
+            guard let line = nodes[index].data else { continue }
+            let length = name.utf8.count
+            if strncasecmp(line, name, length) == 0, line[length] == 0x3A { line[length + 1] = 0 }
+        }
     }
 
     private static func close(

@@ -27,9 +27,9 @@ extension Transfer {
     }
 
     /// libcurl no longer knows the transfer.
-    func leaveSocket(isSilent: Bool) {
+    func leaveSocket(isQuiet: Bool) {
         setUnplaced(false)
-        if let left = place.left { loop.sockets.leave(left, by: self, isSilent: isSilent, at: loop.now) }
+        if let left = place.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }
         place = Place()
     }
 

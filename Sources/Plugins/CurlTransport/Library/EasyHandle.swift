@@ -9,11 +9,15 @@ final class EasyHandle {
     let loop: Unowned<CurlLoop>
     let errorText: UnsafeMutablePointer<CChar>
     private var headerList = HeaderList()
-    /// Whether nothing is set but what every transfer needs.
-    var isClean = false
-    /// Whether libcurl holds the request back while the first connection to its host is being made.
-    var waitsForFirstConnection = false
+    /// The transfer that it runs.
+    private(set) var current: Unmanaged<Transfer>?
+    /// Whether nothing is set but what every transfer needs, and what is remembered below.
+    private var isClean = false
+    private var isSecure: Bool?
+    private var bufferSize = 0
+    private var url = ""
 
+    /// CURL_ERROR_SIZE.
     private static let errorTextSize = 256
 
     init?(_ loop: CurlLoop) {
@@ -31,24 +35,15 @@ final class EasyHandle {
 
     /// Sets everything for one transfer. Throws `invalidRequest` for what would not be sent as one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
-        if !isClean {
-            errand_curl_easy_reset(raw)
-            try setCommon(loop.value)
-            isClean = true
-        }
+        if !isClean { try reset() }
         errorText[0] = 0
-        let request = transfer.request
-        try HostCheck.check(request.url)
-        let user = Unmanaged.passUnretained(transfer).toOpaque()
-        set(ERRAND_CURLOPT_PRIVATE, user)
-        set(ERRAND_CURLOPT_WRITEDATA, user)
-        set(ERRAND_CURLOPT_HEADERDATA, user)
-        set(ERRAND_CURLOPT_OPENSOCKETDATA, user)
-        set(ERRAND_CURLOPT_RESOLVER_START_DATA, user)
-        set(ERRAND_CURLOPT_PREREQDATA, user)
-        let url = request.url.absoluteString
-        try set(text: ERRAND_CURLOPT_URL, url)
-        try setOrigin(request.url, isSecure: url.utf8.dropFirst(4).first.map { $0 | 0x20 } == UInt8(ascii: "s"))
+        current = .passUnretained(transfer)
+        let (request, target) = (transfer.request, transfer.target)
+        if url != target.text {
+            try set(text: ERRAND_CURLOPT_URL, target.text)
+            url = target.text
+        }
+        try setOrigin(target, host: request.url)
         if transfer.attempts.needsFreshConnection {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             isClean = false
@@ -75,18 +70,51 @@ final class EasyHandle {
             }
             try setMethod(request.method)
         case .data, .stream:
-            if !request.headers.contains("Expect") { extra.append("Expect:") }
+            if !request.headers.contains(.expect) { extra.append("Expect:") }
             set(ERRAND_CURLOPT_UPLOAD, 1)
             set(offset: ERRAND_CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
-            set(ERRAND_CURLOPT_READDATA, user)
-            set(ERRAND_CURLOPT_SEEKDATA, user)
             try setMethod(request.method)
         }
-        set(ERRAND_CURLOPT_BUFFERSIZE, transfer.isStreamed ? 256 << 10 : 16 << 10)
+        let size = transfer.isStreamed ? Self.streamBuffer : Self.dataBuffer
+        if size != bufferSize {
+            set(ERRAND_CURLOPT_BUFFERSIZE, size)
+            bufferSize = size
+        }
         set(
             ERRAND_CURLOPT_HTTPHEADER,
             try headerList.fill(request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil))
     }
+
+    private static let streamBuffer = 256 << 10
+    private static let dataBuffer = 16 << 10
+
+    private func reset() throws(ErrandError) {
+        errand_curl_easy_reset(raw)
+        (isSecure, bufferSize, url) = (nil, 0, "")
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        for option in Self.userOptions { set(option, user) }
+        try setCommon(loop.value)
+        isClean = true
+    }
+
+    /// What libcurl gives to callbacks: the handle, which knows its transfer.
+    private static let userOptions = [
+        ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_WRITEDATA, ERRAND_CURLOPT_HEADERDATA, ERRAND_CURLOPT_READDATA,
+        ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA, ERRAND_CURLOPT_RESOLVER_START_DATA,
+        ERRAND_CURLOPT_PREREQDATA,
+    ]
+
+    /// What depends on the scheme and the host.
+    private func setOrigin(_ target: RequestTarget, host: URL) throws(ErrandError) {
+        if isSecure != target.isSecure {
+            try setScheme(isSecure: target.isSecure)
+            isSecure = target.isSecure
+        }
+        if !loop.value.pins.isEmpty { try setPins(for: host) }
+    }
+
+    /// Leaves the `Expect` of the request out of what libcurl sends from now on.
+    func withdrawExpectation() { headerList.withdraw(HTTPHeaderName.expect.rawName) }
 
     private func setMethod(_ method: HTTPMethod) throws(ErrandError) {
         isClean = false
@@ -107,6 +135,8 @@ final class EasyHandle {
 
     // MARK: After the transfer
 
+    func forgetTransfer() { current = nil }
+
     func failure(_ code: Int32) -> Failure {
         Failure(
             code: code, summary: String(cString: errand_curl_describe(code)), detail: String(cString: errorText),
@@ -121,7 +151,7 @@ final class EasyHandle {
             + max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// Whether the connection had carried another request.
+    /// Whether the connection had carried another request before.
     var isReused: Bool { errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
     var announcedLength: Int64? {

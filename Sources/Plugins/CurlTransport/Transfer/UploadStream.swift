@@ -14,9 +14,11 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
+        /// What libcurl has taken: it ends where the source is pulled, since its owner may be the user's code.
+        var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
-        /// libcurl was told to wait.
+        /// libcurl waits for more.
         var isHungry = false
         var pump: Task<Void, Never>?
         var room: UnsafeContinuation<Void, Never>?
@@ -35,7 +37,7 @@ final class UploadStream: Sendable {
 
     var isBegun: Bool { state.withLock { $0.isBegun } }
 
-    /// Whether there is nothing to tell libcurl yet.
+    /// Whether there is nothing for libcurl yet.
     var isEmpty: Bool {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
@@ -54,6 +56,7 @@ final class UploadStream: Sendable {
             }
             if !state.current.isEmpty {
                 let count = state.current.copyBytes(to: buffer)
+                if count == state.current.count { state.spent.append(state.current) }
                 state.current = state.current.dropFirst(count)
                 return (.bytes(count), room)
             }
@@ -62,19 +65,20 @@ final class UploadStream: Sendable {
             state.isHungry = true
             return (.wait, room)
         }
-        room?.resume()
+        if let room { transfer.loop.outbox.add(.room(room)) }
         return taken
     }
 
-    /// The transfer is over: the source is given up unless it has ended.
+    /// The transfer is over: the source is cancelled unless it has ended.
     func stop() {
         let (pump, room, wasEnded) = state.withLock { state in
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
+        // First the source, which would not be cancelled if its reader ended with an error of cancellation before.
+        if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()
-        if !wasEnded { body.cancel() }
     }
 
     @concurrent private func pump(_ transfer: Transfer) async {
@@ -117,7 +121,7 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
     }
 
-    /// Waits for room; false if nobody wants it any more.
+    /// Waits for room; false if the transfer is over.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withUnsafeContinuation { room in
             let isFree = state.withLock { state in
@@ -127,11 +131,12 @@ final class UploadStream: Sendable {
             }
             if isFree { room.resume() }
         }
-        let (isStopped, isHungry) = state.withLock { state in
+        let (isStopped, isHungry, spent) = state.withLock { state in
             if !state.isStopped { state.next = chunk }
-            defer { state.isHungry = false }
-            return (state.isStopped, state.isHungry)
+            defer { (state.isHungry, state.spent) = (false, []) }
+            return (state.isStopped, state.isHungry, state.spent)
         }
+        withExtendedLifetime(spent) {}
         if isHungry && !isStopped { transfer.loop.submit(.resume(transfer)) }
         return !isStopped
     }

@@ -75,8 +75,8 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// Whether a callback tells that a request has its connection.
-    var tellsRequestStart: Bool { !avoids(.attemptCallback) }
+    /// Whether a callback reports that a request has its connection.
+    var reportsAttempts: Bool { !avoids(.attemptCallback) }
     /// Whether a handle can be removed in a name lookup without waiting for it.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }

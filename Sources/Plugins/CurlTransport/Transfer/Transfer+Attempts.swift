@@ -10,7 +10,7 @@ extension Transfer {
         var count = 0
         /// What libcurl had sent when the present attempt began; below 0 before the first one on a handle.
         var sentBefore: Int64 = -1
-        /// The server answered 417 once.
+        /// The server responded with 417 once.
         var isExpectationRefused = false
         /// Kept connections are not to be used for it.
         var needsFreshConnection = false
@@ -40,14 +40,11 @@ extension Transfer {
         attempts.waitsSince = nil
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }
-        // A refused expectation is a whole exchange; the request without it is another one. libcurl from 8.12 on leaves an
-        // expectation of the caller's in, and would go round thirty times.
-        if head.isComplete && head.status == 417 {
-            if attempts.isExpectationRefused {
-                failure = ErrandError(.invalidResponse, "the server refused the expectation of the request twice")
-                return false
-            }
+        // RFC 9110, section 10.1.1: the request goes out again without its expectation, as an exchange of its own. From
+        // 8.12 on libcurl would repeat an expectation of the caller's thirty times.
+        if head.isComplete, head.status == Self.expectationFailed, !attempts.isExpectationRefused {
             (attempts.isExpectationRefused, attempts.count) = (true, 0)
+            handle.withdrawExpectation()
         }
         // libcurl would send what is left of a body that can be read once.
         if attempts.count > 0 && upload.isBegunStream {
@@ -55,7 +52,7 @@ extension Transfer {
                 .connectionLost, "the connection was closed while a body that can be sent once was on its way")
             return false
         }
-        // The attempt before sent nothing, so no server saw it.
+        // The attempt before sent nothing, so that no server saw it.
         if attempts.count > 0 && sent == attempts.sentBefore { return true }
         guard attempts.count < mostAttempts else {
             let isRepeated = request.method.isIdempotent
@@ -77,12 +74,22 @@ extension Transfer {
         if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
             return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
         }
-        let isForeign = Failure.isForeign(code) && handle.isReused
-        return isForeign && attempts.count < mostAttempts ? .again : .end
+        // libcurl itself sends a request again whose stream was reset as refused, but not one that a GOAWAY leaves out.
+        let mayRepeat = Failure.isForeign(code) && handle.isReused || Failure.isGoAway(code)
+        return mayRepeat && attempts.count < mostAttempts ? .again : .end
     }
 
+    /// 417, by which a server refuses an `Expect`.
+    static let expectationFailed = 417
+
     /// What fails before a request is sent, and may fail for want of a descriptor: names, connections, certificates.
-    private static let codesBeforeRequest: Set<Int32> = [2, 5, 6, 7, 27, 35, 45, 58, 60, 66, 77, 80, 82, 83, 97]
+    private static let codesBeforeRequest: Set<Int32> = [
+        CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
+        CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,
+        CurlCode.clientCertificate, CurlCode.peerVerification, CurlCode.tlsEngineInitialization,
+        CurlCode.rootsNotReadable, CurlCode.tlsShutdown, CurlCode.revocationListNotReadable,
+        CurlCode.issuerMismatch, CurlCode.proxyHandshake,
+    ]
 
     /// Makes it ready for another attempt on another handle.
     func rewind(forWaiting now: UInt64? = nil) {
@@ -95,7 +102,7 @@ extension Transfer {
         }
         uploadOffset = 0
         progress.sent = 0
-        // Its connection is yet to come again: a wait for a free one is no silence.
+        // Its connection is yet to come again: a wait for a free one is no inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
         if !usesLoopClock { shared.withLock { $0.isQueued = true } }
         isReceivePaused = false
@@ -103,7 +110,7 @@ extension Transfer {
         isUploadAbandoned = false
     }
 
-    /// The end of its patience with a process that has no descriptors.
+    /// What it ends with when it waited too long for a descriptor.
     var descriptorError: ErrandError {
         ErrandError(.timedOut, "the process or the system had no descriptor for a connection within \(options.timeout)")
     }

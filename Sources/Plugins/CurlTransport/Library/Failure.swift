@@ -1,0 +1,120 @@
+#if os(Linux)
+import Errand
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What is known of a transfer that libcurl ended with an error.
+struct Failure {
+    var code: Int32
+    /// libcurl's text for the code.
+    var summary = ""
+    /// What libcurl wrote into its error buffer.
+    var detail = ""
+    var systemError: Int32 = 0
+    /// OpenSSL's verdict on the certificate, a ``CertificateVerdict``; 0 if there is none.
+    var verification = 0
+    /// The status of a proxy's response to CONNECT; 0 if there was none.
+    var proxyStatus = 0
+    var hasHead = false
+    /// The connection had carried another request, and no line of a response came.
+    var isOnUsedConnection = false
+
+    var error: ErrandError {
+        let text = detail.isEmpty ? summary : "\(summary): \(detail)"
+        let (kind, words) = judgement
+        return ErrandError(kind, words ?? text, underlying: CurlError(code: code, message: text))
+    }
+
+    private var judgement: (ErrandError.Code, String?) {
+        if proxyStatus != 0, !(200...299).contains(proxyStatus) {
+            return (.cannotConnect, "the proxy refused the connection with status \(proxyStatus)")
+        }
+        return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
+    }
+
+    /// What prevents a connection.
+    private var connectionJudgement: (ErrandError.Code, String?)? {
+        switch code {
+        case CurlCode.malformedURL: (.invalidURL, nil)
+        case CurlCode.notBuiltIn, CurlCode.unknownOption:
+            (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
+        case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
+        case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake: (.cannotConnect, nil)
+        case CurlCode.timedOut: (.timedOut, Self.connectionTimeout)
+        default: nil
+        }
+    }
+
+    private var tlsJudgement: (ErrandError.Code, String?)? {
+        switch code {
+        case CurlCode.tlsHandshake where Self.isReset(systemError):
+            (.connectionLost, "the connection was lost in the TLS handshake")
+        case CurlCode.tlsHandshake, CurlCode.tlsEngineNotFound, CurlCode.tlsEngineNotSet, CurlCode.clientCertificate,
+            CurlCode.tlsCipher, CurlCode.peerVerification, CurlCode.tlsRequired, CurlCode.tlsEngineInitialization,
+            CurlCode.rootsNotReadable, CurlCode.tlsShutdown, CurlCode.revocationListNotReadable,
+            CurlCode.issuerMismatch, CurlCode.pinMismatch, CurlCode.invalidCertificateStatus,
+            CurlCode.clientCertificateNeeded:
+            (.insecureConnection, insecurity)
+        default: nil
+        }
+    }
+
+    private var responseJudgement: (ErrandError.Code, String?)? {
+        switch code {
+        case CurlCode.partialFile: (.truncated, nil)
+        case _ where isOnUsedConnection && Self.isForeign(code):
+            (.connectionLost, "the connection, which was used before, has bytes that belong to no response")
+        case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
+        case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
+        case CurlCode.badFunctionArgument where !hasHead:
+            (.invalidResponse, "a header field of the response is not valid")
+        case CurlCode.outOfMemory where !hasHead, CurlCode.tooLarge:
+            (.invalidResponse, "a header field is longer than libcurl accepts")
+        case CurlCode.gotNothing: (.connectionLost, "the connection was closed before a response")
+        case CurlCode.rewindFailed:
+            (.connectionLost, "the connection was closed while a body that can be sent once was on its way")
+        case CurlCode.http2, CurlCode.sendError, CurlCode.receiveError, CurlCode.http2Stream, CurlCode.http3:
+            (.connectionLost, nil)
+        default: nil
+        }
+    }
+
+    static let connectionTimeout = "the connection was not established in time"
+
+    /// Whether what came is nothing that begins like a response.
+    static func isForeign(_ code: Int32) -> Bool {
+        code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
+    }
+
+    /// Whether an HTTP/2 connection ended although its peer kept to the protocol: what libcurl reports for a stream that
+    /// a GOAWAY leaves out.
+    static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
+
+    private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
+
+    /// Which check the peer failed.
+    private var insecurity: String? {
+        if code == CurlCode.pinMismatch { return "the server's public key is none of the pinned ones" }
+        guard code == CurlCode.peerVerification else { return nil }
+        if detail.contains("subject name") || detail.contains("host name") {
+            return "the server's certificate is for another host"
+        }
+        switch verification {
+        case CertificateVerdict.notYetValid: return "the server's certificate is not valid yet"
+        case CertificateVerdict.expired: return "the server's certificate has expired"
+        case CertificateVerdict.selfSigned, CertificateVerdict.selfSignedInChain:
+            return "the server's certificate is self-signed"
+        case CertificateVerdict.issuerNotFound, CertificateVerdict.issuerNotFoundLocally,
+            CertificateVerdict.firstSignatureNotVerified:
+            return "the server's certificate has an untrusted signer"
+        case CertificateVerdict.revoked: return "the server's certificate was revoked"
+        case CertificateVerdict.hostMismatch, CertificateVerdict.addressMismatch:
+            return "the server's certificate is for another host"
+        default: return nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,65 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+
+// What ends because of time, under the driver lock.
+extension CurlLoop {
+    func expectDeadline(of transfer: Transfer) {
+        if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
+    }
+
+    func checkDeadlines() {
+        nextDeadlineCheck = .max
+        // What ended is judged before any of it is removed: a removal lets another transfer begin.
+        var overdue: [(Transfer, ErrandError)] = []
+        for transfer in active {
+            guard let deadline = transfer.deadline else { continue }
+            if deadline <= now {
+                overdue.append((transfer, transfer.overdueError))
+            } else {
+                nextDeadlineCheck = min(nextDeadlineCheck, deadline)
+            }
+        }
+        for (transfer, error) in overdue { drop(transfer, with: error) }
+    }
+
+    /// The server was inactive for too long by the transfer's own clock, unless it waits for a free connection.
+    func endInactivity(of transfer: Transfer) {
+        if transfer.index != nil && !transfer.hasStarted {
+            if !transfer.sharesConnection || transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
+        }
+        drop(transfer, with: transfer.inactivityError)
+    }
+
+    /// Connections that have had no transfer for the configured time are closed; all of them at once when nothing runs.
+    func endIdleConnections() {
+        nextKeepAliveCheck = .max
+        // Which connection such a transfer has is not known, as with libcurl before 7.80: none is ended.
+        let isUnclear = active.contains { transfer in
+            transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
+        }
+        if isUnclear {
+            nextKeepAliveCheck = Nanoseconds.sum(now, keepAliveTime)
+        } else if active.isEmpty {
+            let end = Nanoseconds.sum(lastEnd, keepAliveTime)
+            if end > now { nextKeepAliveCheck = end } else { closeAll() }
+        } else {
+            let oldest = sockets.endIdle(since: now > keepAliveTime ? now - keepAliveTime : 0)
+            nextKeepAliveCheck = Nanoseconds.sum(oldest ?? now, keepAliveTime)
+        }
+    }
+
+    /// Transfers that wait for a descriptor go on if there are some; else idle connections give theirs.
+    func lookForDescriptors() {
+        let isOver = DescriptorShortage.isOver
+        let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)
+        for transfer in late { outbox.add(transfer.finish(transfer.descriptorError, nil)) }
+        for transfer in next {
+            begin(transfer)
+            if transfer.index == nil { outbox.add(.release(transfer)) }
+        }
+        if isOver || shortOfDescriptors.isEmpty { return }
+        if active.isEmpty { closeAll() } else { _ = sockets.endIdle(since: now) }
+    }
+}
+#endif

@@ -1,0 +1,132 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import Synchronization
+
+// One round of work, under the driver lock.
+extension CurlLoop {
+    /// Until when the loop sleeps without an event.
+    var nextDeadline: UInt64 {
+        min(curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline)
+    }
+
+    /// libcurl times every attempt to get a connection, a kept one too. Where the loop wakes before any such time, a
+    /// thread that starts a request need not wake it.
+    var longestSleep: UInt64 {
+        active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
+    }
+
+    private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
+    /// Work begets work; after so many times the loop looks at sockets again.
+    private static let maximumRepetitions = 8
+
+    /// What sockets, other threads and timers want, then what came of it. None, and false, when the process ends: what
+    /// libcurl and its TLS library need may be gone then.
+    func work(events: UnsafeBufferPointer<errand_poll_event>) -> Bool {
+        if errand_curl_enter() == 0 { return false }
+        defer { errand_curl_leave() }
+        now = Nanoseconds.now
+        for event in events { act(on: event) }
+        var repetitions = 0
+        repeat {
+            let hasRun = runCommands()
+            let isDue = curlDeadline.map { $0 <= now } ?? false
+            if isDue {
+                curlDeadline = nil
+                errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
+            }
+            let hasFinished = finishTransfers()
+            let hasBegun = beginWaiting()
+            repetitions += 1
+            if !hasRun && !isDue && !hasFinished && !hasBegun { break }
+        } while repetitions < Self.maximumRepetitions
+        flush()
+        if nextDeadlineCheck <= now { checkDeadlines() }
+        if nextKeepAliveCheck <= now { endIdleConnections() }
+        if shortOfDescriptors.deadline <= now { lookForDescriptors() }
+        // What these ended has made room.
+        _ = beginWaiting()
+        return true
+    }
+
+    private func act(on event: errand_poll_event) {
+        if event.descriptor == wake {
+            errand_wake_take(wake)
+            isWoken.store(false, ordering: .releasing)
+        } else if let mask = sockets.wanted(event) {
+            errand_curl_multi_act(multi, event.descriptor, mask)
+        } else {
+            endUploads(on: event.descriptor)
+        }
+    }
+
+    /// Something came on a connection of which libcurl wants nothing, most likely its end.
+    private func endUploads(on descriptor: Int32) {
+        for transfer in active
+        where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
+            transfer.abandonUpload()
+        }
+    }
+
+    private func runCommands() -> Bool {
+        var commands: [Command] = []
+        swap(&commands, &spareCommands)
+        queue.withLock { swap(&commands, &$0.commands) }
+        let isAny = !commands.isEmpty
+        for command in commands {
+            switch command {
+            case .start(let transfer):
+                begin(transfer)
+                // The loop has it, or nothing but the command had.
+                if transfer.index == nil { outbox.add(.release(transfer)) }
+            case .stop(let transfer):
+                if has(transfer) { drop(transfer) }
+                outbox.add(.release(transfer))
+            case .inactivity(let transfer):
+                // A wait for its turn is none.
+                if transfer.waitsAt == nil, has(transfer) { endInactivity(of: transfer) }
+                outbox.add(.release(transfer))
+            case .resume(let transfer):
+                if transfer.index != nil { resume(transfer) }
+                outbox.add(.release(transfer))
+            }
+        }
+        commands.removeAll(keepingCapacity: true)
+        swap(&commands, &spareCommands)
+        return isAny
+    }
+
+    private func finishTransfers() -> Bool {
+        var code: Int32 = 0
+        var isAny = false
+        while let easy = errand_curl_multi_finished(multi, &code) {
+            isAny = true
+            if let transfer = transfer(errand_curl_get_private(easy)) { finish(transfer, code) }
+        }
+        return isAny
+    }
+
+    /// Requests that waited for another one to their host go on where one has ended.
+    private func beginWaiting() -> Bool {
+        var isAny = false
+        while let transfer = origins.next(below: maximumPerOrigin) {
+            isAny = true
+            begin(transfer, isNext: true)
+            if transfer.index == nil { outbox.add(.release(transfer)) }
+        }
+        return isAny
+    }
+
+    /// A transfer has bytes for a reader that may be waiting: they are handed over at the end of the round, together.
+    func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
+
+    private func flush() {
+        if unflushed.isEmpty { return }
+        for transfer in unflushed {
+            if let item = transfer.flush() { outbox.add(item) }
+            if transfer.index == nil { outbox.add(.release(transfer)) }
+        }
+        unflushed.removeAll(keepingCapacity: true)
+    }
+}
+#endif

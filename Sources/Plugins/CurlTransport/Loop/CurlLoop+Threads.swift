@@ -1,0 +1,127 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+// How threads share the loop: what any thread may call, and what the loop's own thread does.
+extension CurlLoop {
+    /// Starts a transfer, on this thread if no other thread runs libcurl at the moment.
+    func start(_ transfer: Transfer) {
+        guard push(.start(transfer)) else {
+            return Outbox.deliver(transfer.finish(ErrandError(.transportFailed, "the transport has ended"), nil))
+        }
+        guard library.runsOnAnyThread else { return wakeUp() }
+        while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
+            sockets.endSpoiled()
+            let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0))
+            let isEarlier = nextDeadline < sleepsUntil
+            if isEarlier { sleepsUntil = 0 }
+            var outgoing = Outbox()
+            outbox.move(to: &outgoing)
+            driver.unlock()
+            if isEarlier { wakeUp() }
+            outgoing.deliver()
+            if !isAllowed || queue.withLock({ $0.commands.isEmpty }) { return }
+        }
+    }
+
+    /// Leaves a command to the loop's thread, unless that has ended with the last transfer.
+    func submit(_ command: Command) {
+        if push(command) { wakeUp() }
+    }
+
+    private func push(_ command: Command) -> Bool {
+        queue.withLock { queue in
+            if !queue.isOver { queue.commands.append(command) }
+            return !queue.isOver
+        }
+    }
+
+    /// The transport is gone: the thread ends with the last transfer.
+    func retire() {
+        queue.withLock { $0.isRetired = true }
+        wakeUp()
+    }
+
+    private func wakeUp() {
+        if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
+    }
+
+    /// How many transfers have begun and are not over. Waits for the driver lock.
+    var runningCount: Int {
+        driver.lock()
+        defer { driver.unlock() }
+        return active.count + origins.waitingCount
+    }
+
+    // MARK: The loop's thread
+
+    func startThread() throws {
+        let loop = Unmanaged.passRetained(self)
+        let code = errand_thread_start(
+            { loop in
+                if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
+            }, loop.toOpaque())
+        guard code == 0 else {
+            loop.release()
+            throw ErrandError(.transportFailed, "no thread could be made: \(String(cString: strerror(code)))")
+        }
+    }
+
+    private static let eventsAtOnce = 64
+
+    private func run() {
+        errand_thread_prepare("errand-curl")
+        let events = UnsafeMutableBufferPointer<errand_poll_event>.allocate(capacity: Self.eventsAtOnce)
+        defer { events.deallocate() }
+        var count = 0
+        var outgoing = Outbox()
+        while true {
+            loopWaits.store(true, ordering: .releasing)
+            driver.lock()
+            loopWaits.store(false, ordering: .releasing)
+            if !work(events: UnsafeBufferPointer(rebasing: events[..<count])) { errand_thread_rest() }
+            sleepsUntil = min(nextDeadline, longestSleep)
+            let deadline = sleepsUntil
+            let isIdle = active.count == parked && shortOfDescriptors.isEmpty && origins.waitingCount == 0
+            outbox.move(to: &outgoing)
+            driver.unlock()
+            outgoing.deliver()
+            count = 0
+            let isEmpty = queue.withLock { queue in
+                queue.isOver = queue.commands.isEmpty && isIdle && queue.isRetired
+                return queue.commands.isEmpty
+            }
+            if !isEmpty { continue }
+            if queue.withLock({ $0.isOver }) { break }
+            count = sockets.wait(into: events, milliseconds: Self.timeout(until: deadline))
+        }
+        end()
+    }
+
+    private func end() {
+        driver.lock()
+        if errand_curl_enter() != 0 {
+            for transfer in active { detach(transfer) }
+            closeAll()
+            errand_curl_leave()
+        }
+        var outgoing = Outbox()
+        outbox.move(to: &outgoing)
+        driver.unlock()
+        outgoing.deliver()
+    }
+
+    private static func timeout(until deadline: UInt64) -> Int32 {
+        if deadline == .max { return -1 }
+        let now = Nanoseconds.now
+        return deadline <= now ? 0 : Int32(Nanoseconds.milliseconds(deadline - now))
+    }
+}
+#endif

@@ -1,0 +1,134 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import Synchronization
+
+// The way of a transfer through the loop, under the driver lock.
+extension CurlLoop {
+    /// Whether a transfer has begun and is not over; one that waits its turn is taken out.
+    func has(_ transfer: Transfer) -> Bool {
+        transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
+    }
+
+    /// With `isNext` it has its turn; else it stands behind those that wait already.
+    func begin(_ transfer: Transfer, isNext: Bool = false) {
+        if transfer.isCancelled { return }
+        let origin = origins.origin(of: transfer)
+        transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
+        // libcurl would hold it back with all the memory of a transfer.
+        let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
+        if !transfer.sharesConnection, isFull {
+            return origins.enqueue(transfer, for: origin)
+        }
+        guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
+            return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
+        }
+        do { try handle.prepare(for: transfer) } catch {
+            recycle(handle)
+            return fail(transfer, error)
+        }
+        transfer.handle = handle
+        transfer.index = active.count
+        active.append(transfer)
+        (transfer.lastActivity, transfer.begun, transfer.connecting) = (now, now, now)
+        join(transfer, origin)
+        if !library.reportsAttempts { transfer.hasStarted = true }
+        expectDeadline(of: transfer)
+        let code = errand_curl_multi_add(multi, handle.raw)
+        if code != 0 {
+            drop(
+                transfer,
+                with: ErrandError(
+                    .transportFailed, "libcurl refused the transfer",
+                    underlying: CurlError(code: code, message: "CURLMcode")))
+        }
+    }
+
+    private func fail(_ transfer: Transfer, _ error: ErrandError) { outbox.add(transfer.finish(error, nil)) }
+
+    /// Where it can share a connection it may have to wait for another one to make the first one to its host.
+    private func join(_ transfer: Transfer, _ origin: Origin) {
+        origin.transfers += 1
+        transfer.origin = origin
+        if !transfer.sharesConnection || transfer.usesLoopClock || !library.reportsAttempts { return }
+        transfer.shared.withLock { $0.isQueued = true }
+        transfer.startWatch()
+    }
+
+    func resume(_ transfer: Transfer) {
+        guard let handle = transfer.handle, !transfer.isParked else { return }
+        transfer.noteActivity()
+        let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
+        // Without a connection there is nothing to go on with: it waits for one, or is over.
+        if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
+        expectDeadline(of: transfer)
+    }
+
+    func finish(_ transfer: Transfer, _ code: Int32) {
+        guard let handle = transfer.handle else { return }
+        if transfer.isParked { return detach(transfer) }
+        switch transfer.sequel(to: code, handle) {
+        case .end: break
+        case .again:
+            detach(transfer)
+            transfer.rewind()
+            begin(transfer, isNext: true)
+            if transfer.index == nil { outbox.add(.release(transfer)) }
+            return
+        case .wait:
+            detach(transfer)
+            transfer.rewind(forWaiting: now)
+            return shortOfDescriptors.add(transfer, at: now)
+        }
+        let error = transfer.verdict(code, handle)
+        transfer.noteCopiedBody()
+        let timings = handle.timings(of: transfer)
+        detach(transfer, endsExchange: error == nil)
+        outbox.add(transfer.finish(error, timings))
+    }
+
+    /// Ends a transfer that libcurl has not ended.
+    func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
+        if transfer.isParked { return }
+        // Its lookup has a thread of libcurl's that continues when the handle is removed; before 7.87 the removal would
+        // even wait for it.
+        if transfer.isResolving { park(transfer) } else { detach(transfer) }
+        outbox.add(transfer.finish(error ?? Transfer.cancelled, nil))
+    }
+
+    private func park(_ transfer: Transfer) {
+        transfer.isParked = true
+        parked += 1
+        transfer.handle?.waitLong()
+        sockets.release(transfer, at: now)
+        origins.leave(transfer)
+    }
+
+    func detach(_ transfer: Transfer, endsExchange: Bool = false) {
+        guard let index = transfer.index, let handle = transfer.handle else { return }
+        errand_curl_multi_remove(multi, handle.raw)
+        if transfer.isParked {
+            parked -= 1
+            outbox.add(.release(transfer))
+        }
+        sockets.release(transfer, at: now)
+        transfer.leaveSocket(isQuiet: endsExchange && transfer.head.isHTTP1)
+        origins.leave(transfer)
+        transfer.index = nil
+        transfer.handle = nil
+        handle.forgetTransfer()
+        lastEnd = now
+        if nextKeepAliveCheck == .max { nextKeepAliveCheck = Nanoseconds.sum(now, keepAliveTime) }
+        if let last = active.popLast(), last !== transfer {
+            active[index] = last
+            last.index = index
+        }
+        recycle(handle)
+    }
+
+    private func recycle(_ handle: EasyHandle) {
+        if library.avoids(.handleReuse) { return }
+        if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(handle) }
+    }
+}
+#endif

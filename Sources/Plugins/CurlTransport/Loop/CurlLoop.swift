@@ -1,0 +1,135 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Runs the transfers of one transport on libcurl's multi interface.
+///
+/// A thread waits for sockets and timers. libcurl itself is run by the holder of `driver`: the loop's thread, or a
+/// thread that starts a request while the loop sleeps, which saves the request a change of threads. Only the loop waits
+/// for the lock; other threads leave a command to its holder. No code of the user's runs under it: see ``Outbox``.
+final class CurlLoop: @unchecked Sendable {
+    // Sendable: what is neither constant, atomic nor in a Mutex is touched by the holder of `driver` only.
+
+    enum Command {
+        case start(Transfer)
+        case stop(Transfer)
+        /// The server was inactive for too long, on a clock that is not the system's.
+        case inactivity(Transfer)
+        /// A reader drained its buffer, or a request body has more.
+        case resume(Transfer)
+    }
+
+    struct Queue {
+        var commands: [Command] = []
+        var isRetired = false
+        /// The thread has ended, and takes no command.
+        var isOver = false
+    }
+
+    let library: CurlLibrary
+    let configuration: CurlConfiguration
+    let proxy: ProxyChoice
+    let pins: PinTable
+    let sockets: SocketTable
+    let connectTimeout: UInt64
+    let keepAliveTime: UInt64
+    /// Requests to one host that libcurl gets at once where none of them can share a connection.
+    let maximumPerOrigin: Int
+
+    let driver = DriverLock()
+    let queue = Mutex(Queue())
+    let loopWaits = Atomic(false)
+    let isWoken = Atomic(false)
+    let wake: Int32
+
+    // MARK: Under `driver`
+
+    var multi: UnsafeMutableRawPointer
+    /// The time at which the present round of work began.
+    var now = Nanoseconds.now
+    /// When libcurl's timer is due.
+    var curlDeadline: UInt64?
+    var nextDeadlineCheck = UInt64.max
+    var nextKeepAliveCheck = UInt64.max
+    /// Until when the loop's thread sleeps if nothing wakes it.
+    var sleepsUntil: UInt64 = 0
+    var lastEnd: UInt64 = 0
+    /// The transfers that libcurl has.
+    var active: [Transfer] = []
+    /// Transfers whose waiters are gone and whose name lookups still run.
+    var parked = 0
+    var origins = OriginTable()
+    var shortOfDescriptors = DescriptorQueue()
+    var outbox = Outbox()
+    var idleHandles: [EasyHandle] = []
+    var unflushed: [Transfer] = []
+    var spareCommands: [Command] = []
+
+    static let maximumIdleHandles = 128
+    /// The cancelled name lookups, each with a thread of libcurl's, beyond which no other one is begun.
+    static let maximumParked = 64
+
+    var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
+
+    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for want of memory or
+    /// threads, and `insecureConnection` for pins of something that is no host name.
+    init(_ configuration: CurlConfiguration) throws {
+        pins = try PinTable(configuration.tls.publicKeyPins)
+        library = try CurlLibrary.load()
+        self.configuration = configuration
+        proxy = ProxyChoice(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
+        keepAliveTime = Nanoseconds.of(configuration.keepAliveTime)
+        connectTimeout = Nanoseconds.of(configuration.connectTimeout)
+        maximumPerOrigin = max(1, min(configuration.maximumConnectionsPerHost, configuration.maximumConnections))
+        sockets = try SocketTable(
+            maximumOpen: max(1, configuration.maximumConnections),
+            maximumPerOrigin: max(1, configuration.maximumConnectionsPerHost))
+        wake = errand_wake_make()
+        guard wake >= 0 else {
+            if DescriptorShortage.isReported { throw DescriptorShortage() }
+            throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
+        }
+        guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
+            errand_close(wake)
+            throw ErrandError(.transportFailed, "the event loop could not be made")
+        }
+        self.multi = multi
+        prepareMulti()
+        try startThread()
+    }
+
+    deinit {
+        if errand_curl_enter() != 0 {
+            errand_curl_multi_free(multi)
+            errand_curl_leave()
+        }
+        errand_close(wake)
+    }
+
+    private func prepareMulti() {
+        errand_curl_multi_set_callbacks(multi, onSocket, onTimer, Unmanaged.passUnretained(self).toOpaque())
+        // 0 would mean no limit.
+        let (host, all) = (max(1, configuration.maximumConnectionsPerHost), max(1, configuration.maximumConnections))
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS, host)
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAX_TOTAL_CONNECTIONS, all)
+        errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAXCONNECTS, all)
+    }
+
+    /// Closes every connection: libcurl has no other way than to make a new pool.
+    func closeAll() {
+        idleHandles.removeAll()
+        guard let empty = errand_curl_multi_make() else { return }
+        errand_curl_multi_free(multi)
+        multi = empty
+        curlDeadline = nil
+        prepareMulti()
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+#if os(Linux)
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Nanoseconds of the monotonic clock.
+enum Nanoseconds {
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * perSecond + UInt64(time.tv_nsec)
+    }
+
+    private static let perSecond: UInt64 = 1_000_000_000
+    private static let perMillisecond: UInt64 = 1_000_000
+    /// About a hundred years, which stand for no limit.
+    private static let longestSeconds: Int64 = 3_000_000_000
+
+    /// A duration in nanoseconds, from 1 to about a hundred years.
+    static func of(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        if seconds < 0 || attoseconds < 0 { return 1 }
+        if seconds >= longestSeconds { return UInt64(longestSeconds) * perSecond }
+        return max(1, UInt64(seconds) * perSecond + UInt64(attoseconds) / perSecond)
+    }
+
+    static func of(milliseconds: Int) -> UInt64 { UInt64(max(0, milliseconds)) * perMillisecond }
+
+    /// Rounded up, as libcurl and epoll expect it.
+    static func milliseconds(_ nanoseconds: UInt64) -> Int {
+        Int(min((nanoseconds + perMillisecond - 1) / perMillisecond, UInt64(Int32.max)))
+    }
+
+    /// `.max` where the sum is beyond it.
+    static func sum(_ instant: UInt64, _ nanoseconds: UInt64) -> UInt64 {
+        let (sum, isBeyond) = instant.addingReportingOverflow(nanoseconds)
+        return isBeyond ? .max : sum
+    }
+}
+#endif

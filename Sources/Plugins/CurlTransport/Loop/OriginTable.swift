@@ -1,0 +1,129 @@
+#if os(Linux)
+/// The hosts that transfers are for, and those transfers that wait for another one to the same host to end.
+struct OriginTable {
+    private var origins: [String: Origin] = [:]
+    /// The last one that was found, and how the URL began.
+    private var last: (start: Substring.UTF8View, origin: Origin)?
+    /// Those where a transfer has ended while others wait.
+    private var ready: [Origin] = []
+    private(set) var waitingCount = 0
+
+    /// Beyond so many, those without a transfer and a connection are forgotten.
+    private static let kept = 256
+
+    mutating func origin(of transfer: Transfer) -> Origin {
+        let start = transfer.target.start
+        if let last, last.start.elementsEqual(start) { return last.origin }
+        let name = transfer.target.originName
+        let origin = origins[name] ?? Origin(name)
+        if origins.count > Self.kept { origins = origins.filter { !$0.value.isUnused } }
+        origins[name] = origin
+        last = (start, origin)
+        return origin
+    }
+
+    /// A transfer is no longer run.
+    mutating func leave(_ transfer: Transfer) {
+        guard let origin = transfer.origin else { return }
+        transfer.origin = nil
+        origin.transfers -= 1
+        if !origin.line.isEmpty { return ready.append(origin) }
+        // Its sockets may outlive it; they refer to it themselves.
+        if origin.isUnused {
+            origins[origin.name] = nil
+            if last?.origin === origin { last = nil }
+        }
+    }
+
+    // MARK: Waiting
+
+    mutating func enqueue(_ transfer: Transfer, for origin: Origin) {
+        origin.line.append(transfer)
+        transfer.waitsAt = origin
+        waitingCount += 1
+    }
+
+    /// Whether it waited.
+    mutating func remove(_ transfer: Transfer) -> Bool {
+        guard let origin = transfer.waitsAt else { return false }
+        transfer.waitsAt = nil
+        origin.line.remove(transfer)
+        waitingCount -= 1
+        return true
+    }
+
+    /// The transfer that waited longest where fewer than `limit` run; nil if there is none.
+    mutating func next(below limit: Int) -> Transfer? {
+        while let origin = ready.last {
+            if origin.transfers < limit, let transfer = origin.line.removeFirst() {
+                transfer.waitsAt = nil
+                waitingCount -= 1
+                return transfer
+            }
+            ready.removeLast()
+        }
+        return nil
+    }
+}
+
+/// The scheme, host and port of requests.
+final class Origin {
+    let name: String
+    /// Sockets that are open, those that are still connecting included.
+    var open = 0
+    /// When there were last as many as there may be.
+    var lastFull: UInt64 = 0
+    /// Transfers that libcurl has.
+    var transfers = 0
+    /// Transfers that it gets when others have ended.
+    var line = WaitingLine()
+
+    init(_ name: String) { self.name = name }
+
+    var isUnused: Bool { transfers == 0 && open == 0 && line.isEmpty }
+}
+
+/// Transfers in the order of their coming, any of which may leave.
+struct WaitingLine {
+    private var slots: [Transfer?] = []
+    /// Where the first one is, or an empty slot before it.
+    private var first = 0
+    private var count = 0
+
+    private static let smallest = 64
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ transfer: Transfer) {
+        if slots.count > Self.smallest, count < slots.count / 2 { compact() }
+        transfer.slot = slots.count
+        slots.append(transfer)
+        count += 1
+    }
+
+    mutating func remove(_ transfer: Transfer) {
+        guard slots[transfer.slot] === transfer else { return }
+        slots[transfer.slot] = nil
+        count -= 1
+    }
+
+    mutating func removeFirst() -> Transfer? {
+        while first < slots.count {
+            defer { first += 1 }
+            guard let transfer = slots[first] else { continue }
+            slots[first] = nil
+            count -= 1
+            return transfer
+        }
+        slots.removeAll()
+        first = 0
+        return nil
+    }
+
+    private mutating func compact() {
+        slots.removeAll { $0 == nil }
+        first = 0
+        for (index, transfer) in slots.enumerated() { transfer?.slot = index }
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+#if os(Linux)
+import ErrandEssentials
+
+/// What the holder of the driver lock leaves to be done after the lock is released.
+///
+/// Resuming a task runs the `enqueue` of its executor, cancelling one runs its handlers, and the last reference to a
+/// transfer ends objects of the user's: all of that is code that may take its time. A task that wakes after the lock is
+/// released also finds the lock free.
+struct Outbox: ~Copyable {
+    enum Item {
+        /// The head of the response came.
+        case head(Transfer.Waiter)
+        /// A chunk of a body came.
+        case chunk(Transfer.Reader, Data)
+        /// A source of a request's body may go on.
+        case room(UnsafeContinuation<Void, Never>)
+        case end(End)
+        /// The loop no longer needs it.
+        case release(Transfer)
+    }
+
+    /// A transfer is over.
+    struct End {
+        let transfer: Transfer
+        var waiter: Transfer.Waiter?
+        var reader: Transfer.Reader?
+        var chunk: Data?
+        var failure: (any Error)?
+        var watch: Task<Void, Never>?
+    }
+
+    private var items: [Item] = []
+
+    mutating func add(_ item: Item) { items.append(item) }
+
+    /// Both keep their memory: the other one is empty.
+    mutating func move(to other: inout Outbox) { swap(&items, &other.items) }
+
+    /// Does what is to be done, without the driver lock.
+    mutating func deliver() {
+        if items.isEmpty { return }
+        for item in items { Self.deliver(item) }
+        items.removeAll(keepingCapacity: items.capacity <= Self.keptItems)
+    }
+
+    private static let keptItems = 1024
+
+    static func deliver(_ item: Item) {
+        switch item {
+        case .head(let waiter): waiter.resume()
+        case .chunk(let reader, let data): reader.resume(returning: data)
+        case .room(let room): room.resume()
+        case .end(let end): deliver(end)
+        case .release: break
+        }
+    }
+
+    private static func deliver(_ end: End) {
+        end.watch?.cancel()
+        if let failure = end.failure {
+            end.waiter?.resume(throwing: failure)
+            if let chunk = end.chunk {
+                end.reader?.resume(returning: chunk)
+            } else {
+                end.reader?.resume(throwing: failure)
+            }
+        } else {
+            end.waiter?.resume()
+            end.reader?.resume(returning: end.chunk)
+        }
+    }
+}
+#endif

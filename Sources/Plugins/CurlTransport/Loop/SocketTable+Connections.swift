@@ -1,0 +1,115 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+// Which connections are open, and which transfers are on them.
+extension SocketTable {
+
+    /// A socket for a connection of libcurl's; -1 if there is none.
+    func open(_ address: UnsafeMutablePointer<errand_curl_sockaddr>, for origin: Origin?) -> Int32 {
+        let descriptor = errand_socket_make(
+            address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        if descriptor < 0 { return descriptor }
+        serial += 1
+        entries[grow(to: descriptor)] = Entry(isOurs: true, serial: serial, origin: origin)
+        origin?.open += 1
+        open += 1
+        withoutPort.append(descriptor)
+        return descriptor
+    }
+
+    func close(socket descriptor: Int32) -> Int32 {
+        if Int(descriptor) < entries.count, entries[Int(descriptor)].isOurs {
+            let entry = entries[Int(descriptor)]
+            if open >= maximumOpen { lastFull = Nanoseconds.now }
+            if let origin = entry.origin {
+                if origin.open >= maximumPerOrigin { origin.lastFull = Nanoseconds.now }
+                origin.open -= 1
+            }
+            open -= 1
+            withoutPort.removeAll { $0 == descriptor }
+            if entry.port != 0 {
+                ports[entry.port]?.removeAll { $0 == descriptor }
+                if ports[entry.port]?.isEmpty == true { ports[entry.port] = nil }
+            }
+            entries[Int(descriptor)] = Entry()
+        }
+        return errand_close(descriptor)
+    }
+
+    /// A transfer runs on the connection of this socket.
+    func hold(_ descriptor: Int32, by transfer: Transfer) {
+        let index = Int(descriptor)
+        guard transfer.index != nil, entries[index].isOurs else { return }
+        let hold = Hold(descriptor: descriptor, serial: entries[index].serial)
+        if transfer.held.contains(hold) { return }
+        transfer.held.append(hold)
+        entries[index].holders += 1
+        entries[index].idleSince = nil
+    }
+
+    /// A transfer got a connection with this local port, which may be an old one with other transfers on it. All of
+    /// several with the same port are held.
+    func hold(port: UInt16, by transfer: Transfer) {
+        if port == 0 { return }
+        withoutPort.removeAll { descriptor in
+            let index = Int(descriptor)
+            guard entries[index].isOurs, entries[index].port == 0 else { return true }
+            entries[index].port = UInt16(clamping: errand_socket_port(descriptor))
+            if entries[index].port == 0 { return false }
+            ports[entries[index].port, default: []].append(descriptor)
+            return true
+        }
+        guard let sockets = ports[port] else { return }
+        for descriptor in sockets { hold(descriptor, by: transfer) }
+        if sockets.count == 1 { transfer.setUnplaced(false) }
+    }
+
+    /// A transfer is over.
+    func release(_ transfer: Transfer, at now: UInt64) {
+        for hold in transfer.held {
+            let index = Int(hold.descriptor)
+            guard entries[index].serial == hold.serial else { continue }
+            entries[index].holders -= 1
+            noteIdle(index, at: now)
+        }
+        transfer.held.removeAll()
+        lookAgain()
+    }
+
+    func noteIdle(_ index: Int, at now: UInt64) {
+        let isIdle = entries[index].isOurs && entries[index].holders == 0 && entries[index].wanted == 0
+        entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
+    }
+
+    /// Ends the connections that had no transfer since then; libcurl takes leave of them at the next one. The result is
+    /// since when the oldest of the others has none. None ends while a transfer may be on any of them.
+    func endIdle(since: UInt64) -> UInt64? {
+        if unplaced > 0 { return nil }
+        var oldest: UInt64?
+        for index in entries.indices {
+            guard let idle = entries[index].idleSince else { continue }
+            if idle <= since {
+                shutdown(Int32(index), Int32(SHUT_RDWR))
+                entries[index].idleSince = nil
+            } else {
+                oldest = min(oldest ?? idle, idle)
+            }
+        }
+        return oldest
+    }
+
+    /// Since when a transfer that has no connection waits for one to be made: a wait for a free one does not count.
+    func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
+        isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
+    }
+
+    func isFull(_ origin: Origin) -> Bool { origin.open >= maximumPerOrigin || open >= maximumOpen }
+}
+#endif

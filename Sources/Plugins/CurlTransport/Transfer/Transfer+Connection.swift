@@ -1,0 +1,59 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+// Its connection, as libcurl reports it: all of it under the loop's driver lock.
+extension Transfer {
+    /// A connection is being made or used from now on; waiting for a free one is over. With `isNew` one is being made,
+    /// and a time in which it waited for another one to be made counts.
+    func noteStart(isNew: Bool) {
+        if hasStarted { return }
+        let now = Nanoseconds.now
+        hasStarted = true
+        queued = .nanoseconds(Int64(now - created))
+        var start = now
+        if isNew, sharesConnection, let origin { start = loop.sockets.waitStart(origin, since: begun, now: now) }
+        (lastActivity, connecting) = (start, start)
+        if usesLoopClock { return loop.expectDeadline(of: self) }
+        if !isNew || !sharesConnection { report(.activity) }
+        shared.withLock { $0.isQueued = false }
+        startWatch()
+        loop.expectDeadline(of: self)
+    }
+
+    /// A name is about to be looked up; false where too many lookups that were cancelled still run.
+    func mayLookUp() -> Bool {
+        if isParked { return false }
+        isResolving = true
+        noteStart(isNew: true)
+        if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
+        return fail(
+            .nameLookupFailed, "\(loop.parked) cancelled name lookups still run, and no other one is begun")
+    }
+
+    /// It has its connection, and its head is about to be sent.
+    func noteRequest() {
+        noteStart(isNew: false)
+        if !isRequested { noteActivity() }
+        isRequested = true
+        times.restart(at: Nanoseconds.now, hasBody: hasReadBody)
+        loop.expectDeadline(of: self)
+    }
+
+    /// Whether libcurl asks for the body piece by piece.
+    var hasReadBody: Bool {
+        switch upload {
+        case .none: false
+        case .data(let data): data.count > Self.copiedBodyBytes
+        case .stream: true
+        }
+    }
+
+    func noteActivity() {
+        lastActivity = loop.now
+        if !usesLoopClock { report(.activity) }
+    }
+}
+#endif

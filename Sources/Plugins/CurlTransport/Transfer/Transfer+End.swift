@@ -1,0 +1,78 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// How it ends: all of it under the loop's driver lock.
+extension Transfer {
+    /// How an exchange ended that was abandoned by ``abandonUpload()``.
+    private var abandonedVerdict: ErrandError? {
+        if let length = progress.totalToReceive, hasBody, progress.received < length {
+            return ErrandError(.truncated, "the connection was closed within the body of the response")
+        }
+        return nil
+    }
+
+    func fail(_ code: ErrandError.Code, _ message: String) -> Bool {
+        failure = ErrandError(code, message)
+        return false
+    }
+
+    func failTooLarge() -> Bool {
+        fail(.bodyTooLarge, "the body is longer than the limit of \(options.bodyLimit) bytes")
+    }
+
+    /// What became of it in libcurl's eyes and in our own; nil if all is well.
+    func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
+        if let failure { return failure }
+        if code == CurlCode.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
+        if code == 0 {
+            if head.isComplete { return nil }
+            return ErrandError(.connectionLost, "the connection was closed within the head of the response")
+        }
+        var failure = handle.failure(code)
+        failure.hasHead = head.isComplete
+        failure.isOnUsedConnection = headerBytes == 0 && handle.isReused
+        return failure.error
+    }
+
+    /// A failure after the head carries what came: the head, and of a body that was collected here its beginning. Core
+    /// does that for a stream.
+    private func withEvidence(_ error: ErrandError) -> ErrandError {
+        guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
+            return error
+        }
+        var error = error
+        error.response = partialResponse(collected.take())
+        return error
+    }
+
+    /// The transfer is over on the wire; called once, unless it was cancelled before it began. What is returned resumes
+    /// its tasks, and is delivered without the driver lock.
+    func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> Outbox.Item {
+        let error = error.map(withEvidence)
+        self.timings = timings
+        var end = Outbox.End(transfer: self, failure: error, watch: watch)
+        watch = nil
+        shared.withLock { shared in
+            shared.isOver = true
+            if shared.failure == nil { shared.failure = error }
+            if shared.reader != nil && shared.buffer.count > 0 { end.chunk = shared.buffer.take() }
+            (end.waiter, end.reader) = (shared.waiter, shared.reader)
+            (shared.waiter, shared.reader) = (nil, nil)
+        }
+        // A task that waits for the end delivers the last reports before it returns.
+        reportEnd(isFailure: error != nil, soon: end.waiter == nil && (end.reader == nil || end.chunk != nil))
+        return .end(end)
+    }
+
+    private func reportEnd(isFailure: Bool, soon: Bool) {
+        if case .stream = upload { report(.sourceIsDone, soon: soon) }
+        if !trailers.isEmpty { report(.event(.trailers(trailers.trailers)), soon: soon) }
+        // A waiter that gets its whole response reports these itself.
+        guard isStreamed || isFailure else { return }
+        if progress.received + progress.sent > reported { report(.event(.progress(progress)), soon: soon) }
+        if let timings { report(.event(.timings(timings)), soon: soon) }
+    }
+}
+#endif

@@ -1,0 +1,79 @@
+#if os(Linux)
+import Errand
+import Synchronization
+
+extension Transfer {
+    /// When the loop ends this transfer unless something happens before; nil while nothing but its own reader or the
+    /// source of its own body is waited for, or a free connection.
+    var deadline: UInt64? {
+        let limits = limits
+        let deadline = min(limits.inactivity, limits.connection)
+        return deadline == .max ? nil : deadline
+    }
+
+    /// What a passed deadline means.
+    var overdueError: ErrandError {
+        let limits = limits
+        return limits.inactivity <= limits.connection
+            ? inactivityError : ErrandError(.timedOut, Failure.connectionTimeout)
+    }
+
+    /// When the server has been inactive for too long, and when the connection should have been made.
+    private var limits: (inactivity: UInt64, connection: UInt64) {
+        if isParked { return (.max, .max) }
+        if !hasStarted {
+            // libcurl holds requests back until the first connection to their host is made, and watches none of them.
+            guard sharesConnection, let origin else { return (.max, .max) }
+            let start = loop.sockets.waitStart(origin, since: begun, now: loop.now)
+            return (
+                usesLoopClock ? Nanoseconds.sum(start, inactivityLimit) : .max,
+                Nanoseconds.sum(start, loop.connectTimeout)
+            )
+        }
+        let canBeInactive = usesLoopClock && !isReceivePaused && !isSendPaused
+        let isConnecting = !isRequested && loop.library.reportsAttempts
+        return (
+            canBeInactive ? Nanoseconds.sum(lastActivity, inactivityLimit) : .max,
+            isConnecting ? Nanoseconds.sum(connecting, loop.connectTimeout) : .max
+        )
+    }
+
+    var inactivityError: ErrandError {
+        ErrandError(.timedOut, "the server was inactive for \(options.timeout)")
+    }
+
+    func noteActivityByClock() {
+        let now = options.time.now
+        shared.withLock { $0.lastActivity = now }
+    }
+
+    /// Starts to watch for inactivity where the clock is not the system's.
+    func startWatch() {
+        if usesLoopClock || watch != nil { return }
+        watch = Task.detached {
+            self.noteActivityByClock()
+            await self.watchInactivity()
+        }
+    }
+
+    /// Ends the transfer after inactivity on a clock that is not the system's.
+    private func watchInactivity() async {
+        while true {
+            let (last, isOver) = shared.withLock { ($0.lastActivity, $0.isOver || $0.isCancelled) }
+            guard let last, !isOver else { return }
+            do { try await options.time.sleep(until: last + options.timeout) } catch { return }
+            let now = options.time.now
+            let (isInactive, isQueued) = shared.withLock { shared in
+                if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
+                let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
+                if isInactive && shared.isQueued { shared.lastActivity = now }
+                return (isInactive, shared.isQueued)
+            }
+            if !isInactive { continue }
+            // What a transfer without a connection waits for is known to the loop.
+            loop.submit(.inactivity(self))
+            if !isQueued { return }
+        }
+    }
+}
+#endif

@@ -1,0 +1,126 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// What arrives: all of it under the loop's driver lock, so that no code of the user's is called here.
+extension Transfer {
+    /// One header line; false ends the transfer.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        noteActivity()
+        if times.firstByte == nil { times.firstByte = Nanoseconds.now }
+        headerBytes += line.count
+        guard headerBytes <= loop.configuration.maximumHeaderBytes else {
+            return fail(
+                .invalidResponse,
+                "the response has more than \(loop.configuration.maximumHeaderBytes) bytes of headers")
+        }
+        if head.isComplete {
+            // Only a refused expectation makes libcurl send again and receive a second head.
+            guard head.status == Self.expectationFailed, line.starts(with: "HTTP/".utf8), !isHandedOver else {
+                return trailers.add(line)
+            }
+            head.restart()
+            times.firstByte = Nanoseconds.now
+        }
+        guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
+        if !head.isComplete { return true }
+        if head.status >= 100 && head.status < 200 && head.status != 101 {
+            report(.event(.informational(status: head.status, headers: head.headers)))
+            head.restart()
+            times.firstByte = nil
+            return true
+        }
+        noteCopiedBody()
+        return receiveHead()
+    }
+
+    private func receiveHead() -> Bool {
+        // Several transfers share a connection in a later version of HTTP, and silence is not expected on it.
+        if !head.isHTTP1 { setUnplaced(false) }
+        if hasBody, let length = handle?.announcedLength {
+            progress.totalToReceive = length
+            if !isStreamed {
+                guard length <= Int64(options.bodyLimit) else { return failTooLarge() }
+                collected.reserve(min(Int(length), 1 << 20))
+            }
+        }
+        if isStreamed && !mayGoOutAgain { handOver() }
+        return true
+    }
+
+    /// Whether libcurl may be about to send the request again without its expectation.
+    private var mayGoOutAgain: Bool {
+        head.status == Self.expectationFailed && !attempts.isExpectationRefused && request.headers.contains(.expect)
+    }
+
+    private var isHandedOver: Bool { isStreamed && shared.withLock { $0.waiter == nil } }
+
+    private func handOver() {
+        let waiter = shared.withLock { shared in
+            defer { shared.waiter = nil }
+            return shared.waiter
+        }
+        if let waiter { loop.outbox.add(.head(waiter)) }
+    }
+
+    /// Bytes of the body; returns how many were taken, or libcurl's sign for a pause.
+    func receive(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+        noteActivity()
+        if isStreamed {
+            if head.status == Self.expectationFailed { handOver() }
+            let taken = feed(bytes, count)
+            if taken != count {
+                isReceivePaused = taken != 0
+                return taken
+            }
+        } else {
+            guard collected.count + count <= options.bodyLimit else { return failTooLarge() ? count : 0 }
+            guard collected.append(bytes, count) else { return 0 }
+        }
+        progress.received += Int64(count)
+        reportProgress()
+        return count
+    }
+
+    private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+        // A pointer may not be captured, an address may; it is read within this call only.
+        let address = UInt(bitPattern: bytes)
+        var isFirst = false
+        let (taken, reader, chunk) = shared.withLock { shared -> (Int, Reader?, Data?) in
+            if shared.isCancelled { return (0, nil, nil) }
+            if shared.buffer.count >= Self.highWater {
+                shared.isPaused = true
+                return (Int(ERRAND_CURL_WRITEFUNC_PAUSE), nil, nil)
+            }
+            if shared.buffer.count == 0 { shared.buffer.reserve(Self.chunkBytes + (32 << 10)) }
+            guard let bytes = UnsafeRawPointer(bitPattern: address), shared.buffer.append(bytes, count) else {
+                return (0, nil, nil)
+            }
+            if let reader = shared.reader, shared.buffer.count >= Self.chunkBytes {
+                shared.reader = nil
+                return (count, reader, shared.buffer.take())
+            }
+            isFirst = !shared.isFlushPending
+            shared.isFlushPending = true
+            return (count, nil, nil)
+        }
+        if let reader, let chunk { loop.outbox.add(.chunk(reader, chunk)) }
+        if isFirst { loop.needsFlush(self) }
+        return taken
+    }
+
+    /// Takes what there is for a waiting reader.
+    func flush() -> Outbox.Item? {
+        let (reader, chunk) = shared.withLock { shared -> (Reader?, Data?) in
+            shared.isFlushPending = false
+            guard let reader = shared.reader, shared.buffer.count > 0 else { return (nil, nil) }
+            shared.reader = nil
+            return (reader, shared.buffer.take())
+        }
+        guard let reader, let chunk else { return nil }
+        return .chunk(reader, chunk)
+    }
+}
+#endif

@@ -1,0 +1,84 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// What becomes of a response, for the task that waits for it.
+extension Transfer {
+    /// Sends the request; returns when the head is there, or for delivery as data the whole response.
+    func response() async throws -> HTTPResponse {
+        do {
+            try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { wait($0) }
+            } onCancel: {
+                cancel()
+            }
+        } catch {
+            if !isCancelled { await deliverReports(waits: true) }
+            throw error
+        }
+        await deliverReports(waits: true)
+        // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
+        shared.withLock { _ in }
+        do { return try received() } catch {
+            cancel()
+            throw error
+        }
+    }
+
+    private func received() throws -> HTTPResponse {
+        guard head.status > 0 else {
+            throw ErrandError(.invalidResponse, "the status line of the response is not valid")
+        }
+        var response = HTTPResponse(
+            url: request.url, status: head.status, headers: head.headers, version: head.version)
+        let codings = codings(of: response)
+        if !codings.isEmpty {
+            // Both describe the bytes on the wire.
+            response.headers.remove(.contentEncoding)
+            response.headers.remove(.contentLength)
+        }
+        if isStreamed {
+            response.body = HTTPBody(source: try StreamedBody(self, codings))
+        } else {
+            let data = collected.take()
+            options.report(.progress(progress))
+            if let timings { options.report(.timings(timings)) }
+            do {
+                response.body = HTTPBody(
+                    codings.isEmpty ? data : try ContentDecoder.decode(data, codings, upTo: options.bodyLimit))
+            } catch var error as ErrandError {
+                error.response = partialResponse(data)
+                throw error
+            }
+        }
+        return response
+    }
+
+    /// The response as far as it came, for an error: at most 64 KiB of its body, decoded as far as that is possible.
+    func partialResponse(_ data: Data) -> HTTPResponse {
+        let limit = Self.evidenceBytes
+        var response = HTTPResponse(
+            url: request.url, status: head.status, headers: head.headers, version: head.version)
+        let codings = codings(of: response)
+        guard !codings.isEmpty else {
+            response.body = HTTPBody(Data(data.prefix(limit)))
+            return response
+        }
+        response.headers.remove(.contentEncoding)
+        response.headers.remove(.contentLength)
+        response.body = HTTPBody(ContentDecoder.beginning(of: data, codings, upTo: limit))
+        return response
+    }
+
+    private static let evidenceBytes = 64 << 10
+
+    /// The codings to take off; none if one of them is not known here.
+    private func codings(of response: HTTPResponse) -> [ContentCoding] {
+        guard decodes, hasBody, let value = response.headers[.contentEncoding] else { return [] }
+        return ContentCoding.list(value) ?? []
+    }
+
+    var hasBody: Bool { request.method != .head && head.status != 204 && head.status != 304 }
+}
+#endif

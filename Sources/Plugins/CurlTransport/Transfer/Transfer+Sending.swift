@@ -1,0 +1,75 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// What is sent: all of it under the loop's driver lock, so that no code of the user's is called here.
+extension Transfer {
+    /// The next bytes of the request's body for libcurl.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        noteActivity()
+        let count: Int
+        switch upload {
+        case .none: return 0
+        case .data(let data):
+            count = data.dropFirst(uploadOffset).copyBytes(to: buffer)
+            uploadOffset += count
+        case .stream where isUploadAbandoned: return Int(ERRAND_CURL_READFUNC_ABORT)
+        case .stream(let stream):
+            switch stream.read(into: buffer, for: self) {
+            case .bytes(let taken): count = taken
+            case .wait:
+                isSendPaused = true
+                return Int(ERRAND_CURL_READFUNC_PAUSE)
+            case .failed(let error):
+                failure = error
+                return Int(ERRAND_CURL_READFUNC_ABORT)
+            }
+        }
+        progress.sent += Int64(count)
+        if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
+        reportProgress(isWhole: progress.sent == progress.totalToSend && count > 0)
+        return count
+    }
+
+    /// A small body goes out with the head, and libcurl asks for nothing: what it has sent is known afterwards.
+    func noteCopiedBody() {
+        guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
+        progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
+    }
+
+    /// libcurl sends the body again on a fresh connection, because a reused one turned out closed.
+    func seek(to offset: Int64) -> Bool {
+        switch upload {
+        case .none: return true
+        case .data(let data):
+            guard offset >= 0, offset <= Int64(data.count) else { return false }
+            uploadOffset = Int(offset)
+            progress.sent = offset
+            return true
+        case .stream(let stream): return offset == 0 && !stream.isBegun
+        }
+    }
+
+    func reportProgress(isWhole: Bool = false) {
+        guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return }
+        reported = progress.received + progress.sent
+        report(.event(.progress(progress)))
+    }
+
+    /// The halves that stay paused when a reader or a body goes on.
+    func pausedHalves() -> Int32 {
+        if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
+        if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
+        return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
+    }
+
+    /// Ends an exchange whose response is complete while libcurl waits for the source of the request's body.
+    func abandonUpload() {
+        guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
+        isUploadAbandoned = true
+        loop.submit(.resume(self))
+    }
+}
+#endif

@@ -1,0 +1,74 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// What other threads than the loop's do with a transfer.
+extension Transfer {
+    func wait(_ waiter: Waiter) {
+        let isCancelled = shared.withLock { shared in
+            if !shared.isCancelled { shared.waiter = waiter }
+            return shared.isCancelled
+        }
+        if isCancelled { return waiter.resume(throwing: Self.cancelled) }
+        loop.start(self)
+    }
+
+    var isCancelled: Bool { shared.withLock { $0.isCancelled } }
+
+    /// From any thread, at any moment: a task that waits is resumed first.
+    func cancel() { end(with: Self.cancelled) }
+
+    private func end(with error: ErrandError) {
+        let (waiter, reader, wasOver) = shared.withLock { shared in
+            defer { (shared.waiter, shared.reader, shared.isCancelled) = (nil, nil, true) }
+            if shared.failure == nil { shared.failure = error }
+            return (shared.waiter, shared.reader, shared.isCancelled || shared.isOver)
+        }
+        waiter?.resume(throwing: error)
+        reader?.resume(throwing: error)
+        upload.stop()
+        if !wasOver { loop.submit(.stop(self)) }
+    }
+
+    /// What a reader finds without waiting.
+    enum Found {
+        case chunk(Data)
+        case end
+        case nothing
+    }
+
+    func take() throws -> Found {
+        let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found, Bool) in
+            if shared.isCancelled { throw shared.failure ?? Self.cancelled }
+            if shared.buffer.count > 0 {
+                defer { shared.isPaused = false }
+                return (.chunk(shared.buffer.take()), shared.isPaused)
+            }
+            if let failure = shared.failure { throw failure }
+            return (shared.isOver ? .end : .nothing, false)
+        }
+        if isPaused { loop.submit(.resume(self)) }
+        return found
+    }
+
+    /// Resumes the reader with the next chunk, now or later.
+    func read(_ reader: Reader) {
+        do {
+            let found: Found? = shared.withLock { shared in
+                let isQuiet = shared.buffer.count == 0 && shared.failure == nil
+                guard isQuiet && !shared.isOver && !shared.isCancelled else { return nil }
+                shared.reader = reader
+                return .nothing
+            }
+            if found != nil { return }
+            switch try take() {
+            case .chunk(let data): reader.resume(returning: data)
+            case .end, .nothing: reader.resume(returning: nil)
+            }
+        } catch {
+            reader.resume(throwing: error)
+        }
+    }
+}
+#endif

@@ -1,0 +1,120 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
+final class Transfer: @unchecked Sendable {
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are touched by the holder of the
+    // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then on.
+
+    typealias Waiter = UnsafeContinuation<Void, any Error>
+    typealias Reader = UnsafeContinuation<Data?, any Error>
+
+    let request: HTTPRequest
+    let target: RequestTarget
+    let options: TransportOptions
+    let loop: CurlLoop
+    let upload: Upload
+    let isStreamed: Bool
+    /// Whether content codings were asked for here and are taken off here.
+    let decodes: Bool
+    let usesLoopClock: Bool
+    /// How long the server may be inactive.
+    let inactivityLimit: UInt64
+    let created = Nanoseconds.now
+
+    var handle: EasyHandle?
+    /// Where the loop has it among those that libcurl has.
+    var index: Int?
+    /// When the loop began it.
+    var begun: UInt64 = 0
+    /// Whether a connection is being made for it, or it has one.
+    var hasStarted = false
+    /// Since when a connection is being made.
+    var connecting: UInt64 = 0
+    /// Whether it got its connection.
+    var isRequested = false
+    /// Whether a name is being looked up for it.
+    var isResolving = false
+    /// It is over for its user; libcurl still waits for the end of its name lookup.
+    var isParked = false
+    /// Whether the first connection to its host may turn out to carry it along with others.
+    var sharesConnection = false
+    /// Those for the same host, while it runs.
+    var origin: Origin?
+    /// Where it waits for another one to the same host to end, and at which place.
+    var waitsAt: Origin?
+    var slot = 0
+    /// The sockets of its connection.
+    var held: [SocketTable.Hold] = []
+    var lastActivity: UInt64 = 0
+    var times = WireTimes()
+    var head = ResponseHead()
+    var trailers = ResponseHead()
+    var collected = ByteBuffer()
+    var timings: TransferTimings?
+    var queued: Duration?
+    var failure: ErrandError?
+    var headerBytes = 0
+    var attempts = Attempts()
+    var place = Place()
+    var isReceivePaused = false
+    var isSendPaused = false {
+        didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
+    }
+    var uploadOffset = 0
+    /// The exchange is over although the source of the request's body has not ended.
+    var isUploadAbandoned = false
+    /// Watches for inactivity where the clock is not the system's.
+    var watch: Task<Void, Never>?
+    var progress = TransferProgress()
+    var reported: Int64 = 0
+
+    let shared = Mutex(Shared())
+    let reports = Mutex(Reports())
+
+    /// What the reader's threads and the loop share.
+    struct Shared: ~Copyable {
+        var waiter: Waiter?
+        var reader: Reader?
+        var buffer = ByteBuffer()
+        var isFlushPending = false
+        var isPaused = false
+        /// Set here only where the clock is not the system's.
+        var isSendPaused = false
+        /// Whether it has no connection yet; set here only where the clock is not the system's.
+        var isQueued = false
+        var isCancelled = false
+        var isOver = false
+        var failure: ErrandError?
+        var lastActivity: ContinuousClock.Instant?
+    }
+
+    /// A body in memory up to this size is handed to libcurl at once, to be sent with the head.
+    static let copiedBodyBytes = 64 << 10
+    /// What a stream holds for its reader before the transfer is paused.
+    static let highWater = 256 << 10
+    /// A reader that waits gets a chunk at once when it is this large, otherwise at the end of the loop's round.
+    static let chunkBytes = 128 << 10
+    static let progressStep: Int64 = 128 << 10
+
+    init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
+        target = try RequestTarget(request.url)
+        self.request = request
+        self.options = options
+        self.loop = loop
+        isStreamed = options.delivery != .data
+        decodes =
+            loop.configuration.decodesContent && !request.headers.contains(.acceptEncoding)
+            && !request.headers.contains(.range)
+        usesLoopClock = options.time is SystemTimeSource
+        inactivityLimit = Nanoseconds.of(options.timeout)
+        upload = try Upload(request)
+        progress.totalToSend = upload.length
+    }
+
+    static var cancelled: ErrandError { ErrandError(.cancelled, "the transfer was cancelled") }
+}
+#endif
