@@ -14,6 +14,12 @@ public struct JSONLimits: Sendable, Hashable {
     /// The maximum number of steps to match one string; 4,000,000 by default, a few hundredths of a second. A string takes
     /// at most its number of characters times the number of parts of the pattern, with counted repetitions expanded.
     public var maximumPatternSteps = 4_000_000
+    /// The maximum number of elements that are stored for `uniqueItems` of a schema, in all open arrays together; 1,000,000
+    /// by default, about 50 MB. A text with more is rejected.
+    public var maximumUniqueItems = 1_000_000
+    /// The maximum number of times that a schema within a ``JSONSchema`` is applied to a value; 1,000,000,000 by default,
+    /// some ten seconds. A text that takes more is rejected.
+    public var maximumSchemaSteps = 1_000_000_000
     /// Whether duplicate keys in an object are rejected; true by default. If not, each of the values has to fit.
     public var refusesRepeatedKeys = true
 
@@ -28,6 +34,7 @@ public struct JSONLimits: Sendable, Hashable {
         var limits = self
         for limit in [
             \JSONLimits.maximumDepth, \.maximumBytes, \.maximumKeys, \.maximumPatternBytes, \.maximumPatternSteps,
+            \.maximumUniqueItems, \.maximumSchemaSteps,
         ] { limits[keyPath: limit] = max(0, limits[keyPath: limit]) }
         return limits
     }

@@ -32,20 +32,31 @@ public struct JSONProblem: Sendable, Hashable {
     public var found: String
     /// The offset in bytes of the value, of the opening quote of a key, or, for a missing key, of the object's brace.
     public var offset: Int
+    /// The location of the keyword of a ``JSONSchema`` that the value violates: the URI of its document with a JSON Pointer
+    /// as the fragment, such as `#/properties/id/minimum`. Nil for shapes, and for what is not JSON.
+    public var schemaLocation: String?
 
     /// Makes a problem.
-    public init(kind: Kind, pointer: String, expected: String, found: String, offset: Int) {
+    public init(
+        kind: Kind, pointer: String, expected: String, found: String, offset: Int, schemaLocation: String? = nil
+    ) {
         self.kind = kind
         self.pointer = pointer
         self.expected = expected
         self.found = found
         self.offset = offset
+        self.schemaLocation = schemaLocation
     }
 }
 
 extension JSONProblem: CustomStringConvertible {
-    /// `/3/name: expected a string, found a number (byte 214)`, or `/7/tags: missing, expected an array`
+    /// `/3/name: expected a string, found a number (byte 214)`, or `/7/tags: missing, expected an array`; behind it the
+    /// location in the schema, if there is one.
     public var description: String {
+        schemaLocation.map { "\(message), by \(MessageText.shown($0, limit: 1_200))" } ?? message
+    }
+
+    private var message: String {
         let place = pointer.isEmpty ? "document" : MessageText.shown(pointer, limit: 1_200)
         return switch kind {
         case .missing: "\(place): missing, expected \(expected)"

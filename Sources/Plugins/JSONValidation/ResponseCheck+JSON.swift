@@ -20,6 +20,25 @@ extension ResponseCheck {
     public static func json(
         _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {
+        json(validating: shape, method, limits)
+    }
+
+    /// Rejects a response whose body does not fit a ``JSONSchema``, or another thing to validate against; see
+    /// ``json(_:method:limits:)``.
+    ///
+    /// ```swift
+    /// let schema = try JSONSchema(data)
+    /// let check = ResponseCheck.json(schema)
+    /// ```
+    public static func json(
+        _ validator: some JSONValidating, method: HTTPMethod = .get, limits: JSONLimits = .standard
+    ) -> ResponseCheck {
+        json(validating: validator, method, limits)
+    }
+
+    private static func json(validating shape: some JSONValidating, _ method: HTTPMethod, _ limits: JSONLimits)
+        -> ResponseCheck
+    {
         ResponseCheck("json") { response in
             let hasNone = method == .head || [204, 205, 304].contains(response.status)
             if hasNone, response.body.data?.isEmpty == true || response.body.length == 0 { return }

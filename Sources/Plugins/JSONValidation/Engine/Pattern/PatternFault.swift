@@ -4,4 +4,6 @@ struct PatternFault: Error, Hashable {
     var reason: String
     /// The position, in Unicode scalars.
     var offset: Int
+    /// Whether the expression may be valid, but has what is not supported.
+    var isUnsupported = false
 }

@@ -8,9 +8,9 @@ extension PatternParser {
         case "B":
             place += 1
             return .assertion(.noBoundary)
-        case "k": throw fault("has a backreference, which is not supported", at: start)
+        case "k": throw unsupported("has a backreference, which is not supported", at: start)
         case let digit? where digit >= "1" && digit <= "9":
-            throw fault("has a backreference, which is not supported", at: start)
+            throw unsupported("has a backreference, which is not supported", at: start)
         default: return .set(try escape(start, isInClass: false))
         }
     }
@@ -125,7 +125,10 @@ extension PatternParser {
         var name = ""
         while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
         guard scalars[place - 1] == "}", let property = PatternProperty(name) else {
-            throw fault("has a Unicode property that is not known", at: start)
+            let isKnownElsewhere = ["Script=", "sc=", "Script_Extensions=", "scx="].contains { name.hasPrefix($0) }
+            throw isKnownElsewhere
+                ? unsupported("has a script, which is not supported", at: start)
+                : fault("has a Unicode property that is not known", at: start)
         }
         var set = PatternSet()
         set.properties = [(property, isNegated)]

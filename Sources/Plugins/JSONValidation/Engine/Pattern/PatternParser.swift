@@ -45,6 +45,11 @@ struct PatternParser {
         PatternFault(reason: reason, offset: offset ?? place)
     }
 
+    /// For what ECMA-262 has, and this engine has not.
+    func unsupported(_ reason: String, at offset: Int) -> PatternFault {
+        PatternFault(reason: reason, offset: offset, isUnsupported: true)
+    }
+
     private mutating func disjunction() throws(PatternFault) -> PatternNode {
         depth += 1
         defer { depth -= 1 }

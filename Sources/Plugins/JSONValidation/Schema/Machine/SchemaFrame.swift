@@ -1,0 +1,43 @@
+/// An open array or object; the frame of the document at 0.
+struct SchemaFrame {
+    var state: StatePointer
+    /// What the current element or member is validated against.
+    var transition: TransitionPointer
+    var array: UnsafeMutablePointer<ArrayPlan>?
+    var object: UnsafeMutablePointer<ObjectPlan>?
+    var start: BytePointer
+    /// The opening quote of the current key, and the closing one.
+    var key: BytePointer
+    var keyEnd: BytePointer
+    /// The index of the current element, or the number of members so far.
+    var count = 0
+    /// A bit for each of the first 64 keys of the plan that was found.
+    var seen: UInt64 = 0
+    /// Where the results of the lanes start, and the counters with the further bits.
+    var results = 0
+    var words = 0
+    /// The entry of the current key; -1 for another one.
+    var entry: Int32 = -1
+    var number = 0
+    var keysBefore = 0
+    var uniquesBefore = 0
+    var pendingBefore = 0
+    var hash: UInt64 = 0
+    /// Whether the hashes of the parts are needed.
+    var hashes = false
+    /// Whether a part for which all lanes hold needs nothing else.
+    var isQuiet = true
+    var isObject = false
+    /// Whether two elements are equal.
+    var hasEqual = false
+}
+
+/// An element or member that a lane may have to treat as unevaluated: its schema for these does not hold.
+struct PendingPart {
+    var lane: Int32
+    /// A bit for each lane that evaluates the part, if it holds.
+    var evaluators: [UInt64]
+    /// The key, or the element, and its index.
+    var place: BytePointer
+    var index: Int
+}

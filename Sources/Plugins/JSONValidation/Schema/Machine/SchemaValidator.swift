@@ -1,0 +1,177 @@
+/// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each
+/// lane of the state.
+struct SchemaValidator: ~Copyable {
+    let machine: SchemaMachine
+    let program: SchemaProgram
+    let base: BytePointer
+    let end: BytePointer
+    let limits: JSONLimits
+    var keys: KeySet
+    var uniques: UniqueSet
+    var problems: ProblemList
+    var pending: [PendingPart] = []
+    /// The number of objects and arrays opened so far, which identifies the last one.
+    var containers = 0
+    /// The gates of the value that just ended which need an explanation.
+    var unexplained: [(node: Int32, gate: Int)] = []
+    /// How many bytes may still be read again to explain problems, and how many explanations are under way.
+    var rereadBudget: Int
+    var rereads = 0
+    /// The sum of the weights of problems while a branch is weighed, instead of a list of them.
+    var weight = 0
+    var isWeighing = false
+    /// How deep the value is that is weighed.
+    var weighBase = 0
+    /// The results that are in use.
+    var resultTop = 0
+    var wordTop = 0
+    /// How many results of lanes may still be computed.
+    var steps: Int
+
+    init(_ machine: SchemaMachine, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
+        self.machine = machine
+        program = machine.program.takeUnretainedValue()
+        self.limits = limits
+        // An empty text has no address; this pointer is compared only.
+        base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
+        end = base + text.count
+        keys = KeySet(limit: limits.maximumKeys)
+        uniques = UniqueSet(limit: limits.maximumUniqueItems)
+        problems = ProblemList(limit: limits.maximumProblems)
+        rereadBudget = text.count * 4 + 1 << 20
+        steps = limits.maximumSchemaSteps
+    }
+
+    mutating func run() {
+        if end - base > limits.maximumBytes {
+            return problems.stop(
+                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(end - base)",
+                offset: limits.maximumBytes)
+        }
+        var p = base
+        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
+        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
+        p = Lexer.skipSpace(p, end)
+        if p == end { return stop(.empty, at: p, depth: 0) }
+        let root = machine.state([SchemaMachine.root(program.root, isHard: true)], program)
+        guard var rest = read(p, root, 0) else { return }
+        rest = Lexer.skipSpace(rest, end)
+        if rest < end { stop(.end, at: rest, depth: 0) }
+    }
+
+    /// Reads a value within some open frames; nil if the rest of the text is not read.
+    mutating func read(_ start: BytePointer, _ root: StatePointer, _ base: Int) -> BytePointer? {
+        let end = end
+        var p = start
+        var depth = base
+        var state = root
+        var frame = machine.frames + depth
+        var isQuiet = true
+        values: while true {
+            guard p < end else { return stopped(.value, p, depth) }
+            let start = p
+            let byte = p.pointee
+            var isOpen = false
+            switch byte {
+            case Lexer.quote:
+                let scan = Lexer.string(p + 1, end)
+                p = scan.end
+                if scan.fault != .none { return stopped(scan.fault, p, depth) }
+                if state.pointee.plain & ValueKind.string == 0 || !isQuiet {
+                    guard settleScalar(state, ValueKind.string, start, p, depth, base) else { return nil }
+                    frame = machine.frames + depth
+                }
+            case 0x2D, 0x30...0x39:
+                let (scan, isPlain) = Lexer.number(p, end)
+                p = scan.end
+                if scan.fault != .none { return stopped(scan.fault, p, depth) }
+                let kind = isPlain ? ValueKind.integer : ValueKind.fraction
+                if state.pointee.plain & kind == 0 || !isQuiet {
+                    guard settleScalar(state, kind, start, p, depth, base) else { return nil }
+                    frame = machine.frames + depth
+                }
+            case 0x74, 0x66, 0x6E:
+                let scan = Lexer.literal(p, end)
+                p = scan.end
+                if scan.fault != .none { return stopped(scan.fault, p, depth) }
+                let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
+                if state.pointee.plain & kind == 0 || !isQuiet {
+                    guard settleScalar(state, kind, start, p, depth, base) else { return nil }
+                    frame = machine.frames + depth
+                }
+            case Lexer.openBrace, Lexer.openBracket:
+                depth += 1
+                if depth > limits.maximumDepth {
+                    tooDeep(at: p, depth: depth - 1)
+                    return nil
+                }
+                if depth == machine.frameCapacity { machine.growFrames() }
+                frame = machine.frames + depth
+                let isObject = byte == Lexer.openBrace
+                guard open(frame, state, at: p, isObject: isObject, hashes: depth - 1 > base && frame[-1].hashes, depth)
+                else { return nil }
+                p = Lexer.skipSpace(p + 1, end)
+                if p < end, p.pointee == byte + 2 {
+                    p += 1
+                    guard close(frame, 0, p, depth, base) else { return nil }
+                    depth -= 1
+                    frame = machine.frames + depth
+                } else if isObject {
+                    isOpen = true
+                } else {
+                    firstElement(frame)
+                    state = frame.pointee.transition.pointee.state
+                    isQuiet = frame.pointee.isQuiet
+                    continue values
+                }
+            default: return stopped(.value, p, depth)
+            }
+            // After a value: closing brackets, then the next key or element.
+            while !isOpen {
+                if depth == base { return p }
+                p = Lexer.skipSpace(p, end)
+                guard p < end else {
+                    return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                }
+                if p.pointee == Lexer.comma {
+                    p = Lexer.skipSpace(p + 1, end)
+                    if frame.pointee.isObject { break }
+                    frame.pointee.count &+= 1
+                    nextElement(frame)
+                    state = frame.pointee.transition.pointee.state
+                    isQuiet = frame.pointee.isQuiet
+                    continue values
+                }
+                guard p.pointee == (frame.pointee.isObject ? Lexer.closeBrace : Lexer.closeBracket) else {
+                    return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                }
+                p += 1
+                guard
+                    close(frame, frame.pointee.isObject ? frame.pointee.count : frame.pointee.count + 1, p, depth, base)
+                else { return nil }
+                depth -= 1
+                frame = machine.frames + depth
+            }
+            // A key. Mostly it is the one that followed the previous key in the object before.
+            guard p < end, p.pointee == Lexer.quote else { return stopped(.key, p, depth - 1) }
+            frame.pointee.key = p
+            guard let key = readKey(frame, p, depth) else { return nil }
+            p = key
+            state = frame.pointee.transition.pointee.state
+            isQuiet = frame.pointee.isQuiet
+            if p < end, p.pointee == Lexer.colon {
+                p += 1
+            } else {
+                p = Lexer.skipSpace(p, end)
+                guard p < end, p.pointee == Lexer.colon else { return stopped(.colon, p, depth - 1) }
+                p += 1
+            }
+            p = Lexer.skipSpace(p, end)
+        }
+    }
+
+    private mutating func stopped(_ fault: SyntaxFault, _ p: BytePointer, _ depth: Int) -> BytePointer? {
+        stop(fault, at: p, depth: depth)
+        return nil
+    }
+}
