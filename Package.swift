@@ -24,7 +24,8 @@ func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [
 /// The tests of a module, with the test kit: Errand + folder + Tests.
 func suite(_ folder: String, needs more: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"] + more,
+        name: "Errand\(folder)",
+        dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestSupport"] + more,
         path: "Tests/\(folder)")
 }
 
@@ -80,6 +81,10 @@ let everything: [Target.Dependency] = modules.map(\.name).filter {
 /// What several modules need and no user sees: no product.
 let support: Target = .target(
     name: "ErrandSupport", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax"], path: "Sources/Plugins/Support")
+
+/// What several suites need: no product.
+let testSupport: Target = .target(
+    name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"], path: "Tests/Shared")
 
 let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
@@ -140,7 +145,7 @@ let suites: [Target] = [
         name: "ErrandIntegrationTests",
         dependencies: [
             "Errand", "ErrandCurlTransport", "ErrandEssentials", "ErrandResumableDownload", "ErrandSystemTransport",
-            "ErrandTesting", "ErrandURLSessionTransport",
+            "ErrandTesting", "ErrandTestSupport", "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
@@ -194,7 +199,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: modules.map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
-    targets: modules + [support] + shims + builtPrograms + (chosenSuites ?? suites),
+    targets: modules + [support, testSupport] + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

@@ -5,11 +5,11 @@ import ErrandTesting
 import Testing
 
 /// How a batch ends, and who hears of it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {
-        let log: Log
-        nonisolated init(_ log: Log) { self.log = log }
+        let log: Log<String>
+        nonisolated init(_ log: Log<String>) { self.log = log }
 
         func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare) {
             log.add("delegate \((answer as? [Response<User>])?.count ?? -1) \(cached)")
@@ -21,7 +21,7 @@ struct BatchEndTests {
     }
 
     private struct Events: Accessory {
-        let log: Log
+        let log: Log<String>
         func activity(_ activity: Activity, did event: ActivityEvent) {
             switch event {
             case .willStart: log.add("will start")
@@ -32,7 +32,7 @@ struct BatchEndTests {
         }
     }
 
-    private func run(_ shop: Shop, _ log: Log, then act: (RequestHandle<[Response<User>]>) async throws -> Void)
+    private func run(_ shop: Shop, _ log: Log<String>, then act: (RequestHandle<[Response<User>]>) async throws -> Void)
         async throws
     {
         let delegate = Delegate(log)
@@ -53,7 +53,7 @@ struct BatchEndTests {
 
     @Test("success: will-stop, delegate, completion, did-stop, and the batch is gone (Y84, D16)")
     func success() async throws {
-        let (shop, log) = (Shop(), Log())
+        let (shop, log) = (Shop(), Log<String>())
         try await run(shop, log) { _ in }
         let expected = ["will stop", "delegate 3 nothing", "completion 3", "did stop"]
         #expect(log.all.filter { $0 != "returned" } == ["will start"] + expected)
@@ -63,7 +63,7 @@ struct BatchEndTests {
 
     @Test("the first failure cancels the rest; the error names the request; each ends once (Y85, B52)")
     func failure() async throws {
-        let (gate, log) = (Gate(), Log())
+        let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { id in
             if id == 1 {
                 try await gate.reached(by: 2)
@@ -82,14 +82,14 @@ struct BatchEndTests {
         }
         let expected = ["will start", "will stop", "delegate failed 1", "completion failed 1", "did stop"]
         #expect(log.all.filter { $0 != "returned" } == expected)
-        #expect(shop.outcomes().sorted() == ["cancelled", "cancelled", "failure"])
+        #expect(shop.recording.outcomes.sorted() == ["cancelled", "cancelled", "failure"])
         #expect(shop.recording.problems() == [])
     }
 
     @Test(
         "a stop is a cancellation that everybody hears of once (Y86, D16)", arguments: ["handle", "agent", "activity"])
     func stop(by whom: String) async throws {
-        let (gate, log) = (Gate(), Log())
+        let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
         try await run(shop, log) { handle in
             try await gate.reached(by: 3)
@@ -103,14 +103,14 @@ struct BatchEndTests {
         }
         let expected = ["will start", "will stop", "delegate cancelled", "completion cancelled", "did stop"]
         #expect(log.all.filter { $0 != "returned" } == expected)
-        #expect(shop.outcomes() == ["cancelled", "cancelled", "cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
         #expect(shop.agent.activities.isEmpty)
         #expect(shop.recording.problems() == [])
     }
 
     @Test("cancelAll ends a batch and its parts, with callbacks, and keeps nothing (B17)")
     func cancelAll() async throws {
-        let (gate, log) = (Gate(), Log())
+        let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
         weak var kept: Activity?
         try await run(shop, log) { handle in
@@ -148,8 +148,8 @@ struct BatchEndTests {
         await #expect(throws: ErrandError.self) {
             try await shop.agent.send(Batch([1, 2].map(GetUser.init)), options: options)
         }
-        #expect(shop.outcomes() == [])
-        #expect(shop.names(.batch) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.outcomes == [])
+        #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
     }
 
     @Test("a part that is cancelled by itself cancels a batch that needs it, and says which it was")
@@ -173,7 +173,7 @@ struct BatchEndTests {
         let key = DispatchSpecificKey<Int>()
         let queue = DispatchQueue(label: "batch")
         queue.setSpecific(key: key, value: 7)
-        let log = Log()
+        let log = Log<String>()
         let delegate = Delegate(log)
         let handle = Shop().agent.start(Batch([GetUser(id: 1)]), delegate: delegate, on: queue) { result in
             log.add("\((try? result.get().count) ?? -1) on \(DispatchQueue.getSpecific(key: key) ?? 0)")
@@ -184,7 +184,7 @@ struct BatchEndTests {
 
     @Test("a delegate is not kept alive")
     func weakDelegate() async throws {
-        let (gate, log) = (Gate(), Log())
+        let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
         let handle = shop.agent.start(Batch([GetUser(id: 1)]), delegate: Delegate(log))
         gate.open()

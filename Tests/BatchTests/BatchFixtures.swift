@@ -27,17 +27,6 @@ enum Screen: TagKey {
     static let defaultValue = ""
 }
 
-/// An agent of a user's own: it writes `send` and nothing else.
-struct FakeAgent: Agent {
-    let answer: @Sendable (any Request, CallOptions) async throws -> any Sendable
-
-    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-        guard let value = try await answer(request, options) as? R.Output, let url = URL(string: "https://fake.example")
-        else { throw ErrandError(.decoding, "the fake has no \(R.Output.self)") }
-        return Response(value: value, http: HTTPResponse(url: url, status: 200))
-    }
-}
-
 /// An agent with a recording that answers `/users/N` with the user N after what `before` does.
 struct Shop {
     let recording = RecordingAccessory()
@@ -56,39 +45,11 @@ struct Shop {
         }
         agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, accessories: [recording])
     }
-
-    /// The recorded events of the composites of a kind.
-    func names(_ kind: ActivityKind) -> [String] {
-        recording.records().filter { $0.kind == kind }.map(\.name).filter { $0 != "progress" && $0 != "note" }
-    }
-
-    /// What became of each request, by its label: "success", "failure", "cancelled".
-    func outcomes(_ name: String = "didStop") -> [String] {
-        recording.records().filter { $0.kind == .request }.compactMap { record in
-            switch record.event {
-            case .didStop(.success): "success"
-            case .didStop(.failure): "failure"
-            case .didStop(.cancelled): "cancelled"
-            default: nil
-            }
-        }
-    }
 }
 
 extension HTTPRequest {
     /// Which user is asked for; nil if none is.
     var userID: Int? { url.path.hasPrefix("/users/") ? Int(url.path.dropFirst("/users/".count)) : nil }
-}
-
-struct Refused: Error {
-    var secret = "hunter2"
-}
-
-/// A list that several threads write to.
-final class Log: Sendable {
-    private let lines = Mutex<[String]>([])
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
 }
 
 /// How many are in a place at once, and were at most.
@@ -107,19 +68,4 @@ final class Crowd: Sendable {
     var now: Int { state.withLock { $0.now } }
     var most: Int { state.withLock { $0.most } }
     var total: Int { state.withLock { $0.total } }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 }

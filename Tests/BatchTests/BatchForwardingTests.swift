@@ -13,7 +13,8 @@ private struct Forwarding: Agent {
     }
 }
 
-@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(10))) struct BatchForwardingTests {
+@Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(10)), .leakChecked)
+struct BatchForwardingTests {
     private static func forwarding(_ shop: Shop) -> [any Agent] {
         [shop.agent, Forwarding(base: shop.agent), Forwarding(base: Forwarding(base: shop.agent))]
     }
@@ -42,12 +43,12 @@ private struct Forwarding: Agent {
         handle.cancel()
         await #expect(throws: ErrandError.self) { try await handle.value }
         guard case .cancelled(.handle)? = handle.outcome else { return #expect(Bool(false), "not cancelled") }
-        #expect(shop.outcomes() == ["cancelled", "cancelled", "cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
     }
 
     @Test("gives the filters of its call to each part, within batches too", arguments: 0..<3)
     func filters(depth: Int) async throws {
-        let (shop, count) = (Shop(), Counter())
+        let (shop, count) = (Shop(), Log<String>())
         let options = CallOptions(filters: [
             .closure { exchange, next in
                 count.add("\(exchange.http.url.path)")
@@ -63,10 +64,4 @@ private struct Forwarding: Agent {
         _ = try await agent.send(inner, options: options)
         #expect(count.all.dropFirst(2).sorted() == ["/feed", "/feed", "/users/3", "/users/4"])
     }
-}
-
-private final class Counter: Sendable {
-    private let names = Mutex<[String]>([])
-    func add(_ name: String) { names.withLock { $0.append(name) } }
-    var all: [String] { names.withLock { $0 } }
 }

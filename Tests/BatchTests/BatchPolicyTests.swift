@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchPolicyTests {
     private static func failing(_ ids: Set<Int>) -> Shop {
         Shop { id in if ids.contains(id) { throw ErrandError(.cannotConnect, "no \(id)") } }
@@ -16,7 +16,7 @@ struct BatchPolicyTests {
         #expect(results.map { try? $0.get().value.id } == [0, nil, 2, nil, 4])
         guard case .failure(let error as ErrandError) = results[3] else { return #expect(Bool(false)) }
         #expect(error.message == "no 3")
-        #expect(shop.outcomes().filter { $0 == "failure" }.count == 2)
+        #expect(shop.recording.outcomes.filter { $0 == "failure" }.count == 2)
         #expect(shop.recording.problems() == [])
     }
 
@@ -44,7 +44,7 @@ struct BatchPolicyTests {
         let (index, answer) = try await shop.agent.send(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
         #expect(index == 2)
         #expect(answer.value.id == 2)
-        #expect(shop.outcomes().sorted() == ["cancelled", "failure", "success"])
+        #expect(shop.recording.outcomes.sorted() == ["cancelled", "failure", "success"])
         let mixed = try await Self.failing([1]).agent.send(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
         #expect(mixed.index == 1)
         #expect(mixed.answer.value as? [String] == ["news"])
@@ -55,7 +55,7 @@ struct BatchPolicyTests {
         let shop = Self.failing([0, 1])
         let batch = Batch((0..<9).map(GetUser.init), limit: 1, policy: .firstSuccess)
         #expect(try await shop.agent.send(batch).index == 2)
-        #expect(shop.outcomes() == ["failure", "failure", "success"])
+        #expect(shop.recording.outcomes == ["failure", "failure", "success"])
     }
 
     @Test("if none succeeds the error has all failures, a hundred at most")
@@ -120,7 +120,7 @@ struct BatchPolicyTests {
             return try await agent.send(GetUser(id: id)).value.id
         }
         #expect(try await shop.agent.send(batch) == [1, 2])
-        #expect(shop.outcomes().sorted() == ["cancelled", "cancelled", "success", "success"])
+        #expect(shop.recording.outcomes.sorted() == ["cancelled", "cancelled", "success", "success"])
         #expect(shop.agent.activities.allSatisfy { $0.kind != .request })
         #expect(shop.recording.problems() == [])
     }

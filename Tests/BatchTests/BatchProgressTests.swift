@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandBatch
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchProgressTests {
     /// What a batch told, in order.
     private final class Watch: Accessory {
@@ -20,7 +20,7 @@ struct BatchProgressTests {
     @Test("without totals the parts count, and the handle shows the whole")
     func parts() async throws {
         let watch = Watch()
-        let log = Log()
+        let log = Log<String>()
         let handle = Shop().agent.start(
             Batch((0..<4).map(GetUser.init), limit: 1),
             options: CallOptions(accessories: [watch], progress: { log.add("\($0.fraction ?? -1)") }))

@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchResultsTests {
     @Test("results come as they finish, each with its place")
     func order() async throws {
@@ -18,7 +18,7 @@ struct BatchResultsTests {
         }
         #expect(try await results.next() == nil)
         #expect(try await results.next() == nil)
-        #expect(shop.names(.batch) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
         #expect(shop.recording.problems() == [])
     }
 
@@ -34,7 +34,7 @@ struct BatchResultsTests {
         }
         #expect(seen == [0, 1, 2])
         #expect(error?.index == 3)
-        #expect(shop.outcomes().count == 4)
+        #expect(shop.recording.outcomes.count == 4)
     }
 
     @Test("with first success the loop ends after it")
@@ -89,8 +89,8 @@ struct BatchResultsTests {
             break
         }
         try await shop.recording.waitUntilQuiet()
-        #expect(shop.outcomes().count { $0 == "success" } == 1)
-        #expect(shop.outcomes().count <= 4)
+        #expect(shop.recording.outcomes.count { $0 == "success" } == 1)
+        #expect(shop.recording.outcomes.count <= 4)
         #expect(shop.recording.problems() == [])
     }
 
@@ -106,7 +106,7 @@ struct BatchResultsTests {
         let error = await #expect(throws: ErrandError.self) { try await task.value }
         #expect(error?.isCancelled == true)
         try await shop.recording.waitUntilQuiet()
-        #expect(shop.outcomes() == ["cancelled", "cancelled", "cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
     }
 
     @Test("each iteration is a sending of its own (D11)")
@@ -118,7 +118,7 @@ struct BatchResultsTests {
             for try await _ in results { count += 1 }
             #expect(count == 2)
         }
-        #expect(shop.names(.batch).count == 6)
+        #expect(shop.recording.names(.batch).count == 6)
     }
 
     @Test("the handle of an iteration shows the batch as it runs")

@@ -3,7 +3,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchTests {
     @Test("three requests of different types answer with a tuple in their order, whichever is first (Y82, Y84, T9)")
     func tuple() async throws {
@@ -52,7 +52,7 @@ struct BatchTests {
         gate.open()
         try await shop.recording.waitUntilQuiet()
         #expect(shop.agent.activities.isEmpty)
-        #expect(shop.names(.batch) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
         #expect(shop.recording.problems() == [])
     }
 
@@ -69,7 +69,9 @@ struct BatchTests {
         let nobody = try await shop.agent.send(Batch([GetUser](), policy: .collectAll))
         let nothing: Void = try await shop.agent.send(Batch())
         #expect(none.isEmpty && nobody.isEmpty && nothing == ())
-        #expect(shop.names(.batch) == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
+        #expect(
+            shop.recording.names(.batch)
+                == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
     }
 
     @Test("a request that stands in a batch twice is sent twice (B51)")
@@ -78,7 +80,7 @@ struct BatchTests {
         let user = GetUser(id: 5)
         let (a, b) = try await shop.agent.send(Batch(user, user))
         #expect(a.value == b.value)
-        #expect(shop.outcomes() == ["success", "success"])
+        #expect(shop.recording.outcomes == ["success", "success"])
     }
 
     @Test("a batch sent again, at the same time and after a failure, is an activity of its own (Y88, D11, S4, B50)")
@@ -92,7 +94,7 @@ struct BatchTests {
         async let second = shop.agent.send(batch)
         let both = try await (first, second)
         #expect(both.0.map(\.value) == both.1.map(\.value))
-        #expect(shop.names(.batch).filter { $0 == "didStop" }.count == 3)
+        #expect(shop.recording.names(.batch).filter { $0 == "didStop" }.count == 3)
         #expect(shop.recording.problems() == [])
     }
 
@@ -108,7 +110,7 @@ struct BatchTests {
         #expect(shop.agent.cancelAll { $0.tags[Screen.self] == "other" } == 0)
         #expect(shop.agent.cancelAll { $0.tags[Screen.self] == "profile" } > 0)
         await #expect(throws: ErrandError.self) { try await handle.value }
-        #expect(shop.outcomes() == ["cancelled", "cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled", "cancelled"])
     }
 
     @Test("whether all, some or none came from a cache (Y87)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Cache-Control (RFC 9111, section 5.2)")
+@Suite("Cache-Control (RFC 9111, section 5.2)", .leakChecked)
 struct DirectiveTests {
     @Test(
         "max-age is read as a cautious cache reads it",

@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandTesting
 import Testing
 
-@Suite("Explaining a cache") struct ExplanationTests {
+@Suite("Explaining a cache", .leakChecked) struct ExplanationTests {
     private struct Step: Filter {
         let traits: FilterTraits
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }

@@ -4,12 +4,6 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// A temporary directory that goes with its owner.
-final class TemporaryDirectory: Sendable {
-    let url = FileManager.default.temporaryDirectory.appending(path: "errand-cache-\(UInt64.random(in: 0 ... .max))")
-    deinit { try? FileManager.default.removeItem(at: url) }
-}
-
 /// A request with everything about caching open.
 struct Get: CacheableRequest {
     typealias Output = String
@@ -61,11 +55,11 @@ struct Fixture: Sendable {
 
     /// Answers everything with a count and these headers.
     func answer(_ headers: HTTPHeaders = [:], status: Int = 200) {
-        let (count, time) = (Atomic64(), time)
+        let (count, time) = (Counter(), time)
         stub.on("*") { _ in
             var all: HTTPHeaders = ["Date": httpDate(time.date), "Content-Type": "text/plain"]
             all.merge(headers)
-            return StubAnswer(status: status, headers: all, body: Data("\(count.next())".utf8))
+            return StubAnswer(status: status, headers: all, body: Data("\(count.increment())".utf8))
         }
     }
 
@@ -76,11 +70,6 @@ struct Fixture: Sendable {
     func response(_ request: Get, _ mode: CacheMode = .standard) async throws -> HTTPResponse {
         try await agent.send(request, options: .cache(mode)).http
     }
-}
-
-final class Atomic64: Sendable {
-    private let value = Atomic(0)
-    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
 /// What the cache says in logs.

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The HTTP cache on the way of a request (RFC 9111)", .timeLimit(.minutes(10)))
+@Suite("The HTTP cache on the way of a request (RFC 9111)", .timeLimit(.minutes(10)), .leakChecked)
 struct HTTPCacheTests {
     private let f = Fixture()
 
@@ -113,10 +113,10 @@ struct HTTPCacheTests {
     )
     func invalidation() async throws {
         let status = Mutex(200)
-        let count = Atomic64()
+        let count = Counter()
         f.stub.on("*") { request in
             if request.method == .get {
-                return StubAnswer.text("\(count.next())").header("Cache-Control", "max-age=100")
+                return StubAnswer.text("\(count.increment())").header("Cache-Control", "max-age=100")
             }
             return StubAnswer.status(status.withLock { $0 }).header("Location", "/b")
                 .header("Content-Location", "https://other.com/c")
@@ -266,10 +266,10 @@ struct HTTPCacheTests {
 
     @Test("redirects and errors are kept as answers of their own URLs; each hop has its own key")
     func redirects() async throws {
-        let count = Atomic64()
+        let count = Counter()
         f.stub.on("/old") { _ in
             StubAnswer.redirect(to: "/new", status: 301).header("Cache-Control", "max-age=100").header(
-                "N", "\(count.next())")
+                "N", "\(count.increment())")
         }
         f.stub.on("/new", answer: StubAnswer.text("here").header("Cache-Control", "max-age=5"))
         f.stub.on("/none", answer: StubAnswer.text("no", status: 404).header("Cache-Control", "max-age=5"))
@@ -353,7 +353,7 @@ struct HTTPCacheTests {
     }
 }
 
-@Suite("Where the app and the server disagree", .timeLimit(.minutes(10)))
+@Suite("Where the app and the server disagree", .timeLimit(.minutes(10)), .leakChecked)
 struct PrecedenceTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
     /// Whether a second request, 10 seconds later, is answered from the cache, for each policy.

@@ -7,7 +7,7 @@ import Testing
 private let now = Date(timeIntervalSince1970: 1_700_000_000)
 private let url = URL(string: "https://example.com/a") ?? URL(filePath: "/")
 
-@Suite("The rules of RFC 9111")
+@Suite("The rules of RFC 9111", .leakChecked)
 struct HTTPRuleTests {
     private func fresh(_ headers: HTTPHeaders, status: Int = 200, delay: Double = 0) -> HTTPFreshness {
         HTTPFreshness(status: status, headers: headers, sent: now - delay, received: now)

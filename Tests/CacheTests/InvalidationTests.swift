@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("What was discarded does not come back", .timeLimit(.minutes(10)))
+@Suite("What was discarded does not come back", .timeLimit(.minutes(10)), .leakChecked)
 struct InvalidationTests {
     private func get(_ path: String = "a", _ headers: HTTPHeaders = [:], method: HTTPMethod = .get) -> Get {
         var get = Get(path, .http)
@@ -53,10 +53,10 @@ struct InvalidationTests {
             let (store, versions) = (HeldStore(), Versions())
             let f = Fixture(store)
             let gate = Gate(isOpen: !isOnItsWay)
-            let first = Atomic64()
+            let first = Counter()
             f.stub.on("*") { request in
                 let answer = versions.answer(request, vary: nil)
-                return request.method == .get && first.next() == 1 ? answer.waiting(for: gate) : answer
+                return request.method == .get && first.increment() == 1 ? answer.waiting(for: gate) : answer
             }
             let old = Task { try await f.text(get()) }
             if isOnItsWay { try await gate.reached() } else { #expect(try await old.value == "1") }
@@ -170,9 +170,9 @@ struct InvalidationTests {
     func storedDuringHead() async throws {
         let f = Fixture()
         let gate = Gate()
-        let gets = Atomic64()
+        let gets = Counter()
         f.stub.on("*") { request in
-            let version = request.method == .head ? 2 : gets.next()
+            let version = request.method == .head ? 2 : gets.increment()
             let headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"\(version)\""]
             if request.method == .head { return StubAnswer(headers: headers, body: Data()).waiting(for: gate) }
             return StubAnswer(headers: headers, body: Data("\(version)".utf8))
@@ -215,7 +215,7 @@ struct InvalidationTests {
     func interleavings(seed: Int) async throws {
         let directory = TemporaryDirectory()
         let kind = Kind.allCases[seed % 3]
-        let noise = Noise(UInt64(seed + 1))
+        let noise = SharedGenerator(seed: UInt64(seed + 1))
         let store: any CacheStore
         switch kind {
         case .slow: store = SlowStore(MemoryStore(), noise)
@@ -231,15 +231,15 @@ struct InvalidationTests {
             for task in 0..<12 {
                 group.addTask {
                     for _ in 0..<25 {
-                        let path = "/\(noise.next(2))"
+                        let path = "/\(noise.below(2))"
                         if task < 2 {
-                            try await invalidate(path, noise.next(4), versions, f)
+                            try await invalidate(path, noise.below(4), versions, f)
                             continue
                         }
-                        var headers: HTTPHeaders = ["Foo": "\(noise.next(2))"]
-                        if noise.next(2) == 0 { headers["Authorization"] = "\(noise.next(3))" }
+                        var headers: HTTPHeaders = ["Foo": "\(noise.below(2))"]
+                        if noise.below(2) == 0 { headers["Authorization"] = "\(noise.below(3))" }
                         let floor = versions.floor(path)
-                        let text = try await f.text(get(path, headers), noise.next(5) == 0 ? .reload : .standard)
+                        let text = try await f.text(get(path, headers), noise.below(5) == 0 ? .reload : .standard)
                         #expect(Int(text) ?? 0 >= floor, "\(kind) \(path)")
                     }
                 }
@@ -314,31 +314,14 @@ struct InvalidationTests {
     }
 }
 
-/// Random numbers from a seed (SplitMix64).
-final class Noise: Sendable {
-    private let state: Mutex<UInt64>
-    init(_ seed: UInt64) { state = Mutex(seed &* 0x9E37_79B9_7F4A_7C15) }
-
-    func next(_ bound: Int) -> Int {
-        let value = state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-        return Int(value % UInt64(bound))
-    }
-}
-
 /// Takes its time before and after everything it does.
 final class SlowStore: CacheStore {
     private let base: any CacheStore
-    private let noise: Noise
+    private let noise: SharedGenerator
 
-    init(_ base: any CacheStore, _ noise: Noise) { (self.base, self.noise) = (base, noise) }
+    init(_ base: any CacheStore, _ noise: SharedGenerator) { (self.base, self.noise) = (base, noise) }
 
-    private func wait() async { for _ in 0..<noise.next(40) { await Task.yield() } }
+    private func wait() async { for _ in 0..<noise.below(40) { await Task.yield() } }
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {
         await wait()

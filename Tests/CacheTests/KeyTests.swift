@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Keys")
+@Suite("Keys", .leakChecked)
 struct KeyTests {
     private let hasher = KeyedHasher(secret: Array(repeating: 7, count: 32))
 

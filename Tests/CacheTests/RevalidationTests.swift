@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("Reloading and validating", .timeLimit(.minutes(10)))
+@Suite("Reloading and validating", .timeLimit(.minutes(10)), .leakChecked)
 struct RevalidationTests {
     private let f = Fixture()
 
@@ -120,9 +120,9 @@ struct RevalidationTests {
 
     @Test("a validation that fails is not shared: each of the others asks by itself")
     func failed() async throws {
-        let (gate, count) = (Gate(), Atomic64())
+        let (gate, count) = (Gate(), Counter())
         try await stale { _ in
-            count.next() == 1
+            count.increment() == 1
                 ? StubAnswer.failure(ErrandError(.timedOut, "slow")).waiting(for: gate) : StubAnswer.status(304)
         }
         let first = Task { try await f.text(get()) }

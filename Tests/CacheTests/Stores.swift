@@ -46,8 +46,8 @@ final class StagedStore: CacheStore {
 
     private let memory = MemoryStore()
     private let gates = Mutex<[Step: Gate]>([:])
-    private let stores = Atomic64()
-    private let removals = Atomic64()
+    private let stores = Counter()
+    private let removals = Counter()
 
     /// Holds the operation with this number, counted from 1, at a gate.
     func hold(_ stage: Stage, _ number: Int) -> Gate {
@@ -62,13 +62,13 @@ final class StagedStore: CacheStore {
 
     func entry(for key: CacheKey) async throws -> CacheEntry? { await memory.entry(for: key) }
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        let number = stores.next()
+        let number = stores.increment()
         try await pass(.beforeStore, number)
         try await memory.store(entry, for: key)
         try await pass(.afterStore, number)
     }
     func remove(_ key: CacheKey) async throws {
-        let number = removals.next()
+        let number = removals.increment()
         try await pass(.beforeRemove, number)
         await memory.remove(key)
         try await pass(.afterRemove, number)

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The timed cache", .timeLimit(.minutes(10)))
+@Suite("The timed cache", .timeLimit(.minutes(10)), .leakChecked)
 struct TimedCacheTests {
     @Test("miss, hit, miss after expiry with the same request value; as old as the lifetime hits (T12, Y65, C20, C21)")
     func expiry() async throws {
@@ -409,13 +409,4 @@ struct TimedCacheTests {
         #expect(try await read() == chunks.reduce(Data(), +))
         #expect(f.sent == 2)
     }
-}
-
-/// Waits for something that happens on another task.
-func eventually(_ condition: () -> Bool) async throws {
-    for _ in 0..<60_000 {
-        if condition() { return }
-        try await Task.sleep(for: .milliseconds(1))
-    }
-    Issue.record("it did not happen")
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCache
 
-@Suite("The rules of the timed policy")
+@Suite("The rules of the timed policy", .leakChecked)
 struct TimedRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private typealias Attributes = TimedRules.Attributes

@@ -6,11 +6,11 @@ import ErrandTesting
 import Testing
 
 /// How a chain ends, and who hears of it.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
-        let log: Log
-        nonisolated init(_ log: Log) { self.log = log }
+        let log: Log<String>
+        nonisolated init(_ log: Log<String>) { self.log = log }
 
         func chain(_ activity: Activity, didFinish step: ChainStepResult) {
             log.add("step \(step.index) \(step.label) \(step.value) \(step.http?.status ?? 0)")
@@ -23,7 +23,7 @@ struct ChainEndTests {
     }
 
     private struct Events: Accessory {
-        let log: Log
+        let log: Log<String>
         func activity(_ activity: Activity, did event: ActivityEvent) {
             switch event {
             case .willStart: log.add("will start")
@@ -37,7 +37,7 @@ struct ChainEndTests {
     }
 
     private func run(
-        _ shop: Shop, _ log: Log, _ chain: Chain<[ChainStepResult]>,
+        _ shop: Shop, _ log: Log<String>, _ chain: Chain<[ChainStepResult]>,
         then act: (RequestHandle<[ChainStepResult]>) async throws -> Void = { _ in }
     ) async throws {
         let delegate = Delegate(log)
@@ -59,7 +59,7 @@ struct ChainEndTests {
 
     @Test("success: every step, will-stop, delegate, completion, did-stop, then gone (Y90, Y92, Y42, D17, S8, C47)")
     func success() async throws {
-        let log = Log()
+        let log = Log<String>()
         try await run(Shop(), log, Chain("list", steps: [ChainStep(Get(1)), ChainStep(Count(2))]))
         #expect(
             log.all == [
@@ -70,7 +70,7 @@ struct ChainEndTests {
 
     @Test("failure: the steps before it, then the step that failed, once (Y91, Y42, D16, D17, S8)")
     func failure() async throws {
-        let log = Log()
+        let log = Log<String>()
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
         try await run(shop, log, Chain("list", steps: (1...4).map { ChainStep(Get($0)) }))
         #expect(
@@ -78,12 +78,12 @@ struct ChainEndTests {
                 "will start", "step 0 Get 1 200", "will stop: failure", "delegate failed 1", "completion failed 1",
                 "did stop",
             ])
-        #expect(shop.outcomes == ["success", "failure"])
+        #expect(shop.recording.outcomes == ["success", "failure"])
     }
 
     @Test("a stop is a cancellation: the current step ends, the rest never starts (Y93, D16, B57)")
     func stop() async throws {
-        let (log, gate) = (Log(), Gate())
+        let (log, gate) = (Log<String>(), Gate())
         let shop = Shop { id in if id == 2 { try await gate.wait() } }
         try await run(shop, log, Chain("list", steps: (1...4).map { ChainStep(Get($0)) })) { handle in
             try await gate.reached()
@@ -94,12 +94,12 @@ struct ChainEndTests {
                 "will start", "step 0 Get 1 200", "will stop: cancelled", "delegate cancelled", "completion cancelled",
                 "did stop",
             ])
-        #expect(shop.outcomes == ["success", "cancelled"])
+        #expect(shop.recording.outcomes == ["success", "cancelled"])
     }
 
     @Test("an empty list succeeds at once, with its pair of events (Y93)")
     func empty() async throws {
-        let log = Log()
+        let log = Log<String>()
         try await run(Shop(), log, Chain("list", steps: []))
         #expect(log.all == ["will start", "will stop: success", "delegate succeeded", "completion 0", "did stop"])
     }
@@ -122,7 +122,7 @@ struct ChainEndTests {
 
     @Test("cancelAll ends a chain and its step, with callbacks, and keeps nothing (B17)")
     func cancelAll() async throws {
-        let (log, gate) = (Log(), Gate())
+        let (log, gate) = (Log<String>(), Gate())
         let shop = Shop { _ in try await gate.wait() }
         try await run(shop, log, Chain("list", steps: [ChainStep(Get(1))])) { _ in
             try await gate.reached()
@@ -148,7 +148,7 @@ struct ChainEndTests {
         task.cancel()
         let error = await #expect(throws: ErrandError.self) { try await task.value }
         #expect(error?.isCancelled == true)
-        #expect(shop.outcomes == ["cancelled", "cancelled", "cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
         #expect(shop.agent.activities.isEmpty)
         #expect(shop.recording.problems() == [])
     }
@@ -164,7 +164,7 @@ struct ChainEndTests {
         }
         let error = await #expect(throws: ErrandError.self) { try await shop.agent.send(chain) }
         #expect(error?.isCancelled == true)
-        #expect(shop.outcomes == ["success"])
+        #expect(shop.recording.outcomes == ["success"])
     }
 
     @Test("what the body leaves running is cancelled before the end, and nothing starts after it")
@@ -177,7 +177,7 @@ struct ChainEndTests {
                 try await gate.reached()
                 return steps
             })
-        #expect(shop.outcomes == ["cancelled"])
+        #expect(shop.recording.outcomes == ["cancelled"])
         #expect(shop.recording.records().last?.kind == .chain)
         let late = await #expect(throws: ErrandError.self) { try await kept.send(Get(2)) }
         #expect(late?.code == .activityEnded)
@@ -196,7 +196,7 @@ struct ChainEndTests {
                 try await gate.reached()
                 Task { gate.open() }
             })
-        #expect(shop.outcomes == ["success"])
+        #expect(shop.recording.outcomes == ["success"])
         #expect(shop.recording.records().last?.kind == .chain)
         #expect(shop.recording.problems() == [])
     }
@@ -206,7 +206,7 @@ struct ChainEndTests {
         let key = DispatchSpecificKey<Int>()
         let queue = DispatchQueue(label: "chain")
         queue.setSpecific(key: key, value: 7)
-        let log = Log()
+        let log = Log<String>()
         let delegate = Delegate(log)
         let handle = Shop().agent.start(Chain("queue", Get(1)), delegate: delegate, on: queue) { result in
             log.add("\((try? result.get().value) ?? "?") on \(DispatchQueue.getSpecific(key: key) ?? 0)")
@@ -217,7 +217,7 @@ struct ChainEndTests {
 
     @Test("a composite step is told to the delegate with its answer, and its parts are no steps")
     func compositeStep() async throws {
-        let log = Log()
+        let log = Log<String>()
         let delegate = Delegate(log)
         let chain = Chain("composite") { steps in
             _ = try await steps.send(Batch(of: [1, 2], label: "both") { _, number in number })

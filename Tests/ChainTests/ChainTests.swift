@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ChainTests {
     @Test("A, then B and C as A says, then D as both say (Y89)")
     func checkout() async throws {
@@ -36,7 +36,7 @@ struct ChainTests {
         let names = shop.recording.records().filter { $0.kind == .request }.map(\.name)
         let each = ["willStart", "built", "sending", "received", "willStop", "didStop"]
         #expect(names == each + each + each)
-        #expect(shop.names(.chain) == ["willStart", "willStop", "didStop"])
+        #expect(shop.recording.names(.chain) == ["willStart", "willStop", "didStop"])
         #expect(shop.recording.records().last?.kind == .chain)
     }
 
@@ -56,7 +56,7 @@ struct ChainTests {
         #expect((error?.underlying as? ErrandError)?.code == .connectionLost)
         #expect(error?.isRetryable == true)
         #expect(error.map { "\($0)" }?.hasPrefix("checkout, step 1 (Get): connectionLost: ") == true)
-        #expect(shop.outcomes == ["success", "failure"])
+        #expect(shop.recording.outcomes == ["success", "failure"])
         #expect(shop.recording.problems() == [])
     }
 
@@ -225,7 +225,7 @@ struct ChainTests {
         async let first = shop.agent.send(chain)
         async let second = shop.agent.send(chain)
         #expect(try await (first.value, second.value) == ("2", "2"))
-        #expect(shop.names(.chain).filter { $0 == "didStop" }.count == 3)
+        #expect(shop.recording.names(.chain).filter { $0 == "didStop" }.count == 3)
         #expect(shop.recording.problems() == [])
     }
 
@@ -287,7 +287,7 @@ struct ChainTests {
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         let recording = RecordingAccessory()
-        let (whole, step) = (Log(), Log())
+        let (whole, step) = (Log<String>(), Log<String>())
         let options = CallOptions(accessories: [recording], progress: { whole.add("\($0.received)") })
         let handle = agent.start(
             Chain("bytes") { steps in

@@ -3,7 +3,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Bodies") struct BodyTests {
+@Suite("Bodies", .leakChecked) struct BodyTests {
     /// Hands out chunks and counts what happens to it.
     final class Source: HTTPBodySource {
         private let chunks: Mutex<[Data]>

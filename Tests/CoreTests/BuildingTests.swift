@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Building a request") struct BuildingTests {
+@Suite("Building a request", .leakChecked) struct BuildingTests {
     @Test("a request of one line has the documented defaults (Y2, D18)")
     func defaults() throws {
         struct Minimal: Request {}

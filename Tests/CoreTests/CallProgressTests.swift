@@ -3,7 +3,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The progress of a call") struct CallProgressTests {
+@Suite("The progress of a call", .leakChecked) struct CallProgressTests {
     private struct Get: Request { let path = "file" }
 
     private final class Heard: Sendable {

@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Calls without a type of their own") struct CallTests {
+@Suite("Calls without a type of their own", .leakChecked) struct CallTests {
     private struct Named: Codable, Sendable, Equatable { var userName: String }
 
     @Test("a call decodes what its output says")
@@ -48,7 +48,7 @@ import Testing
     }
 }
 
-@Suite("Decoders and encoders") struct CodingTests {
+@Suite("Decoders and encoders", .leakChecked) struct CodingTests {
     private struct Named: Codable, Sendable, Equatable { var userName: String }
 
     private struct Malformed: Error {}

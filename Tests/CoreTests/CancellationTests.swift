@@ -4,7 +4,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Cancellation") struct CancellationTests {
+@Suite("Cancellation", .leakChecked) struct CancellationTests {
     private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
 
     @Test("before the start: nothing is sent, the events are paired")
@@ -204,7 +204,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for number in UInt64(0)..<250 {
                 group.addTask {
-                    var random = SplitMix(seed &* 1000 &+ number)
+                    var random = SeededGenerator(seed: seed &* 1000 &+ number)
                     let handle = agent.start(
                         GetUser(), options: CallOptions(),
                         completion: Completion { _, _ in
@@ -234,17 +234,5 @@ private struct Yielding: Transport {
             options.report(.progress(TransferProgress(received: Int64(turn))))
         }
         return HTTPResponse(url: request.url, status: 200, body: HTTPBody(Data(#"{"id":7,"name":"Ada"}"#.utf8)))
-    }
-}
-
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandHTTP
 
-@Suite("Charsets") struct CharsetTests {
+@Suite("Charsets", .leakChecked) struct CharsetTests {
     @Test(
         "the last letter of a charset with combining characters is not lost",
         arguments: [

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("The end of the events", .timeLimit(.minutes(10))) struct ClosingTests {
+@Suite("The end of the events", .timeLimit(.minutes(10)), .leakChecked) struct ClosingTests {
     /// Returns what a test has put there, at once, and says what it was given.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()
@@ -38,6 +38,7 @@ import Testing
         try await recorder.waitUntilQuiet()
         #expect(recorder.problems().isEmpty)
         #expect(recorder.names(transport: true).last == "didStop")
+        canceller.forget()
     }
 
     /// Cancels and then waits until the outcome of the activity is decided.
@@ -49,6 +50,8 @@ import Testing
             self.activity.withLock { $0 = activity }
             known.signal()
         }
+
+        func forget() { activity.withLock { $0 = nil } }
 
         func cancel() {
             known.wait()
@@ -81,6 +84,7 @@ import Testing
         #expect(recorder.problems().isEmpty)
         #expect(!recorder.names().contains("note"))
         #expect(heard.count == 0 && handle.progress.received == 0)
+        exchanges.removeAll()
     }
 
     @Test("an attempt that lost a race is heard of no more once the call has stopped")

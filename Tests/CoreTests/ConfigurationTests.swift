@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Configuration and time") struct ConfigurationTests {
+@Suite("Configuration and time", .leakChecked) struct ConfigurationTests {
     @Test("the defaults of an agent (Y45)")
     func defaults() {
         let configuration = NetworkAgent.Configuration()

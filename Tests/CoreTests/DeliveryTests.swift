@@ -47,7 +47,7 @@ private let streaming = ClosureFilter { exchange, next in
 
 private struct Refused: Error {}
 
-@Suite("The delivery of a body") struct DeliveryTests {
+@Suite("The delivery of a body", .leakChecked) struct DeliveryTests {
     private func agent(_ filters: [any Filter], _ answer: StubAnswer = .text("wire"), limit: Int = 64 << 20)
         -> NetworkAgent
     {
@@ -152,7 +152,7 @@ struct Save: Request {
     var delivery: BodyDelivery { .file(file) }
 }
 
-@Suite("A body in a file") struct FileDeliveryTests {
+@Suite("A body in a file", .leakChecked) struct FileDeliveryTests {
     private func agent(_ answer: StubAnswer = .text("new")) -> NetworkAgent {
         NetworkAgent(baseURL: base, transport: .stub(answer))
     }

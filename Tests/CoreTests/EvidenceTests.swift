@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Evidence in errors") struct EvidenceTests {
+@Suite("Evidence in errors", .leakChecked) struct EvidenceTests {
     struct Save: Request {
         typealias Output = URL
         let file: URL

@@ -4,7 +4,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("The time that evidence takes", .timeLimit(.minutes(10))) struct EvidenceTimeTests {
+@Suite("The time that evidence takes", .timeLimit(.minutes(10)), .leakChecked) struct EvidenceTimeTests {
     /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
     private static func dripping(_ cancelled: Gate, isDeaf: Bool, length: Int64? = nil) -> StubAnswer {
         let first = Atomic(true)

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Explaining a request") struct ExplanationTests {
+@Suite("Explaining a request", .leakChecked) struct ExplanationTests {
     private struct Step: Filter {
         var explanation: String
         var stages = FilterStages.call

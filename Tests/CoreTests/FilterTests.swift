@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Filters") struct FilterTests {
+@Suite("Filters", .leakChecked) struct FilterTests {
     private func agent(_ filters: [any Filter], _ answer: StubAnswer = .text("x")) -> NetworkAgent {
         NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters)
     }
@@ -117,6 +117,7 @@ import Testing
         let late = try #require(leaked.all.first)
         #expect(await code { try await late() } == .activityEnded)
         #expect(stub.received.count == 1 && ended.all.isEmpty)
+        leaked.removeAll()
     }
 
     @Test("detached work is an activity of its own that outlives the call and ends with cancelAll or the agent")

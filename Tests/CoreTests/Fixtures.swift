@@ -79,14 +79,6 @@ func code(_ body: () async throws -> some Any) async -> ErrandError.Code? {
     } catch { return (error as? ErrandError)?.code }
 }
 
-/// A value that tests write from several tasks.
-final class Log<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-    func add(_ element: Element) { elements.withLock { $0.append(element) } }
-    var all: [Element] { elements.withLock { $0 } }
-    var count: Int { all.count }
-}
-
 /// A filter that writes its name down on the way in and on the way back.
 struct Signpost: Filter {
     let name: String

@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Parameters") struct ParameterTests {
+@Suite("Parameters", .leakChecked) struct ParameterTests {
     private func text(_ parameters: Parameters, _ encoding: ParameterEncoding = ParameterEncoding()) throws -> String {
         try encoding.encode(parameters)
     }

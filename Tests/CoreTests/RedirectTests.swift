@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Redirects") struct RedirectTests {
+@Suite("Redirects", .leakChecked) struct RedirectTests {
     private func agent(_ stub: StubTransport, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in })
         -> NetworkAgent
     {

@@ -11,7 +11,7 @@ private final class Farewell: Sendable {
     deinit { body() }
 }
 
-@Suite("A user's closure runs under no lock", .timeLimit(.minutes(10))) struct ReentrancyTests {
+@Suite("A user's closure runs under no lock", .timeLimit(.minutes(10)), .leakChecked) struct ReentrancyTests {
     @Test("a change of the configuration may read the agent, and send with it")
     func configure() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
@@ -164,5 +164,6 @@ private final class Farewell: Sendable {
         let handles = (0..<5).map { number in agent.start(Plain { $0.deadline = .seconds(3600 - number) }) }
         gate.open()
         for handle in handles { _ = try await handle.value }
+        time.agent.removeAll()
     }
 }

@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Responses") struct ResponseTests {
+@Suite("Responses", .leakChecked) struct ResponseTests {
     private func send<R: Request>(_ request: R, _ answer: StubAnswer) async throws -> R.Output {
         try await NetworkAgent(baseURL: base, transport: .stub(answer)).send(request).value
     }

@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Secrets and origins") struct SecretTests {
+@Suite("Secrets and origins", .leakChecked) struct SecretTests {
     private static let secrets: [HTTPHeaderName] = ["Authorization", "X-Api-Key", "Cookie"]
 
     private func agent(

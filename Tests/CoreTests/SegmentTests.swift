@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Path segments") struct SegmentTests {
+@Suite("Path segments", .leakChecked) struct SegmentTests {
     static let dots = [
         "..", ".", "", "%2e", "%2E%2e", ".%2e", "%2e.", "%252e%252E", "../..", "..\\..", "a/../b", "/..", "./x",
         "..%2fadmin", "%2e%2e%5cadmin", "x/..",

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite("Members that are not what they look like") struct ShadowedMemberTests {
+@Suite("Members that are not what they look like", .leakChecked) struct ShadowedMemberTests {
     @Test("a stored property of another type than the member's is named once, for its type")
     func warned() async throws {
         struct Wrong: Request {
@@ -40,7 +40,7 @@ import Testing
     }
 }
 
-@Suite("Errors for people and for NSError") struct ErrorDescriptionTests {
+@Suite("Errors for people and for NSError", .leakChecked) struct ErrorDescriptionTests {
     @Test("the localized description is the sentence of the description, the code a number that stays")
     func description() {
         let error = ErrandError(.truncated, "5 bytes announced, 3 received", underlying: CancellationError())

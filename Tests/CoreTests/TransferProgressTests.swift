@@ -1,7 +1,7 @@
 import Errand
 import Testing
 
-@Suite("The fraction of a transfer") struct TransferProgressTests {
+@Suite("The fraction of a transfer", .leakChecked) struct TransferProgressTests {
     @Test(
         "the fraction follows from the bytes wherever the total is known",
         arguments: [

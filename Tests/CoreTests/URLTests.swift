@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("URLs") struct URLTests {
+@Suite("URLs", .leakChecked) struct URLTests {
     @Test(
         "a path is joined to the base as RFC 3986 says, an absolute URL stands for itself (Y51, Y54, T1)",
         arguments: [

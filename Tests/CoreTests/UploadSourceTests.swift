@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandEssentials
 import Testing
 
-@Suite("Sources of uploads") struct UploadSourceTests {
+@Suite("Sources of uploads", .leakChecked) struct UploadSourceTests {
     private final class Failing: HTTPBodySource {
         let error: any Error
         init(_ error: any Error) { self.error = error }

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Cancellation of transfers over libcurl", .timeLimit(.minutes(10)))
+@Suite("Cancellation of transfers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct CancellationTests {
     enum Stage: CaseIterable { case beforeStart, connecting, beforeHead, midBody, waitingForConnection, whileSending }
 

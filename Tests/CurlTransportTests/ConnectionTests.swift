@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Connections of the transport over libcurl", .timeLimit(.minutes(10)))
+@Suite("Connections of the transport over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ConnectionTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

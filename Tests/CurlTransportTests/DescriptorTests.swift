@@ -10,7 +10,7 @@ import Musl
 #endif
 
 /// Each in a process of its own, with a limit of its own; the servers are in the process that runs the tests.
-@Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(10)))
+@Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct DescriptorTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(10)))
+@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(10)), .leakChecked)
 struct EndedTransportTests {
     /// A body that ends when a test says so, whether it was cancelled or not.
     private final class Stubborn: HTTPBodySource {

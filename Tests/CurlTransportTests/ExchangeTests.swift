@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Exchanges over libcurl", .timeLimit(.minutes(10)))
+@Suite("Exchanges over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ExchangeTests {
     /// Answers every request of every connection with the same bytes.
     private func server(_ answer: String) throws -> RawServer {

@@ -12,7 +12,7 @@ import Musl
 
 @Suite(
     "The end of a program over libcurl", .timeLimit(.minutes(10)), .serialized,
-    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct ExitTests {
     /// `ERRAND_EXITS` in the environment sets how many programs end.
     private static let exits = getenv("ERRAND_EXITS").flatMap { Int(String(cString: $0)) } ?? 32

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(10)))
+@Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct FaultTests {
     private static let answer = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
 
@@ -82,7 +82,7 @@ struct FaultTests {
     func garbage() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
-                var seed = Seed(state: UInt64(head.split(separator: " ")[1].dropFirst()) ?? 0)
+                var seed = SeededGenerator(seed: UInt64(head.split(separator: " ")[1].dropFirst()) ?? 0)
                 peer.send(seed.answer())
                 if seed.next() % 3 == 0 { return }
                 if seed.next() % 7 == 0 { return peer.reset() }
@@ -118,17 +118,7 @@ struct FaultTests {
 }
 
 /// Answers that are broken in every way that comes to mind, the same for the same seed.
-struct Seed: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
+extension SeededGenerator {
     mutating func answer() -> [UInt8] {
         if next() % 4 == 0 { return bytes(Int(next() % 400)) }
         let parts = [
@@ -151,6 +141,5 @@ struct Seed: RandomNumberGenerator {
         return answer
     }
 
-    private mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }
 #endif

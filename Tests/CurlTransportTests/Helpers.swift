@@ -94,25 +94,6 @@ final class Feed: HTTPBodySource {
     }
 }
 
-/// Waits for something that another thread brings about. A wait in vain ends before the suite's time limit, which a child
-/// process does not have.
-func eventually(_ condition: () -> Bool) async throws {
-    let bound = ContinuousClock.now + .seconds(100)
-    while !condition() {
-        if ContinuousClock.now > bound { throw NeverHappened() }
-        try await Task.sleep(for: .milliseconds(2))
-    }
-}
-
-struct NeverHappened: Error {}
-
-/// Values that several threads add to.
-final class Log<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
-    func add(_ value: Value) { values.withLock { $0.append(value) } }
-    var all: [Value] { values.withLock { $0 } }
-}
-
 /// Bytes that are not the same everywhere, made fast.
 func pattern(_ count: Int, _ seed: Int = 0) -> Data {
     let block = Data((0..<1021).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed) })

@@ -23,7 +23,8 @@ private enum Compiler {
     "Name lookups over libcurl", .timeLimit(.minutes(10)),
     .enabled(
         if: Compiler.path != nil && Offer.leavesLookups && getenv("ERRAND_LIBCURL") == nil,
-        "no C compiler, a libcurl that waits for lookups, or one that is kept apart from what is loaded before it"))
+        "no C compiler, a libcurl that waits for lookups, or one that is kept apart from what is loaded before it"),
+    .leakChecked)
 struct LookupTests {
     private static let source = """
         #define _GNU_SOURCE

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("Pins and the names of hosts over libcurl", .timeLimit(.minutes(10)))
+@Suite("Pins and the names of hosts over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct PinTests {
     @Test(
         "a pin holds however the host is written, in the pin and in the URL",

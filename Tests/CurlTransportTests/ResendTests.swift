@@ -12,7 +12,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("What is sent again over libcurl", .timeLimit(.minutes(10)))
+@Suite("What is sent again over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

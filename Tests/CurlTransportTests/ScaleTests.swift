@@ -12,7 +12,7 @@ import Musl
 #endif
 
 /// Each in a process of its own, so that its descriptors and its memory are nobody else's.
-@Suite("Many transfers over libcurl", .timeLimit(.minutes(10)))
+@Suite("Many transfers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
         let body = String(repeating: "x", count: 1024)

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Streamed answers over libcurl", .timeLimit(.minutes(10)))
+@Suite("Streamed answers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct StreamTests {
     @Test("a large body arrives whole, in chunks that are worth their handing over")
     func large() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// Against a real nginx, with certificates made for the test.
 @Suite(
     "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(10)),
-    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
     private static let shared = Mutex<Result<Nginx, any Error>?>(nil)
 

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Timeouts over libcurl", .timeLimit(.minutes(10)))
+@Suite("Timeouts over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct TimeoutTests {
     enum Silence: CaseIterable { case noAnswer, halfHead, midBody, midStream, whileSending }
 

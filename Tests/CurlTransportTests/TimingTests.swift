@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("What an upload reports over libcurl", .timeLimit(.minutes(10)))
+@Suite("What an upload reports over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct TimingTests {
     enum Kind: CaseIterable { case small, copied, large, stream, chunked, expected }
 

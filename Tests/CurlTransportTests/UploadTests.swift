@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Request bodies over libcurl", .timeLimit(.minutes(10)))
+@Suite("Request bodies over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct UploadTests {
     /// What a server saw of a request.
     struct Seen: Sendable {

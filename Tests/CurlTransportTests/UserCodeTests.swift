@@ -13,7 +13,7 @@ import Musl
 #endif
 
 /// Code of the user's that takes its time holds up its own request and no other.
-@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(10)), .serialized)
+@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(10)), .serialized, .leakChecked)
 struct UserCodeTests {
     /// Stops the first thread that comes, as an accessory does that writes to a slow disk.
     private final class Barrier: Sendable {

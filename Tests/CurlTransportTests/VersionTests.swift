@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Versions of libcurl", .timeLimit(.minutes(10)))
+@Suite("Versions of libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct VersionTests {
     typealias Avoided = CurlVersionRule.Avoided
 

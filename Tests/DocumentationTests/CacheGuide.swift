@@ -36,7 +36,7 @@ private func seal(directory: URL) {
     _ = sealed
 }
 
-@Suite struct MyStoreTests {
+@Suite(.leakChecked) struct MyStoreTests {
     private func MyStore() -> MemoryStore { MemoryStore() }
 
     @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {

@@ -35,7 +35,7 @@ struct Transaction: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
-@Suite("The order of filters") struct FilterOrderTests {
+@Suite("The order of filters", .leakChecked) struct FilterOrderTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "errand-order-\(UUID().uuidString)")
 
     @Test("the order that the page recommends has no problem")

@@ -206,7 +206,7 @@ final class Countdown: HTTPBodySource {
     func cancel() {}
 }
 
-@Suite("What the guides show") struct GuideTests {
+@Suite("What the guides show", .leakChecked) struct GuideTests {
     private struct GetTraced: Traced {
         let trace = "t1"
         let headers: HTTPHeaders = ["X-Own": "yes"]

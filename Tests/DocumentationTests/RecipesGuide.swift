@@ -246,7 +246,7 @@ struct FakeAgent: Agent {
     }
 }
 
-@Suite("What the recipes show") struct RecipeTests {
+@Suite("What the recipes show", .leakChecked) struct RecipeTests {
     @Test("a stubbed response")
     func stubbed() async throws {
         let stubbed = NetworkAgent(

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("What the page about testing shows") struct TestingGuideTests {
+@Suite("What the page about testing shows", .leakChecked) struct TestingGuideTests {
     struct Profile {
         let agent: any Agent
         func title(of id: Int) async throws -> String { try await agent.send(GetUser(id: id)).value.name }

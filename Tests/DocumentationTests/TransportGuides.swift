@@ -21,7 +21,7 @@ private enum TransportConformance {
     }
 }
 
-@Suite("MyTransport keeps what a transport promises")
+@Suite("MyTransport keeps what a transport promises", .leakChecked)
 struct MyTransportTests {
     @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
     func kept(each: ConformanceCase) async throws { try await each.run() }

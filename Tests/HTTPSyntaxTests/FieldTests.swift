@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 import Testing
 
-@Suite("Fields") struct FieldTests {
+@Suite("Fields", .leakChecked) struct FieldTests {
     @Test("lists are split outside of quotes, empty items left out")
     func lists() {
         #expect(FieldList.items(#" a ,, "b,\",c" , d;x="1,2","#) == ["a", #""b,\",c""#, #"d;x="1,2""#])

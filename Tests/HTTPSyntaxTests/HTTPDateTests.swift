@@ -2,7 +2,7 @@ import ErrandHTTPSyntax
 import Testing
 import ErrandEssentials
 
-@Suite("HTTP dates (RFC 9110, section 5.6.7)")
+@Suite("HTTP dates (RFC 9110, section 5.6.7)", .leakChecked)
 struct HTTPDateTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 

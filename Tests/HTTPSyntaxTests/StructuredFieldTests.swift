@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 import Testing
 
-@Suite("Structured fields") struct StructuredFieldTests {
+@Suite("Structured fields", .leakChecked) struct StructuredFieldTests {
     typealias Item = StructuredField.Item
 
     @Test(
@@ -105,7 +105,7 @@ import Testing
 
     @Test("what is made of random values comes back as it was")
     func roundTrip() throws {
-        var random = Seeded(7)
+        var random = SeededGenerator(seed: 7)
         func bareItem() -> StructuredField.BareItem {
             switch Int.random(in: 0..<8, using: &random) {
             case 0: .integer(.random(in: -999_999_999_999_999...999_999_999_999_999, using: &random))
@@ -147,7 +147,7 @@ import Testing
 
     @Test("nonsense of any kind ends in a value or in an error")
     func nonsense() {
-        var random = Seeded(11)
+        var random = SeededGenerator(seed: 11)
         let alphabet = Array(#"abz019-*."\:?@%=;,() ü=ABC/"#.unicodeScalars)
         for _ in 0..<20_000 {
             let scalars = (0..<Int.random(in: 0..<24, using: &random)).compactMap { _ in
@@ -160,19 +160,5 @@ import Testing
             _ = try? StructuredField.Dictionary(parsing: text)
             _ = try? Item(parsing: text)
         }
-    }
-}
-
-/// A generator that gives the same numbers for the same seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

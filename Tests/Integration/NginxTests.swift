@@ -10,7 +10,8 @@ import ErrandCurlTransport
 #endif
 
 @Suite(
-    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(10)))
+    "Against nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"), .timeLimit(.minutes(10)),
+    .leakChecked)
 struct NginxTests {
     enum Kind: CaseIterable {
         case system, urlSession
@@ -153,7 +154,7 @@ struct NginxTests {
     func pins() async throws {
         let nginx = try await Nginx()
         let other = Data(repeating: 7, count: 32).base64EncodedString()
-        let pin = try await nginx.pin()
+        let pin = try await nginx.pin("named")
         let right = secure(nginx) { $0.tls.publicKeyPins["localhost"] = [other, pin] }
         #expect(try await right.send(Get(path: "/text.txt")).value.status == 200)
         let wrong = secure(nginx) { $0.tls.publicKeyPins["localhost"] = [other] }

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("JSON validation on an agent", .timeLimit(.minutes(10)))
+@Suite("JSON validation on an agent", .timeLimit(.minutes(10)), .leakChecked)
 struct AgentTests {
     private struct User: Decodable, Equatable { let id: Int }
 
@@ -183,9 +183,8 @@ struct AgentTests {
 
     @Test("a body that was delivered into a file is judged there and stays readable")
     func file() async throws {
-        let url = FileManager.default.temporaryDirectory.appending(
-            path: "errand-json-\(UInt64.random(in: 0 ... .max)).json")
-        defer { try? FileManager.default.removeItem(at: url) }
+        let folder = try Folder()
+        let url = folder.file("body.json")
         let response = try await agent(.json(#"{"id":1}"#), []).send(Checked(delivery: .file(url)))
         #expect(try await response.value.body.collect(upTo: 100) == Data(#"{"id":1}"#.utf8))
         #expect(await refusal(Checked(delivery: .file(url)), agent(.json(#"{"id":true}"#), []))?.jsonValidation != nil)

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Alternatives and recursion", .timeLimit(.minutes(10)))
+@Suite("Alternatives and recursion", .timeLimit(.minutes(10)), .leakChecked)
 struct AlternativesTests {
     @Test("kinds are told apart by their first byte")
     func kinds() {

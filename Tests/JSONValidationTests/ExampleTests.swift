@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Shapes of examples")
+@Suite("Shapes of examples", .leakChecked)
 struct ExampleTests {
     private func shape(_ text: String) throws -> JSONShape { try JSONShape(example: Data(text.utf8)) }
 

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Shapes")
+@Suite("Shapes", .leakChecked)
 struct ShapeTests {
     @Test("the example of the guide says where and what (T6)")
     func example() throws {

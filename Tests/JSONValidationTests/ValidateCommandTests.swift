@@ -3,22 +3,8 @@ import Testing
 
 @testable import errand_validate
 
-@Suite("errand-validate", .timeLimit(.minutes(10)))
+@Suite("errand-validate", .timeLimit(.minutes(10)), .leakChecked)
 struct ValidateCommandTests {
-    private final class Folder {
-        let url = FileManager.default.temporaryDirectory.appending(
-            path: "errand-validate-\(UInt64.random(in: 0 ... .max))")
-
-        init(_ files: [String: String]) throws {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-            for (name, text) in files { try Data(text.utf8).write(to: url.appending(path: name)) }
-        }
-
-        deinit { try? FileManager.default.removeItem(at: url) }
-
-        func path(_ name: String) -> String { url.appending(path: name).path() }
-    }
-
     private func folder() throws -> Folder {
         try Folder([
             "example.json": #"[{"id":1,"name":"Ada"}]"#, "right.json": #"[{"id":2,"name":"Bob"}]"#,
@@ -77,31 +63,10 @@ struct ValidateCommandTests {
         arguments: [("right.json", 0), ("wrong.json", 1), ("none.json", 2)] as [(String, Int32)])
     func process(document: String, status: Int32) async throws {
         let folder = try folder()
-        let executable: URL = try #require(Self.executable, "errand-validate is not beside the tests")
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = [folder.path("example.json"), folder.path(document)]
-        let (output, complaints) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = complaints
-        try process.run()
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complained = try complaints.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == status)
-        #expect(printed.isEmpty == (status != 1) && complained.isEmpty == (status != 2))
-    }
-
-    /// The build puts it beside the tests, which stand within a bundle on Apple's platforms.
-    private static var executable: URL? {
-        var folder = URL(filePath: CommandLine.arguments[0])
-        for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") { folder = bundle.bundleURL }
-        for _ in 0..<4 {
-            folder.deleteLastPathComponent()
-            let candidate = folder.appending(path: "errand-validate")
-            if FileManager.default.isExecutableFile(atPath: candidate.path()) { return candidate }
-        }
-        return nil
+        let program = try Program(built: "errand-validate")
+        let result = try await program.run([folder.path("example.json"), folder.path(document)])
+        #expect(!result.wasKilled && result.status == status)
+        #expect(result.text.isEmpty == (status != 1) && result.complaint.isEmpty == (status != 2))
     }
     #endif
 }

@@ -16,21 +16,11 @@ private struct Send: Request {
 /// The printed lines, run by a shell.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(10)), .leakChecked)
 struct CurlCommandTests {
     private func run(_ command: String) async throws -> Int32 {
-        let script = FileManager.default.temporaryDirectory.appending(path: "errand-curl-\(UUID()).sh")
-        try Data(command.utf8).write(to: script)
-        defer { try? FileManager.default.removeItem(at: script) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [script.path]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let folder = try Folder(["script": command])
+        return try await #require(Program("sh")).run([folder.path("script")]).status
     }
 
     private static let hostile = #"it's "quoted" $HOME `id` $(id) \n %41 %% ! * ; & | < > # ~ {a,b} [1-3] äöü 🚀"#

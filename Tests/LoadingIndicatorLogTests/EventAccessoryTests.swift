@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// Closures of one activity, each called once.
-@Suite struct EventAccessoryTests {
+@Suite(.leakChecked) struct EventAccessoryTests {
     private let log = Log<String>()
 
     private var events: EventAccessory {

@@ -3,14 +3,9 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Synchronization
 
-final class Log<Element: Sendable>: Sendable, LoadingPresenter where Element: Sendable {
-    private let elements = Mutex<[Element]>([])
-    func add(_ element: Element) { elements.withLock { $0.append(element) } }
-    var all: [Element] { elements.withLock { $0 } }
-
-    func present(_ state: LoadingState) {
-        if let state = state as? Element { add(state) }
-    }
+/// A presenter that keeps what it is to present.
+extension Log: LoadingPresenter where Element == LoadingState {
+    func present(_ state: LoadingState) { add(state) }
 }
 
 /// A text at a path; its label for the indicator.

@@ -7,7 +7,7 @@ import ErrandTesting
 import Testing
 
 /// The indicator on agents, under a clock that the test moves.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
     private let shown = Log<LoadingState>()
@@ -195,13 +195,4 @@ struct LoadingIndicatorTests {
         _ = await handle.result
         #expect(indicator.state == .hidden && shown.all.count == 4)
     }
-}
-
-/// Waits for something that another task does.
-func eventually(_ condition: () -> Bool) async throws {
-    for _ in 0..<60_000 {
-        if condition() { return }
-        try await Task.sleep(for: .milliseconds(1))
-    }
-    Issue.record("it did not happen")
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandLoadingIndicatorLog
 
 /// What is shown as a function of what runs and of time.
-@Suite struct LoadingTimelineTests {
+@Suite(.leakChecked) struct LoadingTimelineTests {
     private static let start = ContinuousClock.now
     private static let ids = makeIDs(200)
 
@@ -42,7 +42,7 @@ import Testing
         "ten thousand random starts and stops: shown if and only if it should be, and hidden in the end (S13, B7)",
         arguments: [(0, 0), (200, 400), (50, 0), (0, 300), (7, 1)], [1, 2] as [UInt64])
     func random(times: (delay: Int, minimum: Int), seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         var timeline = LoadingTimeline(
             delay: .milliseconds(times.delay), minimum: .milliseconds(times.minimum), interval: .milliseconds(100),
             label: nil)
@@ -125,17 +125,5 @@ import Testing
         timeline.end(Self.ids[0])
         timeline.advance(to: instant(3))
         #expect(timeline.presented.label == "Loading…" && timeline.presented.running == 3)
-    }
-}
-
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -18,7 +18,7 @@ private struct Post: Request {
 }
 
 /// What stands in a log, and what does not.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()
 
@@ -182,9 +182,8 @@ struct RequestLogTests {
 
     @Test("files rotate at their size, are their owner's alone, and take no link")
     func files() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-log-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let folder = try Folder()
+        let directory = folder.url
         let file = directory.appending(path: "errand.log")
         let sink = FileSink(at: file, limit: 500, keeping: 2)
         let log = RequestLog(.line, to: sink)
@@ -192,7 +191,7 @@ struct RequestLogTests {
         for number in 0..<50 { _ = try await agent.send(Get(path: "item-\(number)")) }
         await log.flush()
         #expect(sink.failure == nil)
-        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        let names = folder.names
         #expect(names == ["errand.log", "errand.log.1", "errand.log.2"])
         var lines: [String] = []
         for name in names.reversed() {
@@ -217,12 +216,11 @@ struct RequestLogTests {
 
     @Test("nothing in a record moves a terminal's cursor")
     func control() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-log-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let log = RequestLog(.bodies(upTo: 100), to: FileSink(at: directory))
+        let place = TemporaryDirectory()
+        let log = RequestLog(.bodies(upTo: 100), to: FileSink(at: place.url))
         _ = try await agent(.text("a\u{1B}[2Jb\rc"), log).send(Get())
         await log.flush()
-        let text = try String(contentsOf: directory, encoding: .utf8)
+        let text = try String(contentsOf: place.url, encoding: .utf8)
         #expect(text.contains("a\\u{1B}[2Jb\\u{D}c"))
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandLoadingIndicatorLog
 
 /// What goes to a terminal, and what does not.
-@Suite struct TerminalSpinnerTests {
+@Suite(.leakChecked) struct TerminalSpinnerTests {
     private let written = Log<String>()
     private let time = ManualTimeSource()
 

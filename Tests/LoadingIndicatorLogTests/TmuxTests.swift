@@ -10,7 +10,8 @@ import Musl
 
 /// What a person sees: the spinner in a terminal of 40 columns.
 @Suite(
-    "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"), .timeLimit(.minutes(10))
+    "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"),
+    .timeLimit(.minutes(10)), .leakChecked
 )
 struct TmuxTests {
     /// A tmux of the test's own with the program in it.

@@ -12,7 +12,7 @@ import Testing
 /// The waterfall in a real browser.
 @Suite(
     "The waterfall in Chromium", .serialized, .enabled(if: Program("chromium") != nil, "chromium is needed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(10)), .leakChecked)
 struct BrowserTests {
     /// What the page measures of itself.
     private struct Measured: Decodable {
@@ -57,10 +57,8 @@ struct BrowserTests {
 
     /// The document as the browser holds it.
     private func open(_ html: String, width: Int, isDark: Bool) async throws -> String {
-        let folder = NSTemporaryDirectory() + "/errand-browser-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try html.write(toFile: folder + "/page.html", atomically: true, encoding: .utf8)
+        let directory = try Folder(["page.html": html])
+        let folder = directory.url.path
         let browser = try #require(Program("chromium"))
         let output = try await browser.run(
             [

@@ -14,7 +14,7 @@ private struct Post: Request {
 }
 
 /// The values that archive, page and counters are made of.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ExchangeRecorderTests {
     private let time = ManualTimeSource()
 

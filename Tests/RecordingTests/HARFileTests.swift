@@ -15,7 +15,7 @@ private struct Post: Request {
 }
 
 /// Archives, read back.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct HARFileTests {
     @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
     func wire() async throws {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Each answer that a server may give to the request for the rest, honest or not.
-@Suite("Every answer to a request for the rest") struct AnswerTests {
+@Suite("Every answer to a request for the rest", .leakChecked) struct AnswerTests {
     /// What the server does from the second request on, or from the first one that asks for a range.
     enum Server: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case honest, ignoresRange, refusesRange412, refusesRange416, noContentRange, wrongStart, wrongTotal, wrongUnit

@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Files that a server stores in a content coding") struct CodingTests {
+@Suite("Files that a server stores in a content coding", .leakChecked) struct CodingTests {
     private let folder: Folder
     private let film = bytes(600_000)
     private let origin: Origin

@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Progress, pause and cancellation") struct ControlTests {
+@Suite("Progress, pause and cancellation", .leakChecked) struct ControlTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin
@@ -111,7 +111,7 @@ import Testing
         let control = DownloadControl()
         let agent = agent(origin.server)
         let handle = agent.start(Get(folder.file("a")), options: .download(control))
-        try await until { handle.progress.received > 0 }
+        try await eventually { handle.progress.received > 0 }
         control.pause()
         gate.open()
         #expect(handle.isRunning)
@@ -126,7 +126,7 @@ import Testing
         control.pause()
         let agent = agent(origin.server)
         let handle = agent.start(Get(folder.file("a")), options: .download(control))
-        try await until { try !ResumableDownloads.partialDownloads(in: folder.url).isEmpty }
+        try await eventually { try !ResumableDownloads.partialDownloads(in: folder.url).isEmpty }
         handle.cancel()
         #expect((await handle.result).isFailure && handle.isCancelled)
         #expect(origin.server.requestCount == 0 && folder.names.isEmpty)
@@ -138,7 +138,7 @@ import Testing
     func manyPauses(segments: Int) async throws {
         origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
         let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))
-        var random = Seeded(state: 5)
+        var random = SeededGenerator(seed: 5)
         for _ in 0..<100 {
             for _ in 0..<Int.random(in: 0..<200, using: &random) { await Task.yield() }
             download.pause()
@@ -157,7 +157,7 @@ import Testing
         for try await event in agent.download(Get(folder.file("a"))) {
             if case .progress(let progress) = event, progress.received > 0 { break }
         }
-        try await until { agent.activities.isEmpty }
+        try await eventually { agent.activities.isEmpty }
         gate.open()
         try await agent.send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && origin.ranges.last != .some(nil))
@@ -171,7 +171,7 @@ import Testing
     @Test("cancelled at any moment, started again, and never anything but the file", arguments: [1, 4])
     func cancelledAnywhere(segments: Int) async throws {
         let agent = agent(origin.server, .system, quick(segments: segments))
-        var random = Seeded(state: 7)
+        var random = SeededGenerator(seed: 7)
         for round in 0..<100 {
             let handle = agent.start(Get(folder.file("a")), options: .download())
             for _ in 0..<Int.random(in: 0..<400, using: &random) { await Task.yield() }
@@ -218,7 +218,7 @@ import Testing
         let task = Task { [folder] in try await agent.send(Get(folder.file("a"))).value }
         try await origin.server.wait(forRequests: 1)
         let start = time.now
-        try await until { time.nextWake == start + .seconds(30) }
+        try await eventually { time.nextWake == start + .seconds(30) }
         time.advance(by: .seconds(30))
         _ = try await task.value
         #expect(try folder.data("a") == film)

@@ -4,7 +4,7 @@ import ErrandHTTPSyntax
 import Foundation
 import Testing
 
-@Suite("What a download decides from heads and numbers alone") struct DecisionTests {
+@Suite("What a download decides from heads and numbers alone", .leakChecked) struct DecisionTests {
     @Test("strong validators and others")
     func validators() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -44,7 +44,7 @@ import Testing
 
     @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
     func plans(seed: Int) throws {
-        var random = Seeded(state: UInt64(seed) &* 77 + 1)
+        var random = SeededGenerator(seed: UInt64(seed) &* 77 + 1)
         let total = Int64.random(in: 0...10_000, using: &random)
         var plan = RangePlan(total: total)
         for _ in 0..<20 {
@@ -216,14 +216,5 @@ import Testing
             piece.withUnsafeBytes { platform.update($0) }
         }
         #expect(mine.finalized() == platform.finalized())
-    }
-}
-
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ state >> 29
     }
 }

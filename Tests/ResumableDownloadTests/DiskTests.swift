@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("What lies on the disk") struct DiskTests {
+@Suite("What lies on the disk", .leakChecked) struct DiskTests {
     private let folder: Folder
     private let film = bytes(500_000)
     private let origin: Origin
@@ -29,7 +29,7 @@ import Testing
 
     @Test("a sidecar damaged at any place is never believed", arguments: 0..<60)
     func damagedSidecar(seed: Int) async throws {
-        var random = Seeded(state: UInt64(seed) + 1)
+        var random = SeededGenerator(seed: UInt64(seed) + 1)
         let names = try await leave()
         var sidecar = try folder.data(names.sidecar)
         switch seed % 4 {

@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("A download, on both transports") struct DownloadTests {
+@Suite("A download, on both transports", .leakChecked) struct DownloadTests {
     private let server: TestServer
     private let folder: Folder
     private let film = bytes(700_000)

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What a download reports", .timeLimit(.minutes(10))) struct EventTests {
+@Suite("What a download reports", .timeLimit(.minutes(10)), .leakChecked) struct EventTests {
     private let folder: Folder
     private let film = bytes(800_000)
     private let origin: Origin
@@ -34,11 +34,11 @@ import Testing
         #expect(reports.withLock { $0.map(\.received) } == [0])
         try await time.waitForSleepers()
         time.advance(by: .milliseconds(100))
-        try await until { reports.withLock { $0.last?.received } == 400 }
+        try await eventually { reports.withLock { $0.last?.received } == 400 }
         #expect(reports.withLock { $0.last?.state } == .receiving)
         try await time.waitForSleepers()
         time.advance(by: ProgressMeter.stall)
-        try await until { reports.withLock { $0.last?.state } == .stalled }
+        try await eventually { reports.withLock { $0.last?.state } == .stalled }
         let stalled = try #require(reports.withLock { $0.last })
         #expect(stalled.received == 400 && stalled.rate == 0 && stalled.timeLeft == nil)
         meter.add(1)
@@ -48,7 +48,7 @@ import Testing
         await meter.allDelivered()
         #expect(reports.withLock { $0.last?.fraction } == 1 && reports.withLock { $0.last?.state } == .finished)
         #expect(reports.withLock { $0.map(\.received) } == [0, 400, 400, 401, 1000])
-        try await until { time.sleeperCount == 0 }
+        try await eventually { time.sleeperCount == 0 }
     }
 
     @Test("reports of many threads are in order")
@@ -149,7 +149,7 @@ import Testing
         options.progressInterval = .seconds(3600)
         let download = agent(SystemTimeSource(), options).download(Get(folder.file("a")))
         var states: [DownloadState] = []
-        try await until { try ResumableDownloads.partialDownloads(in: folder.url).first?.received == 300_000 }
+        try await eventually { try ResumableDownloads.partialDownloads(in: folder.url).first?.received == 300_000 }
         download.pause()
         for try await event in download {
             guard case .progress(let progress) = event else { continue }

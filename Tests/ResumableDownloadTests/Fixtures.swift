@@ -7,24 +7,6 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A directory of a test's own, which goes away with it.
-final class Folder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-download-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
-    func data(_ name: String) throws -> Data { try Data(contentsOf: file(name)) }
-
-    /// The names of everything in it, in order.
-    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
-}
-
 /// A download as a test describes it.
 struct Get: DownloadRequest {
     var path = "film.mp4"

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Mirrors, digests and attempts that make progress") struct MirrorTests {
+@Suite("Mirrors, digests and attempts that make progress", .leakChecked) struct MirrorTests {
     private let folder: Folder
     private let film = bytes(900_000)
 

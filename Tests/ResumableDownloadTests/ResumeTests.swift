@@ -54,7 +54,7 @@ final class Origin: Sendable {
     var ranges: [String?] { server.received.map(\.range) }
 }
 
-@Suite("Going on where it was") struct ResumeTests {
+@Suite("Going on where it was", .leakChecked) struct ResumeTests {
     private let folder: Folder
     private let film = bytes(900_000)
     private let origin: Origin
@@ -165,7 +165,7 @@ final class Origin: Sendable {
         origin.holdFirst(at: gate, after: 500_000)
         let agent = agent(origin.server, wire)
         let handle = agent.start(Get(folder.file("a")), options: .download())
-        try await until { handle.progress.received > 0 }
+        try await eventually { handle.progress.received > 0 }
         handle.cancel()
         #expect((await handle.result).isFailure)
         gate.open()
@@ -221,15 +221,4 @@ final class Origin: Sendable {
 
 extension Result {
     var isFailure: Bool { if case .failure = self { true } else { false } }
-}
-
-struct NeverSo: Error {}
-
-/// Returns when something is so; for what nobody tells of.
-func until(_ isSo: () async throws -> Bool) async throws {
-    let limit = ContinuousClock.now + .seconds(400)
-    while try await !isSo() {
-        if ContinuousClock.now > limit { throw NeverSo() }
-        try await Task.sleep(for: .milliseconds(1))
-    }
 }

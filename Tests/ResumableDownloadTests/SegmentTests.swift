@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Segments that help one another", .timeLimit(.minutes(10))) struct SegmentTests {
+@Suite("Segments that help one another", .timeLimit(.minutes(10)), .leakChecked) struct SegmentTests {
     private let folder: Folder
     private let film = bytes(4 << 20)
     private let origin: Origin
@@ -80,7 +80,7 @@ import Testing
         let agent = agent(time, minimum: 64 << 10)
         try await passing(time) {
             let handle = agent.start(request)
-            try await until {
+            try await eventually {
                 try ResumableDownloads.partialDownloads(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
             }
             handle.cancel()

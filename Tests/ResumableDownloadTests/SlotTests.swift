@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Many downloads and few files", .timeLimit(.minutes(10))) struct SlotTests {
+@Suite("Many downloads and few files", .timeLimit(.minutes(10)), .leakChecked) struct SlotTests {
     @Test(
         "as many as asked for at once succeed in a process that may open few files",
         arguments: [(300, 256), (1000, 1024), (40, 64)])
@@ -46,12 +46,12 @@ import Testing
             }
         }
         let first = start(0, weight: 3)
-        try await until { log.order.withLock { $0.count } == 1 }
+        try await eventually { log.order.withLock { $0.count } == 1 }
         // The second is too large for what is left, and the third would fit: it waits for its turn all the same.
         var waiting: [Task<Void, any Error>] = []
         for (number, weight) in [(1, 4), (2, 1), (3, 2), (4, 9)] {
             waiting.append(start(number, weight: weight))
-            try await until { budget.waiting == number }
+            try await eventually { budget.waiting == number }
         }
         waiting[1].cancel()
         #expect((await waiting[1].result).isFailure)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download: the command line") struct ToolCommandLineTests {
+@Suite("errand-download: the command line", .leakChecked) struct ToolCommandLineTests {
     private let url = "https://example.com/film.mp4"
 
     private func parse(_ arguments: String...) throws -> DownloadArguments { try ArgumentParser.parse(arguments) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download from day to day", .timeLimit(.minutes(10))) struct ToolDailyUseTests {
+@Suite("errand-download from day to day", .timeLimit(.minutes(10)), .leakChecked) struct ToolDailyUseTests {
     private let folder: Folder
     private let film = bytes(300_000)
     private let server: TestServer
@@ -34,7 +34,7 @@ import Testing
     }
 
     private func run(_ arguments: String..., input: String? = nil, environment: [String: String] = [:]) async throws
-        -> Tool.Ended
+        -> Program.Output
     {
         try await Tool(arguments: arguments, in: folder.url, input: input, environment: environment).ended()
     }
@@ -46,11 +46,11 @@ import Testing
     func names() async throws {
         server.on("/get", .redirect(to: "/film.mp4"))
         server.on("/named", .data(film).header("Content-Disposition", "attachment; filename=\"../../etc/a b.mp4\""))
-        #expect(try await run(server.url("get"), "--quiet").output == path("film.mp4") + "\n")
+        #expect(try await run(server.url("get"), "--quiet").text == path("film.mp4") + "\n")
         #expect(try await run(server.url("named?token=canary")).status == 0)
         #expect(try folder.data("film.mp4") == film && folder.data("a b.mp4") == film)
         try Data("mine".utf8).write(to: folder.file("film.mp4"))
-        #expect(try await run(url).output.hasSuffix("/film (2).mp4\n"))
+        #expect(try await run(url).text.hasSuffix("/film (2).mp4\n"))
         #expect(try String(decoding: folder.data("film.mp4"), as: UTF8.self) == "mine")
         let requests = server.requestCount
         let skipped = try await run("--no-clobber", url)
@@ -73,10 +73,10 @@ import Testing
         _ = try await server.wait(forRequests: 3)
         gates[1...].forEach { $0.open() }
         let ended = try await tool.ended()
-        #expect(ended.status == 0 && ended.output.split(separator: "\n").count == 3 && server.requestCount == 3)
+        #expect(ended.status == 0 && ended.text.split(separator: "\n").count == 3 && server.requestCount == 3)
         #expect(ended.complaint.contains("0.bin: 100%") && folder.names == ["0.bin", "1.bin", "2.bin", "list"])
         let mixed = try await run("--input", "-", ".", input: "\(server.url("none"))\n\(url)\n")
-        #expect(mixed.status == 2 && mixed.output.hasSuffix("/film.mp4\n") && mixed.complaint.contains("404 Not Found"))
+        #expect(mixed.status == 2 && mixed.text.hasSuffix("/film.mp4\n") && mixed.complaint.contains("404 Not Found"))
         let wrong = try await run("--input", "-", input: "\(url)\nfilm.mp4\n")
         #expect(wrong.status == 2 && wrong.complaint.contains("standard input, line 2: film.mp4"))
         let noDirectory = try await run(url, urls[0], "list")
@@ -111,8 +111,8 @@ import Testing
     func json() async throws {
         busyOnce("/busy")
         let ended = try await run("--json", url, server.url("none?token=canary"), server.url("busy"))
-        #expect(ended.status == 2 && !(ended.output + ended.complaint).contains("canary"))
-        let events = try ended.output.split(separator: "\n").map {
+        #expect(ended.status == 2 && !(ended.text + ended.complaint).contains("canary"))
+        let events = try ended.text.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }
         for (index, wanted) in [
@@ -139,7 +139,7 @@ import Testing
         for arguments in [[withUser], ["-u", "me:canary", closed], ["-n", closed], ["-n", "-u", "me", closed]] {
             let ended = try await Tool(arguments: arguments + ["a"], in: folder.url, environment: home).ended()
             #expect(ended.status == 0, "\(arguments.first ?? "") \(ended)")
-            #expect(!(ended.output + ended.complaint).contains("canary"))
+            #expect(!(ended.text + ended.complaint).contains("canary"))
             #expect(ended.complaint.contains("chmod 600") == arguments.contains("-n"))
         }
         let refused = try await run(

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("errand-download when things go wrong", .timeLimit(.minutes(10))) struct ToolFailureTests {
+@Suite("errand-download when things go wrong", .timeLimit(.minutes(10)), .leakChecked) struct ToolFailureTests {
     private let folder: Folder
     private let film = bytes(6 << 20)
     private let origin: Origin
@@ -28,10 +28,12 @@ import Testing
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
         let tool = try Tool(url, folder.file("a").path, "--timeout", "600")
-        try await until { try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 } }
+        try await eventually {
+            try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
+        }
         kill(tool.identifier, number)
         let ended = try await tool.ended()
-        #expect(ended.status == 130 && ended.output.isEmpty && !ended.wasKilled)
+        #expect(ended.status == 130 && ended.text.isEmpty && !ended.wasKilled)
         #expect(ended.complaint.contains("interrupted by \(name)") && ended.complaint.contains("MiB are kept"))
         gate.open()
         #expect(try await Tool(url, folder.file("a").path).ended().status == 0)
@@ -86,7 +88,7 @@ import Testing
             let ended = try await Tool(arguments: [server.url(arguments[0])] + arguments.dropFirst()).ended()
             if let status { #expect(ended.status == status, "\(arguments) \(ended)") }
             let lines = ended.complaint.split(separator: "\n").filter { $0.hasPrefix("errand-download: ") }
-            #expect(lines.count == 1 && ended.output.isEmpty, "\(ended)")
+            #expect(lines.count == 1 && ended.text.isEmpty, "\(ended)")
             let line = lines.joined()
             for word in words { #expect(line.contains(word), "\(word) in \(line)") }
             for wrong in ["Optional(", "canary", "Error", "code:", "seconds)", "...29"] {
@@ -128,7 +130,7 @@ import Testing
         }
         let odd = folder.file("o\nd\u{1B}[31m d$(x) ü.mp4").path
         let ended = try await Tool(url, odd).ended()
-        #expect(ended.status == 0 && ended.output == odd + "\n")
+        #expect(ended.status == 0 && ended.text == odd + "\n")
         let busy = try await Tool(origin.server.url("none"), odd).ended()
         #expect(busy.status == 2 && !busy.complaint.contains("\u{1B}"))
     }

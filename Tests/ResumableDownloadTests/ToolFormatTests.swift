@@ -6,7 +6,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download: what is shown") struct ToolFormatTests {
+@Suite("errand-download: what is shown", .leakChecked) struct ToolFormatTests {
     private let item = ReportItem(index: 1, count: 1, url: "https://example.com/film.mp4", name: "film.mp4")
     private let start = ContinuousClock.now
     private let half = DownloadProgress(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import errand_download
 
-@Suite("errand-download: what it reads") struct ToolInputTests {
+@Suite("errand-download: what it reads", .leakChecked) struct ToolInputTests {
     private func mistake(_ body: () throws -> Void) -> String? {
         do { try body() } catch { return (error as? DownloadArguments.Mistake)?.message }
         return nil

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("errand-download", .timeLimit(.minutes(10))) struct ToolTests {
+@Suite("errand-download", .timeLimit(.minutes(10)), .leakChecked) struct ToolTests {
     private let folder: Folder
     private let film = bytes(6 << 20)
     private let origin: Origin
@@ -22,12 +22,12 @@ import Testing
     @Test("a file from the shell: its path on standard output, plain lines on standard error")
     func plain() async throws {
         let ended = try await Tool(url, destination).ended()
-        #expect(ended.status == 0 && ended.output == destination + "\n")
+        #expect(ended.status == 0 && ended.text == destination + "\n")
         #expect(try folder.data("a") == film && folder.names == ["a"])
         #expect(ended.complaint.hasSuffix("\n") && ended.complaint.contains("100%"))
         #expect(!ended.complaint.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
         let quiet = try await Tool(url, "--directory", folder.url.path, "--quiet", "--segments", "4").ended()
-        #expect(quiet.status == 0 && quiet.complaint.isEmpty && quiet.output.hasSuffix("/film.mp4\n"))
+        #expect(quiet.status == 0 && quiet.complaint.isEmpty && quiet.text.hasSuffix("/film.mp4\n"))
         #expect(try folder.data("film.mp4") == film)
     }
 
@@ -42,14 +42,14 @@ import Testing
         let wrong = try await Tool(url, destination, "--sha256", String(repeating: "0", count: 64)).ended()
         #expect(wrong.status == 2 && wrong.complaint.contains("SHA-256"))
         #expect(try folder.data("a") == film && folder.names == ["a"])
-        #expect(!(right.complaint + right.output).contains("canary"))
+        #expect(!(right.complaint + right.text).contains("canary"))
     }
 
     @Test("exit status and one line: what may pass is 1, what will not is 2")
     func statuses() async throws {
         func status(_ arguments: String...) async throws -> (Int32, String) {
             let ended = try await Tool(arguments: arguments).ended()
-            #expect(ended.output.isEmpty)
+            #expect(ended.text.isEmpty)
             let lines = ended.complaint.split(separator: "\n").filter { $0.hasPrefix("errand-download: ") }
             #expect(lines.count == 1, "\(arguments)")
             return (ended.status, ended.complaint)
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(folder.names.isEmpty)
         let help = try await Tool("--help").ended()
-        #expect(help.status == 0 && help.output.hasPrefix("usage: errand-download [OPTION]... URL... [DESTINATION]"))
+        #expect(help.status == 0 && help.text.hasPrefix("usage: errand-download [OPTION]... URL... [DESTINATION]"))
     }
 
     @Test("an interrupt ends it with 130, and the next run goes on")
@@ -84,10 +84,12 @@ import Testing
         origin.holdFirst(at: gate, after: 4 << 20)
         // A gate is silence, and other tests may keep this one waiting.
         let tool = try Tool(url, destination, "--timeout", "600")
-        try await until { try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 } }
+        try await eventually {
+            try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
+        }
         kill(tool.identifier, SIGINT)
         let ended = try await tool.ended()
-        #expect(ended.status == 130 && ended.complaint.contains("interrupted") && ended.output.isEmpty)
+        #expect(ended.status == 130 && ended.complaint.contains("interrupted") && ended.text.isEmpty)
         gate.open()
         #expect(try await Tool(url, destination).ended().status == 0)
         #expect(try folder.data("a") == film && origin.ranges.last.flatMap { $0 } != nil)
@@ -117,7 +119,7 @@ import Testing
         arguments: [1, 4])
     func killed(segments: Int) async throws {
         origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 64 << 10, every: .milliseconds(1)) } }
-        var random = Seeded(state: UInt64(segments))
+        var random = SeededGenerator(seed: UInt64(segments))
         var (kills, files, isWhole) = (0, 0, false)
         while kills < 50 || !isWhole {
             let tool = try Tool(url, destination, "--segments", "\(segments)", "--quiet")

@@ -1,7 +1,7 @@
 import ErrandSupport
 import Testing
 
-@Suite("Digests")
+@Suite("Digests", .leakChecked)
 struct DigestTests {
     /// FIPS 180-4's examples, RFC 1321's suite, and the lengths around the padding's border.
     static let vectors: [(text: String, md5: String, sha1: String, sha256: String)] = [

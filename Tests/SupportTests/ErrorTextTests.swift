@@ -1,7 +1,7 @@
 import ErrandSupport
 import Testing
 
-@Suite struct ErrorTextTests {
+@Suite(.leakChecked) struct ErrorTextTests {
     private struct Silent: Error { var secret = "hunter2" }
     private struct Spoken: Error, CustomStringConvertible { let description = "what happened" }
     private final class Object: Error, CustomStringConvertible { let description = "user info with a URL" }

@@ -1,7 +1,7 @@
 import ErrandSupport
 import Testing
 
-@Suite("Names of hosts") struct HostNameTests {
+@Suite("Names of hosts", .leakChecked) struct HostNameTests {
     @Test(
         "a host has one form for every way of writing it, and what is no host has none",
         arguments: [

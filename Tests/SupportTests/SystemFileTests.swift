@@ -10,25 +10,14 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Files of the system") struct SystemFileTests {
-    private final class Folder {
-        let path: String
-        init() throws {
-            let url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-file-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-            path = url.path
-        }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-        func file(_ name: String) -> String { "\(path)/\(name)" }
-    }
-
+@Suite("Files of the system", .leakChecked) struct SystemFileTests {
     private let folder: Folder
 
     init() throws { folder = try Folder() }
 
     @Test("bytes are written and read at any offset, and the file is cut and extended")
     func offsets() throws {
-        let file = try SystemFile(folder.file("a"), [.read, .write, .create], permissions: 0o600)
+        let file = try SystemFile(folder.path("a"), [.read, .write, .create], permissions: 0o600)
         try file.write(Data("world".utf8), at: 6)
         try file.write([UInt8]("hello ".utf8), at: 0)
         #expect(try file.read(100, at: 0) == Data("hello world".utf8))
@@ -43,14 +32,14 @@ import Darwin
         file.beginFlush()
         try file.setPermissions(0o640)
         file.setTimes(1_500_000_000_123_456_789)
-        let status = try FileStatus(at: folder.file("a"))
+        let status = try FileStatus(at: folder.path("a"))
         #expect(status.permissions == 0o640 && status.modified / 1_000_000_000 == 1_500_000_000)
         #expect(status.kind == .regular && status.linkCount == 1)
     }
 
     @Test("what is appended goes to the end, and is read piece by piece")
     func appending() throws {
-        let path = folder.file("a")
+        let path = folder.path("a")
         for text in ["one ", "two ", "three"] {
             try SystemFile(path, [.write, .append, .create]).write(Data(text.utf8))
         }
@@ -63,31 +52,31 @@ import Darwin
 
     @Test("a failure names the path and has the system's number")
     func failures() throws {
-        let path = folder.file("a")
+        let path = folder.path("a")
         let missing = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile(reading: path) }
         #expect(missing?.code == ENOENT && missing?.path == path && missing?.description.contains(path) == true)
         _ = try SystemFile(creating: path)
         let existing = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile(creating: path) }
         #expect(existing?.code == EEXIST)
-        #expect(symlink(path, folder.file("link")) == 0)
+        #expect(symlink(path, folder.path("link")) == 0)
         let link = #expect(throws: SystemFile.Failure.self) {
-            _ = try SystemFile(folder.file("link"), [.read, .refusesLinks])
+            _ = try SystemFile(folder.path("link"), [.read, .refusesLinks])
         }
         #expect(link?.code == ELOOP)
-        #expect(try FileStatus(at: folder.file("link"), followingLinks: false).kind == .link)
-        #expect(try FileStatus(at: folder.file("link")).kind == .regular)
+        #expect(try FileStatus(at: folder.path("link"), followingLinks: false).kind == .link)
+        #expect(try FileStatus(at: folder.path("link")).kind == .regular)
         let readOnly = #expect(throws: SystemFile.Failure.self) {
             try SystemFile(reading: path).write(Data([1]), at: 0)
         }
         #expect(readOnly?.code == EBADF)
-        let directory = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile.size(of: folder.path) }
+        let directory = #expect(throws: SystemFile.Failure.self) { _ = try SystemFile.size(of: folder.url.path) }
         #expect(directory?.code == EINVAL)
-        #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.file("none")) { _ in true } }
+        #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.path("none")) { _ in true } }
     }
 
     @Test("names are moved, linked, listed and removed")
     func names() throws {
-        let (a, b) = (folder.file("a"), folder.file("b"))
+        let (a, b) = (folder.path("a"), folder.path("b"))
         let file = try SystemFile(creating: a)
         try SystemFile.link(a, to: b)
         #expect(file.isAt(a) && file.isAt(b) && file.status?.linkCount == 2)
@@ -96,28 +85,28 @@ import Darwin
         #expect(SystemFile.remove(b) && !SystemFile.remove(b))
         try SystemFile.rename(a, to: b)
         #expect(!file.isAt(a) && file.isAt(b))
-        try SystemFile.makeDirectory(folder.file("c"), permissions: 0o700)
-        #expect(throws: SystemFile.Failure.self) { try SystemFile.makeDirectory(folder.file("c"), permissions: 0o700) }
+        try SystemFile.makeDirectory(folder.path("c"), permissions: 0o700)
+        #expect(throws: SystemFile.Failure.self) { try SystemFile.makeDirectory(folder.path("c"), permissions: 0o700) }
         var names: Set<String> = []
-        try SystemFile.list(folder.path) {
+        try SystemFile.list(folder.url.path) {
             names.insert($0)
             return true
         }
         #expect(names == ["b", "c"])
         var count = 0
-        try SystemFile.list(folder.path) { _ in
+        try SystemFile.list(folder.url.path) { _ in
             count += 1
             return false
         }
         #expect(count == 1)
         let temporary = SystemFile.temporary(beside: b)
-        #expect(temporary.hasPrefix(folder.path + "/.errand-") && temporary != SystemFile.temporary(beside: b))
+        #expect(temporary.hasPrefix(folder.url.path + "/.errand-") && temporary != SystemFile.temporary(beside: b))
         SystemFile.flushDirectory(of: b)
     }
 
     @Test("a lock excludes other open files until it is released or its file closed")
     func locks() throws {
-        let path = folder.file("a")
+        let path = folder.path("a")
         let first = try SystemFile(path, [.read, .write, .create])
         do {
             let second = try SystemFile(path, [.read, .write])
@@ -154,11 +143,11 @@ import Darwin
 
     @Test("a file is read piece by piece, and a missing one is a failure of the first piece")
     func reader() throws {
-        let path = folder.file("a")
+        let path = folder.path("a")
         try SystemFile(creating: path).write(Data("abcde".utf8))
         let reader = FileReader(path, pieces: 2)
         #expect(try reader.next() == Data("ab".utf8) && reader.next() == Data("cd".utf8))
         #expect(try reader.next() == Data("e".utf8) && reader.next() == nil)
-        #expect(throws: SystemFile.Failure.self) { try FileReader(folder.file("none")).next() }
+        #expect(throws: SystemFile.Failure.self) { try FileReader(folder.path("none")).next() }
     }
 }

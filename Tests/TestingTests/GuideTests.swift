@@ -4,7 +4,7 @@ import Testing
 import ErrandEssentials
 
 /// The code of docs/testing.md, run.
-@Suite("The guide to testing", .timeLimit(.minutes(10)))
+@Suite("The guide to testing", .timeLimit(.minutes(10)), .leakChecked)
 struct GuideTests {
     struct User: Decodable, Sendable, Equatable { let id: Int, name: String }
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import ErrandEssentials
 
-@Suite("The manual time source", .timeLimit(.minutes(10)))
+@Suite("The manual time source", .timeLimit(.minutes(10)), .leakChecked)
 struct ManualTimeSourceTests {
     @Test("time stands still until it is advanced, and the date goes along")
     func stands() {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 import ErrandEssentials
 
-@Suite("The recording accessory", .timeLimit(.minutes(10)))
+@Suite("The recording accessory", .timeLimit(.minutes(10)), .leakChecked)
 struct RecordingAccessoryTests {
     private func agent(_ answer: StubAnswer, _ recording: RecordingAccessory) -> NetworkAgent {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 import ErrandEssentials
 
-@Suite("What the test server answers", .timeLimit(.minutes(10)))
+@Suite("What the test server answers", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerAnswerTests {
     @Test("a route answers with a status line, its headers and its body")
     func route() async throws {

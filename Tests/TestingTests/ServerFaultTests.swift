@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 import ErrandEssentials
 
-@Suite("How the test server misbehaves", .timeLimit(.minutes(10)))
+@Suite("How the test server misbehaves", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerFaultTests {
     private let answer = TestResponse.text("hi").chunked(sizes: [1])
 

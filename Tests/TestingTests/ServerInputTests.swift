@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 import ErrandEssentials
 
-@Suite("What the test server takes in", .timeLimit(.minutes(10)))
+@Suite("What the test server takes in", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerInputTests {
     @Test("it records method, target, query, headers and body, the connection and the place on it")
     func records() async throws {

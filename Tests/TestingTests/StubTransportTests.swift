@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import ErrandEssentials
 
-@Suite("The stub transport", .timeLimit(.minutes(10)))
+@Suite("The stub transport", .timeLimit(.minutes(10)), .leakChecked)
 struct StubTransportTests {
     struct User: Codable, Sendable, Equatable {
         let id: Int

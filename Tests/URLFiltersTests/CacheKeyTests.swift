@@ -4,7 +4,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(10)))
+@Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(10)), .leakChecked)
 struct CacheKeyTests {
     private func keys(_ filters: any Filter..., path: String = "a") async throws -> (key: String?, url: String) {
         let watch = KeyWatch()
@@ -45,15 +45,15 @@ struct CacheKeyTests {
         let (computed, edits, closures) = (Counter(), Counter(), Counter())
         let result = try await keys(
             .urls(
-                .query(inCacheKey: false) { _ in ["t": computed.up()] },
-                .query { _ in ["n": computed.up()] },
-                .edit("edit") { url, _ in try url.append(["e": edits.up()]) },
+                .query(inCacheKey: false) { _ in ["t": computed.increment()] },
+                .query { _ in ["n": computed.increment()] },
+                .edit("edit") { url, _ in try url.append(["e": edits.increment()]) },
                 .closure("closure") { url, _ in
-                    closures.up()
+                    closures.increment()
                     return url.appending(path: "x")
                 },
                 .closure("hidden", inCacheKey: false) { url, _ in
-                    closures.up()
+                    closures.increment()
                     return url.appending(path: "y")
                 }))
         #expect(result.key == "https://example.com/a/x?n=2&e=1")
@@ -69,7 +69,7 @@ struct CacheKeyTests {
             return try await next(exchange)
         }
         let bench = Bench(
-            "https://example.com", twice, .urls(.query(inCacheKey: false) { _ in ["n": runs.up()] }), watch)
+            "https://example.com", twice, .urls(.query(inCacheKey: false) { _ in ["n": runs.increment()] }), watch)
         _ = try await bench.agent.send(Call(.get, "a"))
         #expect(
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?n=1", "https://example.com/a?n=2"])

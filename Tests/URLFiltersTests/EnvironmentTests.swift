@@ -5,7 +5,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("Environments", .timeLimit(.minutes(10)))
+@Suite("Environments", .timeLimit(.minutes(10)), .leakChecked)
 struct EnvironmentTests {
     private func shop() throws -> ServiceEnvironments {
         try ServiceEnvironments(

@@ -12,7 +12,7 @@ private struct Cache: Filter {
 private let signer = Signer(key: "secret")
 private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") { _ in ["token": "t0ken"] })
 
-@Suite("Explaining URL filters") struct ExplanationTests {
+@Suite("Explaining URL filters", .leakChecked) struct ExplanationTests {
     private func explanation(_ filters: [any Filter]) -> RequestExplanation {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)), filters: filters)
             .explain(Call())

@@ -71,11 +71,3 @@ final class KeyWatch: Filter {
         return try await next(exchange)
     }
 }
-
-/// Counts from many threads.
-final class Counter: Sendable {
-    private let count = Atomic(0)
-    var value: Int { count.load(ordering: .relaxed) }
-    @discardableResult
-    func up() -> Int { count.add(1, ordering: .relaxed).newValue }
-}

@@ -4,7 +4,7 @@ import ErrandURLFilters
 import ErrandEssentials
 import Testing
 
-@Suite("Secrets and origins") struct OriginTests {
+@Suite("Secrets and origins", .leakChecked) struct OriginTests {
     private static func secret(_ name: HTTPHeaderName) -> HTTPHeaders {
         var headers: HTTPHeaders = ["X-App": "shop"]
         headers.set(name, "canary", sensitive: true)

@@ -4,7 +4,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("Common headers and body parameters", .timeLimit(.minutes(10)))
+@Suite("Common headers and body parameters", .timeLimit(.minutes(10)), .leakChecked)
 struct ParameterFilterTests {
     @Test("headers: the request's own stay, are replaced or joined")
     func headers() async throws {

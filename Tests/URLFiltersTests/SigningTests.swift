@@ -5,7 +5,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("Signatures", .timeLimit(.minutes(10)))
+@Suite("Signatures", .timeLimit(.minutes(10)), .leakChecked)
 struct SigningTests {
     private func hmac(_ message: String, _ key: String = "secret") -> String {
         Hexadecimal.text(HMAC<SHA256Digest>.code(for: message.utf8, key: key.utf8))

@@ -5,7 +5,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("URL filters", .timeLimit(.minutes(10)))
+@Suite("URL filters", .timeLimit(.minutes(10)), .leakChecked)
 struct URLFilterTests {
     @Test("a filter adds a query argument that the server sees (T20)")
     func argument() async throws {

@@ -3,7 +3,7 @@ import ErrandURLFilters
 import Testing
 import ErrandEssentials
 
-@Suite("The text of a URL")
+@Suite("The text of a URL", .leakChecked)
 struct URLTextTests {
     static let odd = "https://example.com/a%20b/%E4%BD%A0//c;d=1/?x=1&x=&y&&%7A=%2F+%2520&a%5B%5D=1&=v#frag?&x"
 
@@ -162,20 +162,5 @@ struct URLTextTests {
             count += 1
         }
         #expect(count > 1000)
-    }
-}
-
-/// The same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

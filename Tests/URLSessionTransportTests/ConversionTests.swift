@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Requests and answers of Foundation, and back", .timeLimit(.minutes(10)))
+@Suite("Requests and answers of Foundation, and back", .timeLimit(.minutes(10)), .leakChecked)
 struct ConversionTests {
     @Test("a URLRequest becomes a request (Y7)")
     func requestFromURLRequest() throws {

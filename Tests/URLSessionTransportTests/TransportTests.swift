@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The transport over URLSession", .timeLimit(.minutes(10)))
+@Suite("The transport over URLSession", .timeLimit(.minutes(10)), .leakChecked)
 struct TransportTests {
     struct Get: Request {
         typealias Output = String
@@ -63,10 +63,8 @@ struct TransportTests {
 
     @Test("a file is sent with its length, and a large stream leaves nothing in the temporary directory")
     func files() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-test-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("body")
+        let folder = try Folder()
+        let file = folder.file("body")
         let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         try data.write(to: file)
         let server = try TestServer()
@@ -144,7 +142,7 @@ struct TransportTests {
 }
 
 #if canImport(FoundationNetworking)
-@Suite("Pins")
+@Suite("Pins", .leakChecked)
 struct KeyInfoHeaderTests {
     static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 

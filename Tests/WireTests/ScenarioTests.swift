@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The scenarios of YTKNetwork's own tests, on a real socket.
-@Suite("Scenarios on the wire") struct ScenarioTests {
+@Suite("Scenarios on the wire", .leakChecked) struct ScenarioTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -84,9 +84,9 @@ import Testing
     func bodies() async throws {
         server.on("/echo", .echoBody)
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let file = FileManager.default.temporaryDirectory.appending(path: "errand-\(UUID().uuidString)")
+        let folder = try Folder()
+        let file = folder.file("body")
         try bytes.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
         let streams: [RequestBody] = [
             .stream(length: Int64(bytes.count)) { HTTPBody(source: Pieces(bytes)) },
             .stream { HTTPBody(source: Pieces(bytes)) },

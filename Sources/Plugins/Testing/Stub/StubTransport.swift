@@ -35,16 +35,19 @@ public final class StubTransport: Transport {
     public init(_ rules: StubRule..., recording: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, recording))
         rules.forEach(add)
+        CreationObserver.notify(of: self)
     }
 
     /// Answers what no rule matches by a handler.
     public init(recording: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, recording))
+        CreationObserver.notify(of: self)
     }
 
     /// Answers what no rule matches always in the same way.
     public init(_ answer: StubAnswer, recording: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([answer]), max(0, recording))
+        CreationObserver.notify(of: self)
     }
 
     /// The requests so far, the oldest first, with their bodies as data.

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// State behind a lock that tasks can wait on: they are looked at after each change, so nobody polls or sleeps.
-final class Watched<State: Sendable>: Sendable {
+package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
         /// Resumes the waiter and returns how, if the state is what it waits for.
@@ -18,7 +18,7 @@ final class Watched<State: Sendable>: Sendable {
     private let ids = Atomic<UInt64>(0)
     private let waiting = Atomic(0)
 
-    init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
+    package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
     /// Looks at the waiters if there are any: for those who wait for something that is counted beside the state.
     func touch() {
@@ -26,11 +26,13 @@ final class Watched<State: Sendable>: Sendable {
     }
 
     /// Reads, without looking at the waiters.
-    func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result { guarded.withLock { body(&$0.state) } }
+    package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        guarded.withLock { body(&$0.state) }
+    }
 
     /// Changes the state and resumes those who waited for it.
     @discardableResult
-    func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
             let result = change(&guarded.state)
             if guarded.waiters.isEmpty { return (result, []) }
@@ -49,7 +51,7 @@ final class Watched<State: Sendable>: Sendable {
     }
 
     /// Waits until the probe finds something. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
-    func wait<Found: Sendable>(
+    package func wait<Found: Sendable>(
         for what: String, within limit: Duration, _ probe: @escaping @Sendable (inout State) -> Found?
     ) async throws -> Found {
         if let found = read({ probe(&$0) }) { return found }

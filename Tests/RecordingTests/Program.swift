@@ -1,1 +1,0 @@
-../LoadingIndicatorLogTests/Program.swift

@@ -1,0 +1,14 @@
+import Synchronization
+
+/// Counts from several threads.
+package final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    package init() {}
+
+    package var value: Int { count.load(ordering: .relaxed) }
+
+    /// Adds one and returns the sum.
+    @discardableResult
+    package func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,53 @@
+import ErrandTesting
+import Synchronization
+package import Testing
+
+extension Trait where Self == LeakCheck {
+    /// Each test of the suite fails if something that it created outlives it.
+    package static var leakChecked: Self { LeakCheck() }
+}
+
+/// Holds each test to releasing what it created: stubs, servers, recording accessories and time sources of the test kit,
+/// temporary directories, programs, and what it passes to ``watchForLeaks(_:)``. An agent holds its transport and its
+/// accessories, and a running activity its agent; so an agent or an activity that outlives its test is found by them.
+package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let created = Created()
+        try await CreationObserver.$current.withValue({ created.add($0) }, operation: function)
+        // What runs in the background may need a moment to end.
+        do { try await eventually { created.remaining.isEmpty } } catch {
+            let counts = Dictionary(grouping: created.remaining) { "\(type(of: $0))" }.mapValues(\.count)
+            let names = counts.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", ")
+            Issue.record("outlives the test that created it: \(names)", sourceLocation: test.sourceLocation)
+        }
+    }
+}
+
+/// Has ``LeakCheck`` look at an object as well.
+@discardableResult
+package func watchForLeaks<Object: AnyObject & Sendable>(_ object: Object) -> Object {
+    CreationObserver.notify(of: object)
+    return object
+}
+
+/// What a test created, held weakly.
+private final class Created: Sendable {
+    private struct Reference: Sendable {
+        weak let object: (any AnyObject & Sendable)?
+    }
+
+    private let references = Mutex<[Reference]>([])
+
+    func add(_ object: any AnyObject & Sendable) { references.withLock { $0.append(Reference(object: object)) } }
+
+    var remaining: [any AnyObject & Sendable] {
+        references.withLock { references in
+            references.removeAll { $0.object == nil }
+            return references.compactMap(\.object)
+        }
+    }
+}

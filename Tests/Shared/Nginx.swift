@@ -1,0 +1,153 @@
+#if os(Linux) || os(macOS)
+package import ErrandEssentials
+import ErrandTesting
+import Foundation
+import Testing
+
+/// A real nginx on loopback ports of its own, with certificates that are made for it, for as long as this object lives.
+///
+/// In its folder are `www`, the root of each server, and certificates with their keys: `root.pem` and `stranger.pem` are
+/// authorities; `good` (localhost and 127.0.0.1), `named` (localhost alone), `elsewhere`, `expired` and `client` are signed
+/// by the one, `foreign` by the other, `selfsigned` by neither.
+package final class Nginx: Sendable {
+    package static let isInstalled = Program("nginx") != nil && Program("openssl") != nil
+    package static let skipReason = "nginx and openssl are needed"
+
+    private let directory: Folder
+    /// A shell that ends nginx with it.
+    private let process: RunningProgram
+    private let ports: [String: Int]
+
+    /// Starts it with a server block for each of `servers`: its name, and what follows its port in the block,
+    /// where `{port}` is its port.
+    package init(_ servers: [(name: String, block: String)], files: [String: Data] = [:]) async throws {
+        let directory = try Folder()
+        let www = directory.file("www")
+        try FileManager.default.createDirectory(at: www, withIntermediateDirectories: true)
+        for (name, data) in files { try data.write(to: www.appendingPathComponent(name)) }
+        try await Self.makeCertificates(in: directory.url)
+        var started: (RunningProgram, [String: Int])?
+        // A port that is free now may be taken a moment later.
+        for _ in 0..<5 where started == nil {
+            let ports = try Self.freePorts(for: servers.map(\.name))
+            let process = try Self.start(servers, ports, in: directory)
+            if try await Self.isListening(process, ports) { started = (process, ports) }
+        }
+        guard let started else { throw Program.Failure(what: "nginx did not start in \(directory.url.path)") }
+        (process, ports) = started
+        self.directory = directory
+        CreationObserver.notify(of: self)
+    }
+
+    package var folder: URL { directory.url }
+
+    package func port(_ server: String) -> Int { ports[server] ?? 0 }
+
+    package func url(_ server: String, _ path: String = "", scheme: String = "https", host: String = "localhost")
+        -> String
+    {
+        "\(scheme)://\(host):\(port(server))\(path)"
+    }
+
+    /// The path of a file in its folder.
+    package func file(_ name: String) -> String { directory.path(name) }
+
+    /// The SHA-256 of a certificate's public key in base64.
+    package func pin(_ name: String) async throws -> String {
+        let command =
+            "openssl x509 -in \(name).pem -noout -pubkey | openssl pkey -pubin -outform DER | "
+            + "openssl dgst -sha256 -binary | openssl base64 -A"
+        return try await Self.shell(command, in: folder)
+    }
+}
+
+extension Nginx {
+    /// What a command writes; throws if it fails.
+    @discardableResult
+    private static func shell(_ command: String, in folder: URL) async throws -> String {
+        guard let shell = Program("sh") else { throw Program.Failure(what: "no shell") }
+        let output = try await shell.run(["-ec", command], in: folder)
+        guard output.status == 0 else { throw Program.Failure(what: "\(command): \(output.complaint.suffix(300))") }
+        return output.text
+    }
+
+    private static func makeCertificates(in folder: URL) async throws {
+        try await shell(
+            """
+            ca() {
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.pem -days 2 \
+                    -subj /CN=$1 -addext keyUsage=critical,keyCertSign
+            }
+            leaf() {
+                openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key -out $1.csr -subj /CN=$1
+                printf "subjectAltName=$3" > $1.ext
+                openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial -out $1.pem -days $4 -extfile $1.ext
+            }
+            ca root; ca stranger
+            leaf good root DNS:localhost,IP:127.0.0.1 2; leaf named root DNS:localhost 2
+            leaf elsewhere root DNS:elsewhere.example 2; leaf expired root DNS:localhost -1
+            leaf foreign stranger DNS:localhost 2; leaf client root DNS:client 2
+            openssl req -x509 -key good.key -out selfsigned.pem -days 2 -subj /CN=localhost \
+                -addext subjectAltName=DNS:localhost
+            cp good.key selfsigned.key
+            """, in: folder)
+    }
+
+    private static func freePorts(for names: [String]) throws -> [String: Int] {
+        let servers = try names.map { _ in try TestServer() }
+        defer { servers.forEach { $0.stop() } }
+        return Dictionary(uniqueKeysWithValues: zip(names, servers.map(\.port)))
+    }
+
+    private static func start(_ servers: [(name: String, block: String)], _ ports: [String: Int], in folder: Folder)
+        throws -> RunningProgram
+    {
+        let blocks = servers.map { server in
+            let port = "\(ports[server.name] ?? 0)"
+            return "server { root www; listen 127.0.0.1:\(port)\(server.block.replacing("{port}", with: port)) }"
+        }
+        let configuration = """
+            daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log error.log;
+            events { worker_connections 1024; }
+            http {
+              access_log off; default_type application/octet-stream; types { text/plain txt; } gzip on;
+              gzip_types text/plain; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+              uwsgi_temp_path uwsgi; scgi_temp_path scgi; ssl_certificate good.pem; ssl_certificate_key good.key;
+              add_header X-Connection $connection;
+              \(blocks.joined(separator: "\n  "))
+            }
+            """
+        // Relative paths start at the prefix or at the directory of the configuration: the same one.
+        try Data(configuration.replacing("www", with: folder.path("www")).utf8).write(to: folder.file("nginx.conf"))
+        guard let nginx = Program("nginx") else { throw Program.Failure(what: "nginx is not installed") }
+        return try nginx.start(
+            ["-p", folder.url.path, "-c", folder.path("nginx.conf"), "-e", folder.path("error.log")], isKept: true)
+    }
+
+    /// Connects until it listens or has ended; nginx does not notify of it.
+    private static func isListening(_ process: RunningProgram, _ ports: [String: Int]) async throws -> Bool {
+        for port in ports.values {
+            try await eventually { process.hasEnded || Self.canConnect(to: port) }
+        }
+        return !process.hasEnded
+    }
+
+    private static func canConnect(to port: Int) -> Bool {
+        #if canImport(Darwin)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,88 @@
+#if os(Linux) || os(macOS)
+package import ErrandEssentials
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A program of the system or of this package.
+package struct Program: Sendable {
+    package let path: String
+
+    /// Nil if it is not installed.
+    package init?(_ name: String) {
+        let folders = [
+            "/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin",
+        ]
+        let places = name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" }
+        guard let path = places.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        self.path = path
+    }
+
+    /// One of this package's, beside the tests.
+    package init(built name: String) throws {
+        #if os(Linux)
+        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        #else
+        guard let tests = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") })?.bundleURL else {
+            throw Failure(what: "no bundle of tests")
+        }
+        #endif
+        path = tests.deletingLastPathComponent().appending(path: name).path
+    }
+
+    package struct Failure: Error {
+        let what: String
+    }
+
+    /// How a program ended, and what it wrote.
+    package struct Output: Sendable, CustomStringConvertible {
+        /// The exit status, or the number of the signal that ended it.
+        package let status: Int32
+        package let wasKilled: Bool
+        /// What it wrote to standard output.
+        package let bytes: Data
+        /// What it wrote to standard error.
+        package let complaint: String
+
+        package var text: String { String(decoding: bytes, as: UTF8.self) }
+        package var description: String { "\(wasKilled ? "signal" : "status") \(status) \(complaint)" }
+    }
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - environment: variables beside the test's own; those for proxies are removed.
+    ///   - directory: the test's own by default.
+    ///   - input: a file for its standard input; an empty one by default.
+    ///   - isKept: whether a shell ends the program when this process ends, however it does; it has no input then.
+    package func start(
+        _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil,
+        input: String = "/dev/null", isKept: Bool = false
+    ) throws -> RunningProgram {
+        try RunningProgram(path, arguments, environment, directory, input, isKept: isKept)
+    }
+
+    /// Runs it to its end. Throws after `limit`, when it has been killed.
+    package func run(
+        _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil,
+        input: String = "/dev/null", limit: Duration = .seconds(120)
+    ) async throws -> Output {
+        let program = try start(arguments, environment: environment, in: directory, input: input)
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            program.signal(SIGKILL)
+        }
+        defer { timer.cancel() }
+        let started = ContinuousClock.now
+        let output = try await program.ended()
+        if output.wasKilled, output.status == SIGKILL, ContinuousClock.now - started >= limit {
+            throw Failure(what: "\(path) took longer than \(limit)")
+        }
+        return output
+    }
+}
+#endif

@@ -1,0 +1,105 @@
+#if os(Linux) || os(macOS)
+import Dispatch
+import ErrandEssentials
+import ErrandTesting
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A process of a ``Program``; it is killed when this object goes away.
+///
+/// Not Foundation's `Process`: that waits for everything that inherits its socket, such as a server that a program leaves
+/// behind, and its children have signals blocked.
+package final class RunningProgram: Sendable {
+    package let identifier: Int32
+    private let files: Folder
+    private let end: ProcessEnd
+    /// The end of a pipe that the program's keeper reads from.
+    private let lifeline: Int32?
+
+    /// - Parameter isKept: whether a shell ends the program when this process ends, however it does.
+    init(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ directory: URL?, _ input: String,
+        isKept: Bool
+    ) throws {
+        // Into files: what a child of another test inherits keeps a pipe open.
+        files = try Folder()
+        var actions = SpawnActions()
+        defer { actions.destroy() }
+        var ends: [Int32] = [-1, -1]
+        defer { if isKept { close(ends[0]) } }
+        if isKept {
+            guard pipe(&ends) == 0 else { throw Program.Failure(what: "no pipe") }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            actions.copy(ends[0], as: 0)
+        } else {
+            actions.open(0, input, O_RDONLY)
+        }
+        lifeline = isKept ? ends[1] : nil
+        actions.open(1, files.path("output"), O_WRONLY | O_CREAT)
+        actions.open(2, files.path("complaint"), O_WRONLY | O_CREAT)
+        // The shell changes the directory: posix_spawn cannot do it on every system.
+        let command = directory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0.path, path] } ?? [path]
+        let keeper = "exec 3<&0; \"$@\" </dev/null & child=$!; (read line; kill -9 $child) <&3 & wait $child"
+        let kept = isKept ? ["/bin/sh", "-c", keeper, "keeper"] : []
+        let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
+        let variables = inherited.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
+        identifier = try actions.spawn(kept + command + arguments, variables)
+        end = ProcessEnd(identifier)
+        CreationObserver.notify(of: self)
+    }
+
+    deinit {
+        if let lifeline { close(lifeline) } else { end.signal(SIGKILL) }
+    }
+
+    /// Sends a signal, unless the program has ended.
+    package func signal(_ number: Int32) { end.signal(number) }
+
+    package var hasEnded: Bool { end.status != nil }
+
+    /// Waits for its end; a cancelled task kills it.
+    package func ended() async throws -> Program.Output {
+        try await withTaskCancellationHandler {
+            try await end.gate.wait(within: .seconds(600))
+        } onCancel: {
+            end.signal(SIGKILL)
+        }
+        let status = end.status ?? 0
+        let signal = status & 0x7F
+        return Program.Output(
+            status: signal == 0 ? status >> 8 & 0xFF : signal, wasKilled: signal != 0,
+            bytes: try files.data("output"), complaint: String(decoding: try files.data("complaint"), as: UTF8.self))
+    }
+}
+
+/// The end of a process, which a thread of its own waits for.
+private final class ProcessEnd: Sendable {
+    let gate = Gate()
+    private let identifier: Int32
+    private let ended = Mutex<Int32?>(nil)
+
+    init(_ identifier: Int32) {
+        self.identifier = identifier
+        DispatchQueue(label: "errand.tests.process").async { [self] in
+            var status: Int32 = 0
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            ended.withLock { $0 = status }
+            gate.open()
+        }
+    }
+
+    var status: Int32? { ended.withLock { $0 } }
+
+    func signal(_ number: Int32) {
+        ended.withLock { ended in
+            if ended == nil { kill(identifier, number) }
+        }
+    }
+}
+#endif
