@@ -310,6 +310,51 @@ struct DiskStoreTests {
         }
     }
 
+    @Test("a use less than a minute after the last one is not written to the file, but counts at the next eviction")
+    func recentUses() async throws {
+        let limit = CacheLimit.megabytes(1).entries(20)
+        let store = DiskStore(at: directory.url, limit: limit)
+        for number in 0..<20 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        func modified(_ number: Int) throws -> Date? {
+            try FileManager.default.attributesOfItem(atPath: path(CacheKey("\(number)")).path)[.modificationDate]
+                as? Date
+        }
+        let before = try (0..<10).map(modified)
+        for number in 0..<10 { _ = try await store.entry(for: CacheKey("\(number)")) }
+        #expect(try (0..<10).map(modified) == before)
+        // An older use is written at once.
+        let old = Date(timeIntervalSinceNow: -3600)
+        try FileManager.default.setAttributes(
+            [.modificationDate: old], ofItemAtPath: path(CacheKey("9")).path)
+        _ = try await store.entry(for: CacheKey("9"))
+        #expect(try #require(try modified(9)) > old + 3000)
+        for number in 20..<30 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
+        for number in 0..<30 {
+            let isKept = !(10..<20).contains(number)
+            #expect((try await store.entry(for: CacheKey("\(number)")) != nil) == isKept, "\(number)")
+        }
+    }
+
+    @Test("bodies of every length around the boundaries of memory and chunks come back whole, sealed too")
+    func lengths() async throws {
+        let seal = DiskStore.Seal(seal: { Data($0.reversed()) }, open: { Data($0.reversed()) })
+        for (name, seal) in [("plain", nil), ("sealed", seal)] {
+            let store = DiskStore(at: directory.url.appending(path: name), seal: seal)
+            for count in [0, 1, 4095, 4096, 4097, 32_768, 32_769, 262_143, 262_144, 262_145, 1_000_000, 1_100_000] {
+                let body = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+                let key = CacheKey("\(count)")
+                let head = try entry("").head
+                try await store.store(CacheEntry(head: head, body: HTTPBody(body)), for: key)
+                let found = try #require(try await store.entry(for: key))
+                var copy = try await found.body.collect(upTo: 1 << 24)
+                #expect(
+                    found.head.encoded() == head.encoded() && copy == body && copy.startIndex == 0, "\(name) \(count)")
+                copy.append(1)
+                #expect(copy.count == count + 1 && copy.last == 1)
+            }
+        }
+    }
+
     @Test("checksums are XXH64")
     func checksum() {
         #expect(Checksum.of(Data()) == 0xEF46_DB37_51D8_E999)

@@ -3,16 +3,20 @@ import Foundation
 import Synchronization
 
 /// Inactivity, and the reader of a stream.
-extension Transfer {
-    /// Ends the exchange after a time of inactivity. The clock stands still while the reader is behind.
+extension Transfer: SilenceWatched {
+    /// The clock stands still while the reader is behind.
+    func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? now : $0.lastActivity }
+        guard let last else { return nil }
+        let deadline = last + options.timeout
+        if deadline > now { return deadline }
+        fail(ErrandError(.timedOut, "no bytes were sent or received for \(options.timeout)"))
+        return nil
+    }
+
+    /// Watches an exchange by a clock of its own, such as one that a test advances.
     func watchInactivity() async {
-        while true {
-            let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? options.time.now : $0.lastActivity }
-            guard let last else { return }
-            let (deadline, now) = (last + options.timeout, options.time.now)
-            if deadline <= now {
-                return fail(ErrandError(.timedOut, "no bytes were sent or received for \(options.timeout)"))
-            }
+        while let deadline = endIfSilent(now: options.time.now) {
             guard (try? await options.time.sleep(until: deadline)) != nil else { return }
         }
     }

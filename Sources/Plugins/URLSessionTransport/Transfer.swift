@@ -40,6 +40,8 @@ final class Transfer: Sendable {
     let delegate: SessionDelegate
     let queue: DispatchQueue
     let isStreamed: Bool
+    /// The transport's watch; nil if the exchange has a clock of its own.
+    let silence: SilenceWatch?
     let state: Mutex<State>
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ upload: Upload, _ transport: URLSessionTransport) {
@@ -48,6 +50,7 @@ final class Transfer: Sendable {
         self.upload = upload
         (delegate, queue) = (transport.delegate, transport.queue)
         isStreamed = options.delivery != .data
+        silence = options.time is SystemTimeSource ? transport.silence : nil
         var progress = TransferProgress()
         if case .none = upload.source {} else { progress.totalToSend = upload.length }
         state = Mutex(State(session: transport.session, lastActivity: options.time.now, progress: progress))
@@ -79,13 +82,22 @@ final class Transfer: Sendable {
             return state.failure
         }
         if let failure { return waiter.resume(throwing: failure) }
+        watch()
+        queue.async { [self] in start() }
+    }
+
+    private func watch() {
+        if let silence {
+            silence.add(self, deadline: options.time.now + options.timeout)
+            if state.withLock({ $0.isOver }) { silence.remove(self) }
+            return
+        }
         let watch = Task { await watchInactivity() }
         let isOver = state.withLock { state in
             if !state.isOver { state.watch = watch }
             return state.isOver
         }
         if isOver { watch.cancel() }
-        queue.async { [self] in start() }
     }
 
     private func start() {
@@ -161,6 +173,7 @@ final class Transfer: Sendable {
         }
         guard let (old, chunk) = ended else { return nil }
         old.watch?.cancel()
+        silence?.remove(self)
         upload.end()
         if error?.isCancelled != true {
             if old.progress.received + old.progress.sent > 0 { options.report(.progress(old.progress)) }

@@ -23,6 +23,7 @@ public final class URLSessionTransport: Transport {
     /// Tasks are created, started and cancelled on this queue: on Linux each of these calls may block while any session
     /// of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
+    let silence = SilenceWatch(time: SystemTimeSource())
 
     /// Creates a transport with a session of its own.
     ///

@@ -24,14 +24,15 @@ struct ByteWriter {
     }
 }
 
-/// Decodes what ``ByteWriter`` encodes, and validates every length.
+/// Decodes what ``ByteWriter`` encodes, and validates every length. It reads memory that it does not own: use it only while
+/// the bytes are there, within `withUnsafeBytes`.
 struct ByteReader {
     struct Fault: Error {}
 
-    private let bytes: [UInt8]
+    private let bytes: UnsafeRawBufferPointer
     private var offset = 0
 
-    init(_ data: Data) { bytes = Array(data) }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     var isAtEnd: Bool { offset == bytes.count }
 
@@ -41,15 +42,13 @@ struct ByteReader {
         return bytes[offset]
     }
 
-    mutating func uint32() throws(Fault) -> UInt32 { UInt32(truncatingIfNeeded: try number(4)) }
-    mutating func uint64() throws(Fault) -> UInt64 { try number(8) }
+    mutating func uint32() throws(Fault) -> UInt32 { UInt32(littleEndian: try number()) }
+    mutating func uint64() throws(Fault) -> UInt64 { UInt64(littleEndian: try number()) }
 
-    private mutating func number(_ size: Int) throws(Fault) -> UInt64 {
-        guard bytes.count - offset >= size else { throw Fault() }
-        defer { offset += size }
-        var value: UInt64 = 0
-        for place in 0..<size { value |= UInt64(bytes[offset + place]) << UInt64(8 * place) }
-        return value
+    private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>() throws(Fault) -> Number {
+        guard bytes.count - offset >= MemoryLayout<Number>.size else { throw Fault() }
+        defer { offset += MemoryLayout<Number>.size }
+        return bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
     /// The number of elements that follow, of at least four bytes each.
@@ -61,11 +60,9 @@ struct ByteReader {
 
     mutating func string() throws(Fault) -> String {
         let count = Int(try uint32())
-        guard count <= bytes.count - offset,
-            let text = bytes.withUnsafeBufferPointer({
-                String(validating: $0[offset..<(offset + count)], as: UTF8.self)
-            })
-        else { throw Fault() }
+        guard count <= bytes.count - offset else { throw Fault() }
+        let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
+        guard let text = String(validating: part, as: UTF8.self) else { throw Fault() }
         offset += count
         return text
     }

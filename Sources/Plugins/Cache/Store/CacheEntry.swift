@@ -106,12 +106,17 @@ public struct CacheEntryHead: Sendable, Hashable {
 
     /// Decodes what ``encoded()`` returned; nil for anything else, including the format of another version.
     public init?(encoded data: Data) {
-        guard let head = try? CacheEntryHead(reading: data) else { return nil }
+        guard let head = data.withUnsafeBytes({ CacheEntryHead(encoded: $0) }) else { return nil }
         self = head
     }
 
-    private init(reading data: Data) throws(ByteReader.Fault) {
-        var reader = ByteReader(data)
+    init?(encoded bytes: UnsafeRawBufferPointer) {
+        guard let head = try? CacheEntryHead(reading: bytes) else { return nil }
+        self = head
+    }
+
+    private init(reading bytes: UnsafeRawBufferPointer) throws(ByteReader.Fault) {
+        var reader = ByteReader(bytes)
         guard try reader.byte() == Self.format, let kind = Kind(rawValue: try reader.byte()) else {
             throw ByteReader.Fault()
         }

@@ -61,6 +61,7 @@ extension DownloadRun {
         var content = decodes && length == nil ? nil : ContentDigest(response)
         var (skip, written) = (skipping, Int64(0))
         var flushing = Flushing(exchange.time.now)
+        defer { file.count() }
         // What cannot be fetched again is only held back.
         let isResumable = isRepeatable && file.representation?.validator != nil
         /// Whether another segment has taken what this one was to fetch.

@@ -14,7 +14,8 @@ import Darwin
 /// holds it: the sidecar is locked, against other processes too.
 ///
 /// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. A killed process loses
-/// what was not counted yet: a chunk for each part. A crash of the machine loses what was not flushed.
+/// what was not counted yet: a chunk for each part, or up to 1 MiB of a part that has 16 MiB. A crash of the machine loses
+/// what was not flushed.
 final class PartialFile: Sendable {
     let path: String
     private let sidecarPath: String
@@ -29,8 +30,20 @@ final class PartialFile: Sendable {
         var sequence: UInt64
         /// Where the current writes end, by the start of their part.
         var writing: [Int64: Int64] = [:]
+        /// The bytes that the counters of the sidecar lack, by the start of their part.
+        var uncounted: [Int64: Int64] = [:]
+        /// Where the reserved room of a part ends, by its start; nil if the file system reserves none.
+        var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
+
+    /// Whether a part of this length is counted now, or with one of its next chunks.
+    private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
+        done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
+    }
+
+    /// Room is reserved in steps of this size, in bytes, so that a download that stops holds little more than its bytes.
+    private static let reservation: Int64 = 32 << 20
 
     /// Opens the file of an earlier run, or creates one. Throws `busy` while another download holds it. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
@@ -76,6 +89,8 @@ final class PartialFile: Sendable {
         // After a crash the old record must not describe the new bytes.
         if hadBytes { try DownloadError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
+        // That gave the room back.
+        state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
     private func cut(to size: Int64) throws(DownloadError) {
@@ -94,6 +109,7 @@ final class PartialFile: Sendable {
             // Counters of the old plan must not be read for the new one.
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: flushed)
+            state.uncounted = [:]
             return write(&state) ?? writeCounters(state)
         }
         if let failure { throw failure }
@@ -115,6 +131,7 @@ final class PartialFile: Sendable {
         }
         defer { state.withLock { $0.writing[start] = nil } }
         if count == 0 { return 0 }
+        reserve(start, from: offset, count)
         try DownloadError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
@@ -122,10 +139,38 @@ final class PartialFile: Sendable {
         let failure = state.withLock { state -> DownloadError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
-            return writeCounters(state, only: index)
+            let (part, uncounted) = (state.plan.parts[index], state.uncounted[start, default: 0] + Int64(count))
+            let isDue = part.isDone || Self.isDue(uncounted, of: part.done)
+            state.uncounted[start] = isDue ? nil : uncounted
+            return isDue ? writeCounters(state, only: index) : nil
         }
         if let failure { throw failure }
         return count
+    }
+
+    /// Counts the bytes that were written since the last counter; call it when a transfer ends.
+    func count() {
+        state.withLock { state in
+            if state.uncounted.isEmpty || state.isRemoved { return }
+            state.uncounted = [:]
+            // If this fails, the bytes are fetched again.
+            _ = writeCounters(state)
+        }
+    }
+
+    /// Reserves the room of the next bytes of a part, up to its end: the file system then finds it once and in one piece.
+    private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
+        let next = state.withLock { state -> Range<Int64>? in
+            guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),
+                let reserved = state.reserved?[start, default: offset], offset + Int64(count) > reserved,
+                end - offset > 1 << 20
+            else { return nil }
+            let next = max(reserved, offset)..<min(end, max(reserved, offset) + Self.reservation)
+            state.reserved?[start] = next.upperBound
+            return next.isEmpty ? nil : next
+        }
+        guard let next else { return }
+        if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
     /// Makes a new part of the second half of a part's missing bytes, and returns its start. Nil if a half is shorter than
@@ -144,6 +189,7 @@ final class PartialFile: Sendable {
             guard let place = place(next, end), let rest = state.plan.divide(index, at: place) else { return nil }
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: state.record.flushed)
+            state.uncounted = [:]
             // If this fails, the old record stays valid, and the next write fails too.
             _ = write(&state) ?? writeCounters(state)
             return rest

@@ -36,7 +36,27 @@ extension SystemFile {
         #endif
     }
 
+    /// Reserves room on the disk for bytes that will be written, without changing the size of the file; false where that is not
+    /// possible.
+    package func reserve(_ count: Int64, at offset: Int64) -> Bool {
+        #if os(Linux)
+        guard let fallocate = Self.fallocate else { return false }
+        return uninterrupted { fallocate(descriptor, 1, offset, count) } == 0
+        #else
+        return false
+        #endif
+    }
+
     #if os(Linux)
+    /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits where
+    /// words have.
+    private static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
+        MemoryLayout<Int>.size < 8
+        ? nil
+        : dlsym(nil, "fallocate").map {
+            unsafeBitCast($0, to: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
+        }
+
     /// sync_file_range(2) with SYNC_FILE_RANGE_WRITE; Swift's module of the C library lacks it.
     private static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? =
         dlsym(nil, "sync_file_range").map {

@@ -3,34 +3,6 @@ import Synchronization
 
 import ErrandEssentials
 
-/// Decodes and checks the chunks of a body.
-enum DiskChunks {
-    /// The body of a file in memory; nil if it is damaged.
-    static func whole(_ bytes: Data, _ format: DiskFormat, open: ((Data) throws -> Data)?) -> Data? {
-        var body = Data()
-        var rest = bytes
-        var number: UInt64 = 0
-        while !rest.isEmpty {
-            guard let payload = payload(rest, number, format) else { return nil }
-            guard let plain = try? open.map({ try $0(Data(payload)) }) ?? payload else { return nil }
-            rest = rest.dropFirst(payload.count + 12)
-            number += 1
-            if body.isEmpty && rest.isEmpty { body = Data(plain) } else { body.append(plain) }
-        }
-        return Int64(body.count) == format.bodyLength ? body : nil
-    }
-
-    /// The bytes of the first chunk; nil if its checksum does not match.
-    static func payload(_ bytes: Data, _ number: UInt64, _ format: DiskFormat) -> Data? {
-        guard bytes.count >= 12 else { return nil }
-        let length = Int(DiskFormat.number(bytes.prefix(4)))
-        guard length > 0, length <= bytes.count - 12 else { return nil }
-        let payload = bytes.dropFirst(4).prefix(length)
-        let sum = DiskFormat.number(bytes.dropFirst(4 + length).prefix(8))
-        return Checksum.of(payload, seed: format.seed &+ 1 &+ number) == sum ? payload : nil
-    }
-}
-
 /// A long body, read and checked chunk by chunk from a file that stays open even if it is replaced.
 final class DiskBodySource: HTTPBodySource {
     private struct State: ~Copyable {
@@ -67,12 +39,14 @@ final class DiskBodySource: HTTPBodySource {
 
     private func read(_ state: inout State) throws -> Data? {
         if state.left == 0 { return nil }
-        guard let length = try state.file.read(4, at: state.offset).map({ Int(DiskFormat.number($0)) }),
+        let head = try state.file.read(4, at: state.offset)
+        guard let length = head?.withUnsafeBytes({ Int($0.loadUnaligned(as: UInt32.self).littleEndian) }),
             Int64(length) <= format.fileLength - state.offset - 12,
             let bytes = try state.file.read(length + 12, at: state.offset),
-            let payload = DiskChunks.payload(bytes, state.number, format)
+            let range = bytes.withUnsafeBytes({ format.payload($0, at: 0, number: state.number) })
         else { throw CacheStoreError("a chunk is damaged") }
-        let plain = try open.map { try $0(Data(payload)) } ?? Data(payload)
+        let payload = bytes.withUnsafeBytes { Data($0[range]) }
+        let plain = try open.map { try $0(payload) } ?? payload
         guard Int64(plain.count) <= state.left, !plain.isEmpty else { throw CacheStoreError("a chunk is too long") }
         state.offset += Int64(bytes.count)
         state.number += 1

@@ -22,6 +22,7 @@ extension DiskDirectory {
     /// Scans for the files that are evicted next, without holding the lock: each is checked again before it is evicted.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
+        recordUses()
         let found = scan(atMost: .max).candidates
         state.withLock { $0.candidates = found }
         isScanning.store(false, ordering: .releasing)
@@ -49,6 +50,7 @@ extension DiskDirectory {
         _ candidates: inout [EvictionCandidate]
     ) throws(DiskFile.Failure) {
         var scans = 0
+        if usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files { recordUses() }
         while usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files {
             if let candidate = candidates.popLast() {
                 let path = path(named: candidate.name)
@@ -87,6 +89,7 @@ extension DiskDirectory {
     }
 
     private func evict(_ bytes: Int64, _ usage: inout DiskUsage, _ candidates: inout [EvictionCandidate]) -> Bool {
+        recordUses()
         var (freed, scans) = (Int64(0), 0)
         while freed < bytes {
             if candidates.isEmpty {

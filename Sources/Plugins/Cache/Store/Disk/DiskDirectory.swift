@@ -20,20 +20,24 @@ final class DiskDirectory: Sendable {
     }
 
     let root: String
+    private let entries: String
     let limit: CacheLimit
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
+    /// Uses of files that were used less than a minute before: their times are written before the next eviction.
+    private let recentUses = Mutex<[[UInt8]: Int64]>([:])
     private let isPrepared = Atomic(false)
 
     init(root: String, limit: CacheLimit) {
         self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
+        entries = self.root + "/entries/"
         self.limit = limit
     }
 
     func path(of digest: [UInt8]) -> String { path(named: Hexadecimal.text(digest)) }
 
-    func path(named name: String) -> String { "\(root)/entries/\(name)" }
+    func path(named name: String) -> String { entries + name }
 
     /// Nanoseconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
@@ -51,6 +55,36 @@ final class DiskDirectory: Sendable {
             let (done, current) = lastUse.compareExchange(expected: last, desired: next, ordering: .relaxed)
             if done { return next }
             last = current
+        }
+    }
+
+    /// Records the use of an entry: at once if the last recorded one is a minute old, otherwise before the next eviction.
+    func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
+        let now = nextUse()
+        let isRecent = (0..<Self.useInterval).contains(now - status.used)
+        let isRemembered =
+            isRecent
+            && recentUses.withLock { uses in
+                guard uses.count < Self.maximumRecentUses || uses[digest] != nil else { return false }
+                uses[digest] = now
+                return true
+            }
+        if !isRemembered { file.touch(now) }
+    }
+
+    private static let useInterval: Int64 = 60_000_000_000
+    private static let maximumRecentUses = 1024
+
+    /// Writes the times of the recent uses, so that an eviction considers them.
+    func recordUses() {
+        let uses = recentUses.withLock { uses in
+            defer { uses = [:] }
+            return uses
+        }
+        for (digest, used) in uses {
+            guard let file = try? DiskFile(reading: path(of: digest)), let last = file.status?.used, last < used
+            else { continue }
+            file.touch(used)
         }
     }
 

@@ -73,6 +73,11 @@ struct DiskFile: ~Copyable {
         return data.count == count ? data : nil
     }
 
+    /// Fills the buffer from the beginning of the file, and returns the number of bytes.
+    func read(_ buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+        try Failure.converting { () throws(SystemFile.Failure) in try file.read(buffer, at: 0) }
+    }
+
     /// Reads the slots for heads of an entry's file.
     func read(slotsOf format: DiskFormat) throws(Failure) -> Data? {
         try read(format.slots * format.slotLength, at: Int64(DiskFormat.prefixLength))

@@ -50,19 +50,21 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Reads the prefix of a file; nil if it is damaged, foreign or of another version.
-    init?(prefix: Data, digest: [UInt8], fileLength: Int64) {
-        guard prefix.count == Self.prefixLength, prefix.starts(with: Self.magic) else { return nil }
-        var reader = ByteReader(prefix.dropFirst(8))
+    /// Reads the first bytes of a file; nil if they are damaged, foreign or of another version.
+    init?(_ bytes: UnsafeRawBufferPointer, digest: [UInt8], fileLength: Int64) {
+        guard bytes.count >= Self.prefixLength else { return nil }
+        let prefix = UnsafeRawBufferPointer(rebasing: bytes[..<Self.prefixLength])
+        guard Self.magic.withUnsafeBytes({ Self.isEqual($0, prefix, at: 0) }),
+            digest.withUnsafeBytes({ Self.isEqual($0, prefix, at: 40) })
+        else { return nil }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: prefix[8...]))
         guard let slotLength = try? reader.uint32(), let slots = try? reader.uint32(),
             let bodyLength = try? reader.uint64(), let length = try? reader.uint64(), let seed = try? reader.uint64()
         else { return nil }
-        let start = prefix.startIndex
         guard slots == 1 || slots == 2, length == UInt64(clamping: fileLength),
             Int64(slotLength) * Int64(slots) <= fileLength - Int64(Self.prefixLength),
             slotLength >= UInt32(Self.slotOverhead), bodyLength <= UInt64(clamping: fileLength),
-            prefix[(start + 40)..<(start + 72)].elementsEqual(digest),
-            Checksum.of(prefix.prefix(72), seed: seed) == Self.number(prefix.suffix(8))
+            Checksum.of(UnsafeRawBufferPointer(rebasing: prefix[..<72]), seed: seed) == Self.number(prefix, 72)
         else { return nil }
         self.slotLength = Int(slotLength)
         self.slots = Int(slots)
@@ -70,6 +72,10 @@ struct DiskFormat: Sendable, Hashable {
         self.fileLength = fileLength
         self.seed = seed
         self.digest = digest
+    }
+
+    private static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        a.elementsEqual(UnsafeRawBufferPointer(rebasing: b[offset..<(offset + a.count)]))
     }
 
     /// - Parameter hasRoom: whether there is a slot for a new head, which may be somewhat longer.
@@ -90,22 +96,44 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// The valid head, its slot and its number; nil if there is none.
-    func head(in slots: Data) -> (head: Data, place: Int, number: UInt64)? {
-        var best: (head: Data, place: Int, number: UInt64)?
-        for place in 0..<self.slots {
-            let slot = slots.dropFirst(place * slotLength).prefix(slotLength)
-            guard slot.count == slotLength else { return nil }
-            let length = Int(Self.number(slot.prefix(4)))
-            let isWhole = self.slots == 1 ? length == slotLength - Self.slotOverhead : true
-            guard isWhole, length <= slotLength - Self.slotOverhead else { continue }
-            let number = Self.number(slot.dropFirst(4).prefix(8))
-            let head = slot.dropFirst(Self.slotOverhead).prefix(length)
-            let sum = Checksum.of(Data(slot.prefix(12)) + head, seed: seed &- 1)
-            guard sum == Self.number(slot.dropFirst(12).prefix(8)), number > best?.number ?? 0 else { continue }
-            best = (Data(head), place, number)
+    /// A valid head: where it is, counted from the first slot.
+    struct Head: Sendable {
+        var range: Range<Int>
+        var place: Int
+        var number: UInt64
+    }
+
+    /// The valid head in the slots, which begin at the first of these bytes; nil if there is none.
+    func head(in bytes: UnsafeRawBufferPointer) -> Head? {
+        guard bytes.count >= slots * slotLength else { return nil }
+        var best: Head?
+        for place in 0..<slots {
+            let start = place * slotLength
+            let length = Int(bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
+            let room = slotLength - Self.slotOverhead
+            guard slots == 1 ? length == room : length <= room else { continue }
+            let number = Self.number(bytes, start + 4)
+            let range = (start + Self.slotOverhead)..<(start + Self.slotOverhead + length)
+            let sum = withUnsafeTemporaryAllocation(byteCount: 12 + length, alignment: 8) { copy in
+                copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 12)]))
+                UnsafeMutableRawBufferPointer(rebasing: copy[12...]).copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+                return Checksum.of(UnsafeRawBufferPointer(copy), seed: seed &- 1)
+            }
+            guard sum == Self.number(bytes, start + 12), number > best?.number ?? 0 else { continue }
+            best = Head(range: range, place: place, number: number)
         }
         return best
+    }
+
+    /// The bytes of the chunk that begins at an offset; nil if its checksum does not match.
+    func payload(_ bytes: UnsafeRawBufferPointer, at offset: Int, number: UInt64) -> Range<Int>? {
+        guard offset >= 0, bytes.count - offset >= 12 else { return nil }
+        let length = Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian)
+        guard length > 0, length <= bytes.count - offset - 12 else { return nil }
+        let range = (offset + 4)..<(offset + 4 + length)
+        let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[range]), seed: seed &+ 1 &+ number)
+        return sum == Self.number(bytes, range.upperBound) ? range : nil
     }
 
     /// A chunk with its length and checksum.
@@ -120,11 +148,7 @@ struct DiskFormat: Sendable, Hashable {
         return result
     }
 
-    static func number(_ bytes: Data) -> UInt64 {
-        bytes.withUnsafeBytes { bytes in
-            var value: UInt64 = 0
-            for place in 0..<min(8, bytes.count) { value |= UInt64(bytes[place]) << UInt64(8 * place) }
-            return value
-        }
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

@@ -76,21 +76,18 @@ public final class DiskStore: CacheStore {
     ) throws(DiskFile.Failure) -> CacheEntry? {
         guard status.isRegular, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
         // A small file is read at once: prefix, head and body.
-        let isSmall = status.size <= Self.wholeLength
-        guard let bytes = try file.read(isSmall ? Int(status.size) : DiskFormat.prefixLength, at: 0) else { return nil }
-        let prefix = bytes.prefix(DiskFormat.prefixLength)
-        guard let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size) else { return nil }
-        let bodyStart = format.bodyStart
-        let slots = isSmall ? bytes[DiskFormat.prefixLength..<bodyStart] : try file.read(slotsOf: format)
-        guard let slots, let current = format.head(in: slots), let opened = try? opened(current.head),
+        if status.size <= Self.wholeLength {
+            guard let content = try DiskContent(file, length: Int(status.size)),
+                let entry = content.entry(digest: digest, open: seal?.open)
+            else { return nil }
+            files.use(digest, file, status)
+            return entry
+        }
+        guard let (format, _, data) = try current(of: file, status, digest), let opened = try? opened(data),
             let head = CacheEntryHead(encoded: opened)
         else { return nil }
-        file.touch(files.nextUse())
-        if isSmall {
-            guard let body = DiskChunks.whole(bytes[bodyStart...], format, open: seal?.open) else { return nil }
-            return CacheEntry(head: head, body: HTTPBody(body))
-        }
-        let source = DiskBodySource(file, format, offset: Int64(bodyStart), open: seal?.open) { [files] in
+        files.use(digest, file, status)
+        let source = DiskBodySource(file, format, offset: Int64(format.bodyStart), open: seal?.open) { [files] in
             files.remove(digest)
         }
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
@@ -178,8 +175,8 @@ public final class DiskStore: CacheStore {
             let file = try DiskFile(updating: files.path(of: digest))
             // Serializes the updates of several processes.
             try file.lock()
-            guard let status = file.status, let (format, current) = try heads(of: file, status, digest),
-                try opened(current.head) == old.encoded()
+            guard let status = file.status, let (format, current, data) = try current(of: file, status, digest),
+                try opened(data) == old.encoded()
             else { return false }
             if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
                 let offset = DiskFormat.prefixLength + (1 - current.place) * format.slotLength
@@ -204,26 +201,27 @@ public final class DiskStore: CacheStore {
         for digest in try files.digests() {
             try Task.checkCancellation()
             guard let file = try? DiskFile(reading: files.path(of: digest)), let status = file.status else { continue }
-            let head = try? head(of: file, status, digest)
+            let head = try? storedHead(of: file, status, digest)
             if head.map(matches) ?? true { files.remove(digest) }
         }
     }
 
-    private func head(
+    private func storedHead(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws -> CacheEntryHead? {
-        guard let (_, current) = try heads(of: file, status, digest) else { return nil }
-        return CacheEntryHead(encoded: try opened(current.head))
+        guard let (_, _, data) = try current(of: file, status, digest) else { return nil }
+        return CacheEntryHead(encoded: try opened(data))
     }
 
-    private func heads(
+    /// The format, the valid head, and its bytes; nil if the file is damaged.
+    private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
-    ) throws(DiskFile.Failure) -> (DiskFormat, current: (head: Data, place: Int, number: UInt64))? {
+    ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {
         guard let prefix = try file.read(DiskFormat.prefixLength, at: 0),
-            let format = DiskFormat(prefix: prefix, digest: digest, fileLength: status.size),
-            let slots = try file.read(slotsOf: format), let current = format.head(in: slots)
+            let format = prefix.withUnsafeBytes({ DiskFormat($0, digest: digest, fileLength: status.size) }),
+            let slots = try file.read(slotsOf: format), let found = slots.withUnsafeBytes({ format.head(in: $0) })
         else { return nil }
-        return (format, current)
+        return (format, found, slots.withUnsafeBytes { Data($0[found.range]) })
     }
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }

@@ -10,13 +10,21 @@ struct DiskUsage: Sendable {
 
     /// Nil if the record is damaged, or if the last change did not finish.
     init?(reading file: borrowing DiskFile?) {
-        guard let data = try? file?.read(32, at: 0) else { return nil }
-        var reader = ByteReader(data)
-        guard let bytes = try? reader.uint64(), let files = try? reader.uint64(), (try? reader.uint64()) == 0,
-            (try? reader.uint64()) == Checksum.of(data.prefix(24)), bytes < 1 << 62, files < 1 << 62
+        guard let data = try? file?.read(32, at: 0),
+            let usage = data.withUnsafeBytes({ try? DiskUsage(reading: $0) })
         else { return nil }
-        self.bytes = Int64(bytes)
-        self.files = Int64(files)
+        self = usage
+    }
+
+    private init(reading bytes: UnsafeRawBufferPointer) throws(ByteReader.Fault) {
+        var reader = ByteReader(bytes)
+        let (bytesInUse, files, change, sum) = (
+            try reader.uint64(), try reader.uint64(), try reader.uint64(), try reader.uint64()
+        )
+        guard change == 0, sum == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<24])),
+            bytesInUse < 1 << 62, files < 1 << 62
+        else { throw ByteReader.Fault() }
+        (self.bytes, self.files) = (Int64(bytesInUse), Int64(files))
     }
 
     func write(to file: borrowing DiskFile?, isOpen: Bool) throws(DiskFile.Failure) {

@@ -1,0 +1,75 @@
+import Errand
+import Synchronization
+
+/// Watches all exchanges of a transport for inactivity with one sleeping task.
+///
+/// It wakes at the earliest deadline that it has seen, asks every exchange for its own, and sleeps until the next. An
+/// exchange that ends before costs it nothing but its place in a dictionary.
+final class SilenceWatch: Sendable {
+    private struct State: Sendable {
+        var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
+        /// When the sleeping task wakes; nil without one.
+        var wake: ContinuousClock.Instant?
+        var sleeper: Task<Void, Never>?
+    }
+
+    private let time: any TimeSource
+    private let state = Mutex(State())
+
+    /// Deadlines that are closer together are checked at once.
+    private static let step = Duration.milliseconds(20)
+
+    init(time: any TimeSource) { self.time = time }
+
+    deinit { state.withLock { $0.sleeper?.cancel() } }
+
+    /// The number of exchanges that it watches.
+    var count: Int { state.withLock { $0.transfers.count } }
+
+    /// Watches an exchange until it is removed or says that it is over.
+    func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.transfers[ObjectIdentifier(transfer)] = transfer
+            sleep(&state, until: deadline)
+        }
+    }
+
+    func remove(_ transfer: any SilenceWatched) {
+        // Released outside the lock: it may be the last reference.
+        _ = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
+    }
+
+    private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) {
+        if let wake = state.wake, wake <= deadline { return }
+        state.sleeper?.cancel()
+        state.wake = deadline
+        state.sleeper = Task { [weak self, time] in
+            if (try? await time.sleep(until: deadline)) != nil { self?.wake(deadline) }
+        }
+    }
+
+    private func wake(_ deadline: ContinuousClock.Instant) {
+        let transfers = state.withLock { state -> [any SilenceWatched] in
+            guard state.wake == deadline else { return [] }
+            (state.wake, state.sleeper) = (nil, nil)
+            return Array(state.transfers.values)
+        }
+        let now = time.now
+        var next: ContinuousClock.Instant?
+        for transfer in transfers {
+            // One that is over may have been added after its end.
+            guard let deadline = transfer.endIfSilent(now: now) else {
+                remove(transfer)
+                continue
+            }
+            next = min(next ?? deadline, deadline)
+        }
+        if let next { state.withLock { sleep(&$0, until: max(next, now + Self.step)) } }
+    }
+}
+
+/// An exchange that ends after a time of inactivity.
+protocol SilenceWatched: AnyObject, Sendable {
+    /// Ends the exchange if its deadline is over. Returns the deadline; nil for an exchange that is over.
+    func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
+}
