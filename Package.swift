@@ -49,9 +49,11 @@ let modules: [Target] = [
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
+    plugin("Cookies", needs: ["ErrandSupport"]),
     plugin("CurlTransport", needs: ["CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
+    plugin("Paging", needs: ["ErrandSupport"]),
     plugin("Recording"),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Retry"),
@@ -138,6 +140,7 @@ let suites: [Target] = [
     .testTarget(
         name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
         path: "Examples/CacheStores"),
+    suite("CookiesTests", needs: ["ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP"]),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
     suite("DocumentationTests", needs: everything),
@@ -155,6 +158,7 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
+    suite("PagingTests", needs: ["ErrandPaging"]),
     suite(
         "RecordingTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),

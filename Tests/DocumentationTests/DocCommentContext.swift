@@ -17,10 +17,12 @@ enum DocCommentContext {
         import ErrandCache
         import ErrandCacheTesting
         import ErrandChain
+        import ErrandCookies
         import ErrandCurlTransport
         import ErrandHTTPSyntax
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog
+        import ErrandPaging
         import ErrandRecording
         import ErrandResumableDownload
         import ErrandStreaming
@@ -113,6 +115,17 @@ enum DocCommentContext {
         func signIn() async throws -> BearerToken? { nil }
         func renew(_ token: BearerToken) async throws -> BearerToken { token }
         func showSignIn() {}
+        let jar = CookieJar()
+        struct Article: Codable, Sendable {}
+        struct Articles: Codable, Sendable {
+            let articles: [Article]
+            let total: Int
+        }
+        struct GetArticles: PagedRequest {
+            typealias Output = Articles
+            var page = PagePosition.number()
+            func items(in response: Response<Articles>) -> [Article] { response.value.articles }
+        }
         let exchange: Exchange = value()
         let event: ActivityEvent = value()
         struct CBORDecoder {

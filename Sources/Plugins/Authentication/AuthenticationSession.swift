@@ -1,5 +1,4 @@
 public import Errand
-public import ErrandEssentials
 import Synchronization
 
 /// Who the user is to a service: the credential of the moment, and how to get the next one.

@@ -1,0 +1,68 @@
+public import ErrandEssentials
+import Errand
+
+/// A cookie as a ``CookieJar`` keeps it (RFC 6265bis, section 5.7).
+///
+/// ```swift
+/// let cookie = Cookie("session", "abc", domain: "example.com", isSecure: true)
+/// ```
+public struct Cookie: Sendable, Hashable {
+    /// When a browser sends a cookie along with requests that other sites cause. A client without pages causes all its
+    /// requests itself, so that the mark is kept and reported, and judged when the cookie is set.
+    public enum SameSite: String, Sendable, Hashable {
+        /// Never.
+        case strict
+        /// With navigation only.
+        case lax
+        /// Always; such a cookie has to be secure.
+        case none
+        /// The server has not said it, or not so that it can be read.
+        case unspecified
+    }
+
+    /// May be empty; the cookie is sent as its value alone then.
+    public var name: String
+    /// As the server wrote it, quotes included.
+    public var value: String
+    /// The host, in lower case, without a leading dot.
+    public var domain: String
+    /// Whether it goes to that host only, and to none below it.
+    public var isHostOnly: Bool
+    /// The path below which it is sent; `/` by default.
+    public var path: String
+    /// When it ends; nil for a cookie that ends with the session.
+    public var expiry: Date?
+    /// Whether it is sent over https only.
+    public var isSecure: Bool
+    /// Whether it is meant for HTTP alone, and not for scripts of a page.
+    public var isHTTPOnly: Bool
+    /// See ``SameSite-swift.enum``.
+    public var sameSite: SameSite
+    /// Whether the bytes on the wire are Latin-1 and not UTF-8.
+    var isLatin1 = false
+
+    /// Makes a cookie; ``CookieJar/insert(_:)`` judges it.
+    public init(
+        _ name: String, _ value: String, domain: String, isHostOnly: Bool = false, path: String = "/",
+        expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
+    ) {
+        (self.name, self.value, self.path, self.expiry) = (name, value, path, expiry)
+        self.domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
+        (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
+    }
+
+    /// As the `Cookie` field has it.
+    var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
+
+    /// Whether it has ended at a date.
+    func isExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
+}
+
+extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name, domain and path; the value is masked.
+    public var description: String { "\(name)=\(Redaction.mask) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// Name, domain and path.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
+}

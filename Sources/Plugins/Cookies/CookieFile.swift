@@ -1,0 +1,116 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+import Synchronization
+
+/// Cookies in the format of Netscape, as curl reads and writes it: a line a cookie, seven fields between tabs.
+final class CookieFile: Sendable {
+    private let path: String
+    /// The version of the cookies that the file holds; the lock lets one write at a time.
+    private let written = Mutex<UInt64?>(nil)
+    /// More bytes are not read.
+    private static let limit = 32 << 20
+
+    init(_ url: URL) { path = url.path }
+
+    /// The file holds these cookies already.
+    func begin(at version: UInt64) { written.withLock { $0 = version } }
+
+    /// The cookies of the file, none where there is no file. Blocks.
+    func read() throws(CookieFileError) -> [Cookie] {
+        let data: Data
+        do {
+            guard SystemFile.place(at: path) != nil else { return [] }
+            let size = try SystemFile.size(of: path)
+            guard size <= Int64(Self.limit) else { throw failure("it is longer than \(Self.limit) bytes", true) }
+            data = try SystemFile(reading: path).read(Int(size), at: 0)
+        } catch let error as CookieFileError { throw error } catch { throw failure("\(error)", true) }
+        return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
+    }
+
+    /// Writes the cookies of the moment, unless they are written. Blocks.
+    func write(
+        at date: Date, _ cookies: () -> (cookies: [Cookie], version: UInt64)
+    ) throws(CookieFileError) {
+        let result = written.withLock { written -> Result<Void, CookieFileError> in
+            let (cookies, version) = cookies()
+            if written == version { return .success(()) }
+            do {
+                try replace(Self.text(of: cookies, at: date))
+                written = version
+                return .success(())
+            } catch { return .failure(failure("\(error)", false)) }
+        }
+        try result.get()
+    }
+
+    /// A new file takes the place of the old one, so that a reader sees one or the other, and whole.
+    private func replace(_ data: Data) throws(SystemFile.Failure) {
+        if SystemFile.place(at: path)?.isDirectory ?? false { throw SystemFile.directory(path) }
+        let temporary = SystemFile.temporary(beside: path)
+        do {
+            let file = try SystemFile(creating: temporary, mode: 0o600)
+            try file.setPermissions(0o600)
+            try file.write(data)
+            try file.flushData()
+            try SystemFile.rename(temporary, to: path)
+        } catch {
+            SystemFile.remove(temporary)
+            throw error
+        }
+    }
+
+    private func failure(_ reason: String, _ isReading: Bool) -> CookieFileError {
+        CookieFileError(path: path, reason: reason, isReading: isReading)
+    }
+
+    private static let head = """
+        # Netscape HTTP Cookie File
+        # https://curl.se/docs/http-cookies.html
+        # This file holds secrets.
+
+
+        """
+
+    static func text(of cookies: [Cookie], at date: Date) -> Data {
+        var data = Data(head.utf8)
+        for cookie in cookies where !cookie.isExpired(at: date) {
+            let fields = [
+                (cookie.isHTTPOnly ? "#HttpOnly_" : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
+                cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
+                "\(cookie.expiry.map { Int64($0.timeIntervalSince1970.rounded(.up)) } ?? 0)", cookie.name, cookie.value,
+            ]
+            // A tab within a field cannot be told from one between two.
+            if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }
+            let line = fields.joined(separator: "\t") + "\n"
+            let latin1 = line.unicodeScalars.map { UInt8(exactly: $0.value) }
+            if cookie.isLatin1, !latin1.contains(nil) {
+                data.append(contentsOf: latin1.compactMap(\.self))
+            } else {
+                data.append(contentsOf: line.utf8)
+            }
+        }
+        return data
+    }
+
+    /// The cookie of a line; nil for a comment and for what is none.
+    static func cookie(_ line: Data) -> Cookie? {
+        var bytes = line[...]
+        if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
+        let utf8 = String(validating: bytes, as: UTF8.self)
+        var text = (utf8 ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })))[...]
+        let isHTTPOnly = text.hasPrefix("#HttpOnly_")
+        if isHTTPOnly { text = text.dropFirst("#HttpOnly_".count) } else if text.hasPrefix("#") { return nil }
+        var fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        // A cookie without a value may lack the field.
+        if fields.count == 6 { fields.append("") }
+        guard fields.count == 7, let seconds = ASCII.digits(fields[4]) else { return nil }
+        var cookie = Cookie(
+            fields[5], fields[6], domain: fields[0], isHostOnly: !ASCII.equalsIgnoringCase(fields[1], "TRUE"),
+            path: fields[2], expiry: seconds == 0 ? nil : Date(timeIntervalSince1970: Double(seconds)),
+            isSecure: ASCII.equalsIgnoringCase(fields[3], "TRUE"), isHTTPOnly: isHTTPOnly)
+        cookie.isLatin1 = utf8 == nil
+        return cookie
+    }
+}

@@ -1,0 +1,22 @@
+public import Errand
+import ErrandEssentials
+
+/// A file of cookies that could not be read or written.
+public struct CookieFileError: Error, Sendable, Hashable {
+    /// The path of the file.
+    public let path: String
+    /// What went wrong, in a sentence, such as that of the system.
+    public let reason: String
+    /// Whether reading failed, and not writing.
+    public let isReading: Bool
+}
+
+extension CookieFileError: DescribedError {
+    /// The path and the reason; nothing of the cookies.
+    public var description: String {
+        "the cookies in \(path) could not be \(isReading ? "read" : "written"): \(reason)"
+    }
+
+    /// 1 for reading, 2 for writing.
+    public var errorCode: Int { isReading ? 1 : 2 }
+}

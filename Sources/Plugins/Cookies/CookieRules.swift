@@ -1,0 +1,61 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// The server that sets cookies, or receives them.
+struct CookieOrigin {
+    let host: String
+    let path: String
+    let isSecure: Bool
+
+    /// Nil for a URL without a host.
+    init?(_ url: URL) {
+        guard let host = url.host, !host.isEmpty else { return nil }
+        self.host = host.lowercased()
+        path = url.path(percentEncoded: true)
+        isSecure = url.scheme?.lowercased() == "https"
+    }
+
+    /// Where cookies without a path are sent (RFC 6265bis, section 5.1.4).
+    var defaultPath: String {
+        guard path.utf8.first == UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            slash > path.startIndex
+        else { return "/" }
+        return String(path[..<slash])
+    }
+}
+
+/// When two hosts and two paths are meant to be the same.
+enum CookieRules {
+    /// Whether a host is a domain or lies below it (RFC 6265bis, section 5.1.3). An address lies below nothing.
+    static func matches(host: String, domain: String) -> Bool {
+        if host == domain { return true }
+        guard host.utf8.count > domain.utf8.count + 1, !domain.isEmpty, host.hasSuffix(domain) else { return false }
+        let dot = host.utf8.index(host.utf8.endIndex, offsetBy: -domain.utf8.count - 1)
+        return host.utf8[dot] == UInt8(ascii: ".") && !HostName.isAddress(host)
+    }
+
+    /// Whether a path is a cookie's or lies below it (section 5.1.4).
+    static func matches(path: String, cookiePath: String) -> Bool {
+        let (path, cookiePath) = (path.isEmpty ? "/" : path, cookiePath)
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        if path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/") { return true }
+        return path.utf8[path.utf8.index(path.utf8.startIndex, offsetBy: cookiePath.utf8.count)] == UInt8(ascii: "/")
+    }
+
+    /// Throws for a name whose prefix promises what the cookie does not keep (section 5.4), also where the prefix stands in the
+    /// value of a cookie without a name.
+    static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
+        let name = cookie.name.isEmpty ? cookie.value : cookie.name
+        let isSecure = begins(name, with: "__Secure-")
+        let isHost = begins(name, with: "__Host-")
+        guard isSecure || isHost else { return }
+        if cookie.name.isEmpty || !cookie.isSecure { throw .brokenPrefix }
+        if isHost, !cookie.isHostOnly || !hasPath || cookie.path != "/" { throw .brokenPrefix }
+    }
+
+    private static func begins(_ text: String, with prefix: String) -> Bool {
+        ASCII.equalsIgnoringCase(String(decoding: text.utf8.prefix(prefix.utf8.count), as: UTF8.self), prefix)
+    }
+}

@@ -1,0 +1,55 @@
+import ErrandHTTPSyntax
+
+/// The domains below which anybody can have a name, so that no cookie is set for the whole of them (RFC 6265bis, section
+/// 5.7, and publicsuffix.org).
+///
+/// ```swift
+/// var policy = CookiePolicy()
+/// policy.publicSuffixes = PublicSuffixes(list: text)      // the file public_suffix_list.dat
+/// ```
+///
+/// No list is part of the library, because it changes by the week.
+public struct PublicSuffixes: Sendable {
+    private let test: @Sendable (String) -> Bool
+
+    /// Asks a closure whether a domain is a public suffix; it is in lower case, without a dot at either end.
+    public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
+
+    /// What can be said without a list, the default: a name of one label such as `com` or `localhost`, and the usual second
+    /// levels of countries, such as `co.uk` and `com.au`.
+    public static let wellKnown = PublicSuffixes { domain in
+        let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if labels.count < 2 { return true }
+        return labels.count == 2 && labels[1].count == 2 && labels[1].allSatisfy(ASCII.isLetter)
+            && secondLevels.contains(String(decoding: labels[0], as: UTF8.self))
+    }
+
+    private static let secondLevels: Set<String> = [
+        "ac", "co", "com", "edu", "gob", "gov", "gouv", "go", "mil", "ne", "net", "or", "org", "sch",
+    ]
+
+    /// By a list in the format of publicsuffix.org: a rule a line, `*.` for every label, `!` for an exception; comments begin
+    /// with `//`. Names in other scripts have to be there as Punycode. A name that no rule matches is a public suffix if it
+    /// has one label.
+    public init(list: String) {
+        var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+        for line in list.split(whereSeparator: \.isNewline) {
+            let rule = line.prefix { !$0.isWhitespace }.lowercased()
+            if rule.isEmpty || rule.hasPrefix("//") { continue }
+            if rule.hasPrefix("!") {
+                exceptions.insert(String(rule.dropFirst()))
+            } else if rule.hasPrefix("*.") {
+                wildcards.insert(String(rule.dropFirst(2)))
+            } else {
+                rules.insert(rule)
+            }
+        }
+        test = { [rules, wildcards, exceptions] domain in
+            if exceptions.contains(domain) { return false }
+            guard let dot = domain.firstIndex(of: ".") else { return true }
+            return rules.contains(domain) || wildcards.contains(String(domain[domain.index(after: dot)...]))
+        }
+    }
+
+    func contains(_ domain: String) -> Bool { test(domain) }
+}

@@ -1,0 +1,105 @@
+public import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// A list that a server hands out in pages: how a page is asked for, and what of a response are its items.
+///
+/// A ``PagedRequest`` is one. This is for requests without a type of their own:
+///
+/// ```swift
+/// let users = PageList(.number(size: 50)) { page in
+///     Call<[User]>(.get, "users", query: page.query("page", size: "per_page"))
+/// }
+/// for try await user in agent.items(of: users) { show(user) }
+/// ```
+public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
+    /// The first page.
+    public let first: PagePosition
+    private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
+
+    /// The list that begins with a request's page.
+    public init<R: PagedRequest>(_ request: R) where R.Item == Item, R.Output == Output {
+        first = request.page.first
+        send = { position, agent, options in
+            var request = request
+            request.page = position
+            let response = try await agent.send(request, options: options)
+            return try Self.page(
+                position, response, items: request.items(in: response), total: request.total(in: response),
+                cursor: request.nextCursor(in: response))
+        }
+    }
+
+    /// A list of requests that a closure makes.
+    ///
+    /// - Parameters:
+    ///   - first: the first page; says the style and the size.
+    ///   - items: the items of a response.
+    ///   - total: how many items the whole list has; nil, the default, where the server does not say.
+    ///   - cursor: what names the next page in the style ``PagePosition/cursor(size:)``.
+    ///   - request: makes the request for a page.
+    public init<R: Request>(
+        _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
+        total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
+        cursor: @escaping @Sendable (Response<Output>) throws -> String? = { _ in nil },
+        request: @escaping @Sendable (PagePosition) throws -> R
+    ) where R.Output == Output {
+        self.first = first.first
+        send = { position, agent, options in
+            let response = try await agent.send(try request(position), options: options)
+            return try Self.page(
+                position, response, items: items(response), total: total(response), cursor: cursor(response))
+        }
+    }
+
+    /// A list of requests that a closure makes, whose outputs are the items.
+    public init<R: Request>(
+        _ first: PagePosition, total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
+        request: @escaping @Sendable (PagePosition) throws -> R
+    ) where R.Output == Output, Output == [Item] {
+        self.init(first, items: { $0.value }, total: total, request: request)
+    }
+
+    /// Sends the request for one page. Throws what the request throws, and ``PagingError``.
+    public func page(
+        _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
+    ) async throws -> Page<Item, Output> {
+        try await send(position, agent, options)
+    }
+
+    private static func page(
+        _ position: PagePosition, _ response: Response<Output>, items: [Item], total: Int?, cursor: String?
+    ) throws -> Page<Item, Output> {
+        let next = try next(after: position, count: items.count, total: total, cursor: cursor, response.http)
+        return Page(position: position, items: items, total: total, next: next, response: response)
+    }
+
+    /// The page after one of so many items; nil if that was the last one.
+    private static func next(
+        after position: PagePosition, count: Int, total: Int?, cursor: String?, _ http: HTTPResponse
+    ) throws -> PagePosition? {
+        var next = position
+        next.index &+= 1
+        next.offset &+= count
+        switch position.style {
+        case .number, .offset:
+            // An empty page is the last one whatever the total says, or the list might have no end.
+            let isLast = total.map { next.offset >= $0 } ?? (count < position.size)
+            return isLast || count == 0 ? nil : next
+        case .cursor:
+            guard let cursor, !cursor.isEmpty else { return nil }
+            if cursor == position.cursor { throw PagingError(code: .repeatedPage, page: position.number) }
+            next.cursor = cursor
+        case .link:
+            let links = LinkValue.parse(http.headers.values(of: "Link"))
+            guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }),
+                let url = link.url(relativeTo: http.url)
+            else { return nil }
+            if url == position.url || url == http.url {
+                throw PagingError(code: .repeatedPage, page: position.number)
+            }
+            next.url = url
+        }
+        return next
+    }
+}

@@ -1,0 +1,105 @@
+public import Errand
+public import ErrandEssentials
+
+/// Which page a request asks for.
+///
+/// ```swift
+/// PagePosition.number()                   // 1, 2, 3 …, 10 items each
+/// PagePosition.offset(size: 50)           // 0, 50, 100 …
+/// PagePosition.cursor()                   // what the page before names
+/// PagePosition.link()                     // the "next" link of the page before (RFC 8288)
+/// ```
+public struct PagePosition: Sendable, Hashable {
+    /// How a server names its pages.
+    public enum Style: Sendable, Hashable {
+        /// By numbers, of which the first is this.
+        case number(first: Int)
+        /// By the number of items before them.
+        case offset
+        /// By a text that the page before names.
+        case cursor
+        /// By a URL in the `Link` header of the page before.
+        case link
+    }
+
+    /// How the server names its pages.
+    public let style: Style
+    /// Items in a page, as it is asked for; 10 by default, 1 at least.
+    public let size: Int
+    /// How many pages are before it.
+    public internal(set) var index = 0
+    /// How many items are before it.
+    public internal(set) var offset = 0
+    /// What the page before names; nil for the first page, and in other styles.
+    public internal(set) var cursor: String?
+    /// The link of the page before; nil for the first page, and in other styles.
+    public internal(set) var url: URL?
+
+    private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
+
+    /// Pages by number; the first is 1 by default.
+    public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
+        Self(.number(first: first), size: size)
+    }
+    /// Pages by the number of items before them.
+    public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
+    /// Pages by what the page before names.
+    public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
+    /// Pages by the `Link` header of the page before.
+    public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
+
+    /// The number of the page: counted from the style's first, or from 1.
+    public var number: Int {
+        if case .number(let first) = style { return first &+ index }
+        return index &+ 1
+    }
+
+    /// Whether no page is before it.
+    public var isFirst: Bool { index == 0 }
+
+    /// The path that asks for the page: the link of the page before, or the given one.
+    ///
+    /// ```swift
+    /// PagePosition.link().path("articles")      // "articles"; for a later page, its URL
+    /// ```
+    public func path(_ first: String) -> String { url?.absoluteString ?? first }
+
+    /// The query items that ask for the page, by the names that the server has for them; nothing where a link has it all.
+    ///
+    /// ```swift
+    /// PagePosition.number().query("page", size: "per_page")       // page=1&per_page=10
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: for the number, the offset or the cursor; without one for the first page of cursors and links.
+    ///   - size: for the size of a page; none by default.
+    public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
+        var items = Parameters()
+        if url != nil { return items }
+        switch style {
+        case .number: items.append(name, number)
+        case .offset: items.append(name, offset)
+        case .cursor: if let cursor { items.append(name, cursor) }
+        case .link: break
+        }
+        if let sizeName { items.append(sizeName, size) }
+        return items
+    }
+
+    /// The first page in the same style.
+    var first: PagePosition { PagePosition(style, size: size) }
+
+    /// The page after so many others; nil where only the pages before can name it.
+    func at(index: Int) -> PagePosition? {
+        if index == 0 { return first }
+        let (offset, isTooLarge) = index.multipliedReportingOverflow(by: size)
+        guard index > 0, !isTooLarge else { return nil }
+        switch style {
+        case .number, .offset:
+            var position = first
+            (position.index, position.offset) = (index, offset)
+            return position
+        case .cursor, .link: return nil
+        }
+    }
+}

@@ -1,0 +1,44 @@
+public import Errand
+
+/// A request for one page of a list.
+///
+/// ```swift
+/// struct GetArticles: PagedRequest {
+///     typealias Output = Articles
+///     var page = PagePosition.number(size: 20)
+///     var path: String { "articles" }
+///     var query: Parameters { page.query("page", size: "per_page") }
+///
+///     func items(in response: Response<Articles>) -> [Article] { response.value.articles }
+///     func total(in response: Response<Articles>) -> Int? { response.value.total }
+/// }
+///
+/// for try await article in agent.items(of: GetArticles()) { show(article) }
+/// ```
+///
+/// Where `Output` is an array, its elements are the items.
+public protocol PagedRequest<Item>: Request {
+    /// What a page consists of.
+    associatedtype Item: Sendable
+    /// The page that it asks for; its initial value is the first page, and says the style and the size.
+    var page: PagePosition { get set }
+    /// The items of a page.
+    func items(in response: Response<Output>) throws -> [Item]
+    /// How many items the whole list has; nil, the default, where the server does not say. Without a total a page that is
+    /// not full is the last one, or, in styles where the page before names the next one, a page that names none.
+    func total(in response: Response<Output>) throws -> Int?
+    /// What names the next page in the style ``PagePosition/cursor(size:)``; nil, the default, on the last page.
+    func nextCursor(in response: Response<Output>) throws -> String?
+}
+
+extension PagedRequest {
+    /// Nil: the server does not say.
+    public func total(in response: Response<Output>) throws -> Int? { nil }
+    /// Nil: there is no next page.
+    public func nextCursor(in response: Response<Output>) throws -> String? { nil }
+}
+
+extension PagedRequest where Output == [Item] {
+    /// The elements.
+    public func items(in response: Response<Output>) throws -> [Item] { response.value }
+}

@@ -1,0 +1,137 @@
+public import Errand
+import Synchronization
+
+/// The pages of a list, each loaded when it is asked for; `for try await page in agent.pages(of: GetArticles())`.
+///
+/// The first page comes even if it is empty, a later one does not. Where a page fails, the loop ends with its error; an
+/// iterator that is asked once more sends that page again, so that nothing is lost or repeated. Ending the loop, and
+/// cancelling its task, cancels what is being loaded. Each loop starts over.
+public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
+    /// One page.
+    public typealias Element = Page<Item, Output>
+
+    let list: PageList<Item, Output>
+    let agent: any Agent
+    let options: CallOptions
+    let start: PagePosition
+    let isPrefetching: Bool
+
+    /// Starts at the beginning.
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Loads one page after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let pages: Pages
+        private var position: PagePosition?
+        private let ahead = PageAhead<Item, Output>()
+
+        init(_ pages: Pages) { (self.pages, position) = (pages, pages.start) }
+
+        /// The next page, nil after the last one. Throws what its request throws, and ``PagingError``.
+        public mutating func next() async throws -> Page<Item, Output>? {
+            guard let position else { return nil }
+            let page =
+                if let task = ahead.take() {
+                    try await withTaskCancellationHandler {
+                        try await task.value
+                    } onCancel: {
+                        task.cancel()
+                    }
+                } else {
+                    try await pages.load(position)
+                }
+            self.position = page.next
+            if page.items.isEmpty, page.isLast, page.position != pages.start { return nil }
+            if pages.isPrefetching, let next = page.next {
+                ahead.put(Task { [pages] in try await pages.load(next) })
+            }
+            return page
+        }
+    }
+
+    fileprivate func load(_ position: PagePosition) async throws -> Page<Item, Output> {
+        try await list.page(position, on: agent, options: options)
+    }
+}
+
+/// The page that is loaded ahead; cancelled when nobody can ask for it any more.
+private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
+    typealias Loading = Task<Page<Item, Output>, any Error>
+    private let task = Mutex<Loading?>(nil)
+
+    deinit { take()?.cancel() }
+
+    func put(_ new: Loading) { task.withLock { $0 = new } }
+
+    func take() -> Loading? {
+        task.withLock { task in
+            defer { task = nil }
+            return task
+        }
+    }
+}
+
+/// The items of a list, page after page; `for try await article in agent.items(of: GetArticles())`.
+public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
+    /// One item.
+    public typealias Element = Item
+
+    let pages: Pages<Item, Output>
+
+    /// Starts at the beginning.
+    public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
+
+    /// Loads a page when its first item is asked for.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var pages: Pages<Item, Output>.Iterator
+        private var items: [Item] = []
+        private var index = 0
+
+        fileprivate init(pages: Pages<Item, Output>.Iterator) { self.pages = pages }
+
+        /// The next item, nil after the last one. Throws what the request of its page throws, and ``PagingError``.
+        public mutating func next() async throws -> Item? {
+            while index == items.count {
+                guard let page = try await pages.next() else { return nil }
+                (items, index) = (page.items, 0)
+            }
+            defer { index += 1 }
+            return items[index]
+        }
+    }
+}
+
+extension Agent {
+    /// The pages of a list.
+    ///
+    /// - Parameters:
+    ///   - from: the page to begin with, such as the `next` of one that is there; the first by default (nil).
+    ///   - prefetching: whether the next page is loaded while the loop works on one; false by default.
+    public func pages<R: PagedRequest>(
+        of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
+    ) -> Pages<R.Item, R.Output> {
+        pages(of: PageList(request), from: start, prefetching: prefetching, options: options)
+    }
+
+    /// The pages of a list.
+    public func pages<Item, Output>(
+        of list: PageList<Item, Output>, from start: PagePosition? = nil, prefetching: Bool = false,
+        options: CallOptions = CallOptions()
+    ) -> Pages<Item, Output> {
+        Pages(list: list, agent: self, options: options, start: start ?? list.first, isPrefetching: prefetching)
+    }
+
+    /// The items of a list, page after page.
+    public func items<R: PagedRequest>(
+        of request: R, prefetching: Bool = false, options: CallOptions = CallOptions()
+    ) -> PageItems<R.Item, R.Output> {
+        PageItems(pages: pages(of: request, prefetching: prefetching, options: options))
+    }
+
+    /// The items of a list, page after page.
+    public func items<Item, Output>(
+        of list: PageList<Item, Output>, prefetching: Bool = false, options: CallOptions = CallOptions()
+    ) -> PageItems<Item, Output> {
+        PageItems(pages: pages(of: list, prefetching: prefetching, options: options))
+    }
+}

@@ -1,0 +1,152 @@
+import Errand
+import ErrandCookies
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("Files of cookies", .timeLimit(.minutes(5))) struct FileTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
+    private var file: URL { folder.appending(path: "cookies.txt") }
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    private func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    @Test("a jar in a file is written after the response that changes it, for its owner only, and read again")
+    func roundTrip() async throws {
+        defer { remove() }
+        let answer = StubAnswer.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
+            .header(.setCookie, "t=2; Secure; Max-Age=60").header(.setCookie, "u=3")
+        let jar = try CookieJar(file: file, at: epoch)
+        let agent = NetworkAgent(
+            baseURL: "https://www.shop.example/a/", transport: .stub(answer), filters: [.cookies(jar)],
+            time: ManualTimeSource(date: epoch))
+        try await agent.send(Call<Void>(.get, "x"))
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.contains("\t") }
+        #expect(
+            lines == [
+                "#HttpOnly_.shop.example\tTRUE\t/\tFALSE\t0\ts\t1",
+                "www.shop.example\tFALSE\t/a\tTRUE\t1000000060\tt\t2",
+                "www.shop.example\tFALSE\t/a\tFALSE\t0\tu\t3",
+            ])
+        let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        #expect((permissions as? NSNumber)?.intValue == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.txt"])
+        let again = try CookieJar(file: file, at: epoch)
+        #expect(again.cookies == jar.cookies)
+        #expect(try CookieJar(file: file, droppingSessionCookies: true, at: epoch).cookies.map(\.name) == ["t"])
+        #expect(try CookieJar(file: file, at: epoch + 60).cookies.map(\.name) == ["s", "u"])
+    }
+
+    @Test("what curl writes is read: comments, a missing value, line ends of Windows; lines that are none are not")
+    func curlsFile() async throws {
+        defer { remove() }
+        let text = """
+            # Netscape HTTP Cookie File
+            # https://curl.se/docs/http-cookies.html
+
+            #HttpOnly_.example.com\tTRUE\t/\tTRUE\t0\tsession\tabc
+            example.com\tFALSE\t/a\tFALSE\t1000000060\tempty
+            www.example.com\tFALSE\t/\tFALSE\t1000000060\tvalue\tb c\r
+            example.com\tFALSE\t/\tFALSE\t999999999\tgone\tx
+            example.com\tFALSE\t/\tFALSE\t-1\tnegative\tx
+            example.com\tFALSE\t/\tFALSE\tsoon\tword\tx
+            com\tTRUE\t/\tFALSE\t0\tsuffix\tx
+            example.com\tFALSE\tnopath\tFALSE\t0\tpath\tx
+            .example.com\tTRUE\t/\tFALSE\t0\t__Secure-x\tnot secure
+            .example.com TRUE / FALSE 0 spaces x
+            a\tb
+            .example.com\tTRUE\t/\tFALSE\t99999999999999\tlong\tx
+            """
+        try Data(text.utf8).write(to: file)
+        let jar = CookieJar()
+        #expect(try await jar.load(curlFile: file, at: epoch) == 4)
+        #expect(jar.cookies.map(\.name) == ["session", "empty", "value", "long"])
+        try #require(jar.count == 4)
+        #expect(jar.cookies[0].isHTTPOnly && jar.cookies[0].isSecure && !jar.cookies[0].isHostOnly)
+        #expect(jar.cookies[1].isHostOnly && jar.cookies[1].value.isEmpty && jar.cookies[2].value == "b c")
+        #expect(jar.cookies[3].expiry == epoch + 400 * 86_400)
+    }
+
+    #if os(Linux) || os(macOS)
+    @Test("curl sends the cookies that a jar writes, and a jar those that curl writes, where curl is installed")
+    func curl() async throws {
+        defer { remove() }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
+        let server = try TestServer()
+        server.on("/echo") { .text($0.headers[.cookie] ?? "none") }
+        server.on("/set", .text("").header(.setCookie, "fromcurl=1; Path=/; HttpOnly"))
+        let jar = CookieJar()
+        jar.set("b=2; Path=/", from: server.url + "/x")
+        jar.set("a=1 2; Path=/echo; Max-Age=1000", from: server.url + "/x", at: Date())
+        try await jar.write(curlFile: file)
+        #expect(try Self.curl("-s", "-b", file.path, server.url + "/echo") == "a=1 2; b=2")
+        _ = try Self.curl("-s", "-b", file.path, "-c", file.path, server.url + "/set")
+        let again = try CookieJar(file: file)
+        #expect(Set(again.cookies.map(\.name)) == ["a", "b", "fromcurl"])
+        #expect(again.cookies.first { $0.name == "fromcurl" }?.isHTTPOnly == true)
+    }
+
+    private static func curl(_ arguments: String...) throws -> String {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/curl")
+        process.arguments = ["--noproxy", "*"] + arguments
+        process.standardOutput = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+    #endif
+
+    @Test("a path that is no file throws; a folder that takes no file is a note, and no request fails by it")
+    func faults() async throws {
+        defer { remove() }
+        let error = #expect(throws: CookieFileError.self) { try CookieJar(file: folder) }
+        #expect(error?.isReading == true && error?.errorCode == 1 && error?.path == folder.path)
+        let lost = try CookieJar(file: folder.appending(path: "missing/cookies.txt"))
+        let agent = NetworkAgent(
+            baseURL: "https://x.example", transport: .stub(.text("ok").header(.setCookie, "a=1")),
+            filters: [.cookies(lost)])
+        #expect(try await agent.send(Call<String>(.get, "")).value == "ok" && lost.count == 1)
+        let writing = await #expect(throws: CookieFileError.self) { try await lost.save() }
+        #expect(writing?.errorCode == 2)
+    }
+
+    @Test("a cookie in Latin-1 comes back from the file, and goes into another, with the server's bytes")
+    func latin1() async throws {
+        defer { remove() }
+        var line = Data("x.example\tFALSE\t/\tFALSE\t0\tname\tZo".utf8)
+        line.append(0xEB)
+        try line.write(to: file)
+        let jar = try CookieJar(file: file)
+        #expect(jar.cookies.first?.value == "Zo\u{EB}")
+        let copy = folder.appending(path: "copy.txt")
+        try await jar.write(curlFile: copy)
+        #expect(try Data(contentsOf: copy).range(of: line) != nil)
+    }
+
+    @Test("a jar that the app changes is written by save, once for a change")
+    func saving() async throws {
+        defer { remove() }
+        let jar = try CookieJar(file: file)
+        try jar.insert(Cookie("a", "1", domain: "x.example"))
+        try await jar.save()
+        let first = try Data(contentsOf: file)
+        try Data("other".utf8).write(to: file)
+        try await jar.save()
+        #expect(try Data(contentsOf: file) == Data("other".utf8))
+        jar.remove()
+        try await jar.save()
+        #expect(try Data(contentsOf: file).count < first.count)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try? jar.insert(Cookie("n\(number)", "1", domain: "x.example"))
+                    try? await jar.save()
+                }
+            }
+        }
+        #expect(try CookieJar(file: file).count == 20)
+    }
+}

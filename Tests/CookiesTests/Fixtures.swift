@@ -1,0 +1,58 @@
+import Errand
+import ErrandCookies
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+/// 9 September 2001, 01:46:40 UTC.
+let epoch = Date(timeIntervalSince1970: 1_000_000_000)
+
+func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
+
+extension CookieJar {
+    /// The `Cookie` field of a request.
+    func field(for text: String, at date: Date = epoch) -> String {
+        cookies(for: url(text), at: date).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
+            .joined(separator: "; ")
+    }
+
+    /// What a server sets; why it is not kept.
+    @discardableResult
+    func set(_ text: String, from page: String, at date: Date = epoch) -> CookieRejection? {
+        do { try store(text, from: url(page), at: date) } catch { return error }
+        return nil
+    }
+}
+
+/// What a server sets, and what a request carries then; with the section of RFC 6265bis that says so.
+struct Rule: Sendable, CustomTestStringConvertible {
+    let section: String
+    let set: [String]
+    let from: String
+    let to: String
+    let after: Double
+    let sent: String
+
+    init(
+        _ section: String, _ set: String..., from: String = "https://www.example.com/a/b", to: String? = nil,
+        after: Double = 0, sent: String
+    ) {
+        (self.section, self.set, self.from, self.to) = (section, set, from, to ?? from)
+        (self.after, self.sent) = (after, sent)
+    }
+
+    var testDescription: String { "\(section) \(set.map { String($0.prefix(60)) }) \(to)" }
+}
+
+/// Numbers from a seed: SplitMix64.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,80 @@
+import Errand
+import ErrandCookies
+import ErrandEssentials
+import Testing
+
+@Suite("The rules of RFC 6265bis, section 5") struct RuleTests {
+    @Test(
+        "each rule, by its section",
+        arguments: [
+            Rule.dates, Rule.domains, Rule.paths, Rule.parsing, Rule.attributes, Rule.storage, Rule.retrieval,
+        ])
+    func rules(rules: [Rule]) {
+        for rule in rules {
+            let jar = CookieJar()
+            for text in rule.set { jar.set(text, from: rule.from) }
+            #expect(jar.field(for: rule.to, at: epoch + rule.after) == rule.sent, "\(rule.testDescription)")
+        }
+    }
+
+    @Test("a server without TLS neither replaces nor hides a secure cookie (5.7, step 16)")
+    func secureCookies() {
+        let jar = CookieJar()
+        jar.set("a=secret; Secure; Domain=example.com; Path=/login", from: "https://www.example.com/")
+        for attempt in ["a=x; Path=/login", "a=x; Domain=example.com; Path=/login", "a=x; Path=/login/en"] {
+            #expect(jar.set(attempt, from: "http://www.example.com/") == .shadowsSecureCookie, "\(attempt)")
+        }
+        #expect(jar.set("a=x; Path=/login", from: "http://example.com/") == .shadowsSecureCookie)
+        #expect(jar.set("a=x; Path=/", from: "http://www.example.com/") == nil)
+        #expect(jar.set("b=x; Path=/login", from: "http://www.example.com/") == nil)
+        #expect(jar.field(for: "https://www.example.com/login") == "a=secret; b=x; a=x")
+    }
+
+    @Test("each refusal says why, and nothing of the cookie")
+    func rejections() {
+        let jar = CookieJar()
+        let cases: [(String, String, CookieRejection)] = [
+            ("a=canary\u{1}", "https://a.example", .controlCharacter), ("=", "https://a.example", .empty),
+            ("a=" + String(repeating: "x", count: 5000), "https://a.example", .tooLong),
+            ("a=canary; Domain=b.example", "https://a.example", .foreignDomain),
+            ("a=canary; Domain=example", "https://a.example", .publicSuffix),
+            ("a=canary; Secure", "http://a.example", .insecureOrigin),
+            ("a=canary; SameSite=None", "https://a.example", .sameSiteNoneWithoutSecure),
+            ("__Host-a=canary", "https://a.example", .brokenPrefix), ("a=canary", "file:///x", .noHost),
+        ]
+        for (text, page, expected) in cases {
+            #expect(jar.set(text, from: page) == expected, "\(text.prefix(40))")
+            #expect(expected.description == "the cookie is not kept: \(expected.rawValue)")
+        }
+        #expect(jar.count == 0)
+    }
+
+    @Test("a list of public suffixes, and a closure, decide for which domains no cookie is set (5.7, step 9)")
+    func publicSuffixes() {
+        var policy = CookiePolicy()
+        policy.publicSuffixes = PublicSuffixes(
+            list: "// comment\ncom\nuk\nco.uk // more\n*.ck\n!www.ck\n\ngithub.io")
+        let jar = CookieJar(policy: policy)
+        for (domain, host, isKept) in [
+            ("co.uk", "shop.co.uk", false), ("shop.co.uk", "www.shop.co.uk", true), ("foo.ck", "bar.foo.ck", false),
+            ("www.ck", "a.www.ck", true), ("github.io", "ada.github.io", false), ("net", "a.net", false),
+            ("github.io", "github.io", true),
+        ] {
+            let rejection = jar.set("a=b; Domain=\(domain)", from: "https://\(host)/")
+            #expect((rejection == nil) == isKept, "\(domain) from \(host)")
+        }
+        #expect(jar.field(for: "https://ada.github.io/") == "")
+        policy.publicSuffixes = PublicSuffixes { $0 == "example.com" }
+        #expect(
+            CookieJar(policy: policy).set("a=b; Domain=example.com", from: "https://www.example.com/")
+                == .publicSuffix)
+    }
+
+    @Test("cookies without a name may be refused, as RFC 6265 did")
+    func nameless() {
+        var policy = CookiePolicy()
+        policy.keepsNamelessCookies = false
+        let jar = CookieJar(policy: policy)
+        #expect(jar.set("a", from: "https://a.example") == .empty && jar.set("=a", from: "https://a.example") == .empty)
+    }
+}

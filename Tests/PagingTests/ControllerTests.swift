@@ -1,0 +1,167 @@
+import Errand
+import ErrandEssentials
+import ErrandPaging
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("Pages on a screen", .timeLimit(.minutes(5))) struct ControllerTests {
+    private func controller(
+        _ position: PagePosition, _ count: Int
+    ) -> (PageController<Int, Numbers>, NumberServer) {
+        let server = NumberServer(position.style, count)
+        return (PageController(GetNumbers(page: position), on: server.agent), server)
+    }
+
+    @Test("next adds a page until the last one, and sends nothing after it (C34)", arguments: PagePosition.all)
+    func next(position: PagePosition) async throws {
+        let (controller, server) = controller(position, 25)
+        #expect(controller.state.isFirst && !controller.state.isLast && controller.state.page == nil)
+        for page in 1...3 {
+            let loaded = try #require(try await controller.next())
+            #expect(loaded.position.index == page - 1 && controller.state.items == Array(0..<min(25, page * 10)))
+            #expect(controller.state.isLast == (page == 3) && controller.state.isFirst == (page == 1))
+        }
+        #expect(controller.state.total == 25)
+        #expect(try await controller.next() == nil && server.requests.count == 3)
+    }
+
+    @Test("an empty list is its own last page (K13)", arguments: PagePosition.all)
+    func empty(position: PagePosition) async throws {
+        let (controller, server) = controller(position, 0)
+        try await controller.next()
+        #expect(controller.state.isLast && controller.state.isFirst && controller.state.total == 0)
+        #expect(try await controller.next() == nil && server.requests.count == 1)
+    }
+
+    @Test("next pressed a hundred times at once loads one page")
+    func pressedOften() async throws {
+        let gate = Gate()
+        let (controller, server) = controller(.number(), 100)
+        server.gate = gate
+        let first = Task { try await controller.next() }
+        try await gate.reached()
+        #expect(controller.state.isLoading)
+        let ignored = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<100 { group.addTask { try await controller.next() == nil } }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        gate.open()
+        #expect(try await first.value?.number == 1 && ignored == 100 && server.requests.count == 1)
+        #expect(controller.state.items == Array(0..<10) && !controller.state.isLoading)
+    }
+
+    @Test("a failure in the middle loses and repeats nothing: the same page is sent again")
+    func failure() async throws {
+        let (controller, server) = controller(.offset(), 25)
+        server.fail(at: 2)
+        try await controller.next()
+        let error = await #expect(throws: ErrandError.self) { try await controller.next() }
+        #expect(error?.response?.status == 503 && controller.state.error is ErrandError)
+        #expect(controller.state.items == Array(0..<10) && !controller.state.isLoading)
+        try await controller.next()
+        try await controller.next()
+        #expect(controller.state.items == Array(0..<25) && controller.state.error == nil && server.requests.count == 4)
+    }
+
+    @Test("a reload while a page is loading starts over, and drops what comes late (S7)")
+    func reload() async throws {
+        let gate = Gate()
+        let (controller, server) = controller(.cursor(), 25)
+        try await controller.next()
+        server.gate = gate
+        let late = Task { try await controller.next() }
+        try await gate.reached()
+        server.gate = nil
+        #expect(try await controller.reload()?.number == 1)
+        gate.open()
+        #expect(try await late.value == nil)
+        #expect(controller.state.items == Array(0..<10) && server.requests.count == 3)
+        try await controller.next()
+        #expect(controller.state.items == Array(0..<20))
+    }
+
+    @Test("a reload that fails keeps what is shown")
+    func failedReload() async throws {
+        let (controller, server) = controller(.number(), 25)
+        try await controller.next()
+        try await controller.next()
+        server.fail(at: 3)
+        await #expect(throws: ErrandError.self) { try await controller.reload() }
+        #expect(controller.state.items == Array(0..<20))
+        try await controller.next()
+        #expect(controller.state.items == Array(0..<25))
+    }
+
+    @Test("the page before, any page, and the same page again (C38)")
+    func anyPage() async throws {
+        let (controller, _) = controller(.number(), 95)
+        #expect(try await controller.previous() == nil)
+        #expect(try await controller.load(page: 7)?.items == Array(60..<70))
+        #expect(try await controller.previous()?.items == Array(50..<60))
+        #expect(try await controller.next()?.number == 7 && controller.state.items == Array(50..<70))
+        #expect(try await controller.refresh()?.number == 7 && controller.state.items == Array(50..<70))
+        #expect(try await controller.load(page: 10)?.isLast == true)
+        for number in [0, -1, Int.min, Int.max] {
+            let error = await #expect(throws: PagingError.self) { try await controller.load(page: number) }
+            #expect(error?.code == .unreachablePage)
+        }
+        #expect(controller.state.items == Array(90..<95))
+    }
+
+    @Test(
+        "pages that only the one before names are found again once they were shown",
+        arguments: [PagePosition.cursor(), .link()])
+    func namedPages(position: PagePosition) async throws {
+        let (controller, _) = controller(position, 45)
+        for _ in 0..<3 { try await controller.next() }
+        #expect(try await controller.previous()?.items == Array(10..<20))
+        #expect(try await controller.previous()?.items == Array(0..<10))
+        #expect(try await controller.previous() == nil)
+        await #expect(throws: PagingError.self) { try await controller.load(page: 4) }
+        #expect(try await controller.next()?.items == Array(10..<20))
+    }
+
+    @Test("cancelling the caller cancels the loading, and the same page can be loaded afterwards")
+    func cancellation() async throws {
+        let gate = Gate()
+        let (controller, server) = controller(.number(), 25)
+        server.gate = gate
+        let task = Task { try await controller.next() }
+        try await gate.reached()
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+        #expect(!controller.state.isLoading && controller.state.error == nil && controller.state.pages.isEmpty)
+        let stopped = Task { try await controller.next() }
+        try await gate.reached(by: 2)
+        controller.cancel()
+        #expect(try await stopped.value == nil)
+        server.gate = nil
+        #expect(try await controller.next()?.number == 1)
+    }
+
+    @Test("a list without a total whose last page is full shows no empty page")
+    func fullLastPage() async throws {
+        let server = NumberServer(.offset, 20)
+        let controller = PageController(GetNumbers(page: .offset(), hasTotal: false), on: server.agent)
+        try await controller.next()
+        try await controller.next()
+        #expect(!controller.state.isLast)
+        try await controller.next()
+        #expect(controller.state.isLast && controller.state.pages.count == 2 && controller.state.items.count == 20)
+        #expect(try await controller.next() == nil && server.requests.count == 3)
+    }
+
+    @Test("a screen receives the states, and its stream ends with the controller")
+    func states() async throws {
+        let server = NumberServer(.offset, 15)
+        var controller: PageController<Int, Numbers>? = PageController(GetNumbers(page: .offset()), on: server.agent)
+        let stream = try #require(controller?.states)
+        let reader = Task { await stream.reduce(into: [Int]()) { $0.append($1.items.count) } }
+        try await controller?.next()
+        try await controller?.next()
+        controller = nil
+        let counts = await reader.value
+        #expect(counts == counts.sorted() && Set(counts).isSubset(of: [0, 10, 15]))
+    }
+}

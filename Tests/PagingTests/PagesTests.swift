@@ -1,0 +1,163 @@
+import Errand
+import ErrandEssentials
+import ErrandPaging
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("Pages as sequences", .timeLimit(.minutes(5))) struct PagesTests {
+    @Test(
+        "each style over lists of every length, with a total and without: all items once, in order, and no page too many",
+        arguments: PagePosition.all, [0, 1, 9, 10, 11, 1_000])
+    func lengths(position: PagePosition, count: Int) async throws {
+        for (hasTotal, isPrefetching) in [(true, false), (false, false), (true, true), (false, true)] {
+            let server = NumberServer(position.style, count)
+            let request = GetNumbers(page: position, hasTotal: hasTotal)
+            var items: [Int] = []
+            for try await item in server.agent.items(of: request, prefetching: isPrefetching) { items.append(item) }
+            #expect(items == Array(0..<count))
+            // Without a total a full page may have one after it.
+            let isNamed = position.style == .cursor || position.style == .link
+            let asksOnce = hasTotal || isNamed || count % 10 != 0 || count == 0
+            #expect(server.requests.count == max(1, (count + 9) / 10) + (asksOnce ? 0 : 1))
+        }
+    }
+
+    @Test(
+        "a total of 0 is the last page, and the first page comes though it is empty (K13)", arguments: PagePosition.all)
+    func empty(position: PagePosition) async throws {
+        let server = NumberServer(position.style, 0)
+        var pages: [Page<Int, Numbers>] = []
+        for try await page in server.agent.pages(of: GetNumbers(page: position)) { pages.append(page) }
+        #expect(pages.count == 1 && pages.first?.isLast == true && pages.first?.isFirst == true)
+        #expect(pages.first?.total == 0 && pages.first?.items.isEmpty == true && server.requests.count == 1)
+    }
+
+    @Test("the first number and the size are 1 and 10, or as set (S7, C33)")
+    func requests() async throws {
+        func queries(_ position: PagePosition) async throws -> [String] {
+            let server = NumberServer(position.style, 25)
+            for try await _ in server.agent.pages(of: GetNumbers(page: position)) {}
+            return server.requests.map { $0.query ?? "" }
+        }
+        #expect(try await queries(.number()) == ["at=1&size=10", "at=2&size=10", "at=3&size=10"])
+        #expect(try await queries(.number(first: 0, size: 20)) == ["at=0&size=20", "at=1&size=20"])
+        #expect(try await queries(.offset(size: 9)) == ["at=0&size=9", "at=9&size=9", "at=18&size=9"])
+        #expect(try await queries(.cursor()) == ["size=10", "at=c10&size=10", "at=c20&size=10"])
+        #expect(try await queries(.link()) == ["size=10", "at=10&size=10", "at=20&size=10"])
+        #expect(PagePosition.number(size: -5).size == 1)
+    }
+
+    @Test("an iterator that is asked again after a failure sends the same page: nothing is lost or repeated")
+    func failure() async throws {
+        for isPrefetching in [false, true] {
+            let server = NumberServer(.offset, 35)
+            server.fail(at: 3)
+            var iterator = server.agent.items(of: GetNumbers(page: .offset()), prefetching: isPrefetching)
+                .makeAsyncIterator()
+            var (items, errors): ([Int], Int) = ([], 0)
+            while true {
+                do {
+                    guard let item = try await iterator.next() else { break }
+                    items.append(item)
+                } catch let error as ErrandError {
+                    #expect(error.response?.status == 503)
+                    errors += 1
+                }
+            }
+            #expect(items == Array(0..<35) && errors == 1 && server.requests.count == 5)
+        }
+    }
+
+    @Test("a list goes on from a page that is there")
+    func resumed() async throws {
+        let server = NumberServer(.cursor, 35)
+        var first: Page<Int, Numbers>?
+        for try await page in server.agent.pages(of: GetNumbers(page: .cursor())) {
+            first = page
+            break
+        }
+        var rest: [Int] = []
+        for try await page in server.agent.pages(of: GetNumbers(page: .cursor()), from: first?.next) {
+            rest += page.items
+        }
+        #expect(rest == Array(10..<35))
+    }
+
+    @Test("one page is loaded ahead when asked for, and cancelled when the loop ends")
+    func prefetching() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        let transport = StubTransport { request in
+            if request.url.query?.contains("at=1&") == true { return .json(#"{"items":[1,2],"total":9}"#) }
+            do { try await gate.wait() } catch {
+                cancelled.open()
+                throw error
+            }
+            return .status(500)
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+        for try await page in agent.pages(of: GetNumbers(page: .number(size: 2)), prefetching: true) {
+            #expect(page.number == 1)
+            try await gate.reached()
+            break
+        }
+        try await cancelled.wait()
+    }
+
+    @Test("a page that names itself as the next one is an error, and no list without an end")
+    func repeated() async throws {
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.json(#"{"items":[1],"next":"same"}"#)))
+        let error = await #expect(throws: PagingError.self) {
+            for try await _ in agent.pages(of: GetNumbers(page: .cursor())) {}
+        }
+        #expect(error?.code == .repeatedPage && error?.page == 2 && error?.errorCode == 1)
+        let looping = NetworkAgent(
+            baseURL: "https://api.example.com",
+            transport: .stub(.json(#"{"items":[1]}"#).header("Link", "<?size=10>; rel=next")))
+        await #expect(throws: PagingError.self) {
+            for try await _ in looping.pages(of: GetNumbers(page: .link())) {}
+        }
+    }
+
+    @Test("an empty page ends a list whose total promises more, and one beyond the total changes nothing")
+    func wrongTotals() async throws {
+        let stub = StubTransport()
+        stub.on("/numbers", answer: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .offset(size: 2))) { items.append(item) }
+        #expect(items == [1, 2] && stub.received.count == 2)
+        let small = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.json(#"{"items":[1,2,3],"total":1}"#)))
+        var pages = 0
+        for try await _ in small.pages(of: GetNumbers(page: .number(size: 3))) { pages += 1 }
+        #expect(pages == 1)
+    }
+
+    @Test("a next link to another origin goes without the agent's credentials")
+    func foreignLink() async throws {
+        let stub = StubTransport { request in
+            let answer = StubAnswer.json(#"{"items":[1]}"#)
+            return request.url.host == "api.example.com"
+                ? answer.header("Link", "<https://evil.example/steal>; rel=next") : answer
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        agent.configure { $0.authorization = .bearer("canary") }
+        for try await _ in agent.pages(of: GetNumbers(page: .link())) {}
+        #expect(stub.received.map { $0.headers.contains(.authorization) } == [true, false])
+        #expect(stub.received.last?.url.host == "evil.example")
+    }
+
+    @Test("requests without a type of their own are a list as well")
+    func calls() async throws {
+        let stub = StubTransport { request in
+            .json(request.url.query?.contains("page=1") == true ? "[1,2]" : "[3]")
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let list = PageList(.number(size: 2)) { page in Call<[Int]>(.get, "n", query: page.query("page")) }
+        var items: [Int] = []
+        for try await item in agent.items(of: list) { items.append(item) }
+        #expect(items == [1, 2, 3])
+    }
+}
