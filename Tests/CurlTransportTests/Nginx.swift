@@ -29,12 +29,22 @@ final class Nginx: Sendable {
         try Data(repeating: 120, count: 48 << 20).write(to: URL(filePath: folder + "/html/48m"))
         try Data(String(repeating: "a line of text\n", count: 5000).utf8).write(
             to: URL(filePath: folder + "/html/text.txt"))
-        var ports: [String: UInt16] = [:]
-        var blocks = ""
-        for server in servers {
-            let port = try Self.freePort()
-            ports[server.name] = port
-            blocks += "server { root html; listen 127.0.0.1:\(port)\(server.block) }\n"
+        var started: (keeper: pid_t, lifeline: Int32, ports: [String: UInt16])?
+        // A port that is free now may be taken a moment later.
+        for _ in 0..<5 where started == nil {
+            let ports = try Self.freePorts(for: servers.map(\.name))
+            let (keeper, lifeline) = try Self.start(servers, ports, in: folder)
+            if Self.isListening(in: folder) { started = (keeper, lifeline, ports) } else { Self.end(keeper, lifeline) }
+        }
+        guard let started else { throw Fault.notStarted }
+        (keeper, lifeline, ports) = started
+    }
+
+    private static func start(
+        _ servers: [(name: String, block: String)], _ ports: [String: UInt16], in folder: String
+    ) throws -> (pid_t, Int32) {
+        let blocks = servers.map { server in
+            "server { root html; listen 127.0.0.1:\(ports[server.name] ?? 0)\(server.block) }"
         }
         let configuration = """
             daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log error.log;
@@ -43,20 +53,24 @@ final class Nginx: Sendable {
               access_log off; default_type text/plain; gzip on; gzip_types text/plain; client_body_temp_path body;
               proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
               ssl_certificate good.pem; ssl_certificate_key good.key; add_header X-Connection $connection;
-              \(blocks)
+              \(blocks.joined(separator: "\n  "))
             }
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
+        for name in ["nginx.pid", "error.log"] { unlink("\(folder)/\(name)") }
         var ends: [Int32] = [0, 0]
         try Self.makePipe(&ends)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
-        lifeline = ends[1]
         let script =
             "/usr/sbin/nginx -p \(folder) -c nginx.conf -e error.log </dev/null >/dev/null 2>&1 & read x; kill -9 $!"
-        keeper = try Self.spawn("/bin/sh", ["-c", script], input: ends[0])
-        self.ports = ports
-        for port in ports.values { try Self.waitForListener(port) }
+        return (try Self.spawn("/bin/sh", ["-c", script], input: ends[0]), ends[1])
+    }
+
+    private static func end(_ keeper: pid_t, _ lifeline: Int32) {
+        close(lifeline)
+        var status: Int32 = 0
+        waitpid(keeper, &status, 0)
     }
 
     private static func makePipe(_ ends: inout [Int32]) throws {
@@ -64,9 +78,7 @@ final class Nginx: Sendable {
     }
 
     deinit {
-        close(lifeline)
-        var status: Int32 = 0
-        waitpid(keeper, &status, 0)
+        Self.end(keeper, lifeline)
         _ = try? Self.run("/bin/rm", ["-rf", folder])
     }
 
@@ -102,24 +114,21 @@ final class Nginx: Sendable {
         try run("/bin/sh", ["-c", "{ \(script)\n} 2> \(folder)/openssl.log"])
     }
 
-    private static func freePort() throws -> UInt16 { try RawServer { _ in }.port }
+    private static func freePorts(for names: [String]) throws -> [String: UInt16] {
+        let servers = try names.map { _ in try RawServer { _ in } }
+        return Dictionary(uniqueKeysWithValues: zip(names, servers.map(\.port)))
+    }
 
-    private static func waitForListener(_ port: UInt16) throws {
-        for _ in 0..<3000 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            address.sin_port = port.bigEndian
-            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isOpen = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
-            }
-            if isOpen { return }
+    /// Waits until it listens on all of its ports, when it writes its number down, or reports that one is taken. To connect
+    /// would not do, since another program may have taken a port meanwhile.
+    private static func isListening(in folder: String) -> Bool {
+        for _ in 0..<30_000 {
+            if let pid = try? Data(contentsOf: URL(filePath: folder + "/nginx.pid")), !pid.isEmpty { return true }
+            let log = (try? Data(contentsOf: URL(filePath: folder + "/error.log"))) ?? Data()
+            if String(decoding: log, as: UTF8.self).contains("still could not bind") { return false }
             usleep(10_000)
         }
-        throw Fault.notStarted
+        return false
     }
 
     enum Fault: Error { case notStarted, failed(Int32) }

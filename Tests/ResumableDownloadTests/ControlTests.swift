@@ -252,7 +252,7 @@ import Testing
     func cache(isFirst: Bool) async throws {
         struct Plain: Request { var path: String { "film.mp4" } }
         let store = MemoryStore()
-        let cache = ResponseCache(store, policy: .timed(.seconds(60)))
+        let cache = ResponseCache(store, policy: .timed(.seconds(1_000_000)))
         let agent = NetworkAgent(
             baseURL: origin.server.url, transport: .system,
             filters: isFirst ? [cache, .downloads] : [.downloads, cache])

@@ -30,8 +30,9 @@ package final class Nginx: Sendable {
         // A port that is free now may be taken a moment later.
         for _ in 0..<5 where started == nil {
             let ports = try Self.freePorts(for: servers.map(\.name))
+            try? FileManager.default.removeItem(at: directory.file("nginx.pid"))
             let process = try Self.start(servers, ports, in: directory)
-            if try await Self.isListening(process, ports) { started = (process, ports) }
+            if try await Self.isListening(process, in: directory) { started = (process, ports) }
         }
         guard let started else { throw Program.Failure(what: "nginx did not start in \(directory.url.path)") }
         (process, ports) = started
@@ -124,30 +125,11 @@ extension Nginx {
             ["-p", folder.url.path, "-c", folder.path("nginx.conf"), "-e", folder.path("error.log")], isKept: true)
     }
 
-    /// Connects until it listens or has ended; nginx does not notify of it.
-    private static func isListening(_ process: RunningProgram, _ ports: [String: Int]) async throws -> Bool {
-        for port in ports.values {
-            try await eventually { process.hasEnded || Self.canConnect(to: port) }
-        }
+    /// Waits until it has the ports or has ended: it writes its number down once it listens on all of them. To connect would
+    /// not do, since another program may have taken a port meanwhile.
+    private static func isListening(_ process: RunningProgram, in folder: Folder) async throws -> Bool {
+        try await eventually { process.hasEnded || (try? folder.data("nginx.pid"))?.isEmpty == false }
         return !process.hasEnded
-    }
-
-    private static func canConnect(to port: Int) -> Bool {
-        #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        #endif
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
     }
 }
 #endif
