@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandRetry
+import ErrandTestSupport
 import ErrandTesting
 import Testing
 
-@Suite("The budget of retries") struct BudgetTests {
+@Suite("The budget of retries", .timeLimit(.minutes(10)), .leakChecked) struct BudgetTests {
     private func standard(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
         var policy = RetryPolicy(backoff: .none)
         change(&policy)
@@ -48,6 +49,29 @@ import Testing
         let again = Wire { number, request, _ in response(request, number < 3 ? 503 : 200) }
         let agent2 = NetworkAgent(again, [.retry(standard())], time)
         #expect(try await agent2.send(Get()).value == "ok")
+    }
+
+    @Test("a server that fails after many good calls is not stormed for as many")
+    func saved() async {
+        let (good, bad) = (3_000, 500)
+        let wire = Wire { number, request, _ in response(request, number <= good ? 200 : 503) }
+        let agent = NetworkAgent(wire, [.retry(standard())])
+        for _ in 0..<(good + bad) { _ = try? await agent.send(Get()) }
+        #expect(wire.sent <= good + bad + bad / 10 + 101)
+    }
+
+    @Test("hits of a cache are no calls to the host, so they allow no retries")
+    func hits() async {
+        let wire = Wire { _, request, _ in response(request, 503) }
+        let store = ClosureFilter { exchange, next in
+            guard exchange.http.url.path() == "/hit" else { return try await next(exchange) }
+            return HTTPResponse(
+                url: exchange.http.url, status: 200, source: .stored(age: .zero, reason: "a test"))
+        }
+        let agent = NetworkAgent(wire, [.retry(standard()), store])
+        for _ in 0..<1_000 { _ = try? await agent.send(Get("hit")) }
+        for _ in 0..<100 { _ = try? await agent.send(Get()) }
+        #expect(wire.sent <= 110)
     }
 
     @Test("one call may make all of its attempts, however many those are")

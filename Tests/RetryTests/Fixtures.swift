@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandRetry
+import ErrandTestSupport
 import ErrandTesting
 import Synchronization
 import Testing
@@ -25,14 +26,6 @@ struct Get: Request {
         self.path = path
         change(&self)
     }
-}
-
-/// Values that tests write from several tasks.
-final class Log<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-    func add(_ element: Element) { elements.withLock { $0.append(element) } }
-    var all: [Element] { elements.withLock { $0 } }
-    var count: Int { all.count }
 }
 
 /// The messages of notes, in order.
@@ -115,26 +108,4 @@ final class Wire: Transport {
 
 func response(_ request: HTTPRequest, _ status: Int = 200, _ headers: HTTPHeaders = [:]) -> HTTPResponse {
     HTTPResponse(url: request.url, status: status, headers: headers, body: HTTPBody(Data("ok".utf8)))
-}
-
-/// SplitMix64.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
-/// Returns once a condition holds that other tasks bring about.
-func eventually(_ condition: () -> Bool) async throws {
-    for _ in 0..<120_000 {
-        if condition() { return }
-        try await Task.sleep(for: .milliseconds(1))
-    }
-    Issue.record("it did not happen")
 }

@@ -2,11 +2,12 @@ import Errand
 import ErrandEssentials
 import ErrandResumableDownload
 import ErrandRetry
+import ErrandTestSupport
 import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Hedging") struct HedgeTests {
+@Suite("Hedging", .timeLimit(.minutes(10)), .leakChecked) struct HedgeTests {
     /// Sends one call after the other, and moves the clock to what happens next.
     private final class Lane: Sendable {
         let time = ManualTimeSource()
@@ -53,7 +54,7 @@ import Testing
     @Test("with 1 % of responses stalled, p99 is at most twice the median for at most 5 % more requests")
     func tail() async throws {
         let lane = Lane { number in
-            var dice = Dice(state: UInt64(number))
+            var dice = SeededGenerator(seed: UInt64(number))
             return number % 100 == 0 ? .seconds(30) : .microseconds(2 * Int.random(in: 5_000...7_000, using: &dice))
         }
         var durations: [Duration] = []

@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandRetry
+import ErrandTestSupport
 import ErrandTesting
 import Testing
 
-@Suite("A host that asks for rest") struct HostPauseTests {
+@Suite("A host that asks for rest", .timeLimit(.minutes(10)), .leakChecked) struct HostPauseTests {
     /// `Retry-After` of the first response, a success from then on.
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
@@ -132,6 +133,26 @@ import Testing
         for index in [1, 2, 3, 5, 6, 7, 8] { #expect(await outcome(waiting[index]) == "ok") }
         #expect(await outcome(first) == "ok")
         #expect(wire.sent == 9 && time.sleeperCount == 0)
+    }
+
+    @Test("a Retry-After that comes with a broken body is kept too; one of a 404 is the request's own affair")
+    func otherPlaces() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { number, request, _ in
+            if number == 1 { return response(request, 404, ["Retry-After": "5"]) }
+            if number > 2 { return response(request) }
+            throw ErrandError(
+                .truncated, "", response: HTTPResponse(url: request.url, status: 503, headers: ["Retry-After": "5"]))
+        }
+        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        _ = try? await agent.send(Get())
+        _ = try? await agent.send(Get())
+        #expect(wire.sent == 2)
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        #expect(wire.sent == 2 && time.nextWake == time.now.advanced(by: .seconds(5)))
+        time.advance(by: .seconds(5))
+        #expect(await outcome(task) == "ok")
     }
 
     @Test("a redirect to a host that rests waits as well")

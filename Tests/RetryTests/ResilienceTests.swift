@@ -4,12 +4,13 @@ import ErrandEssentials
 import ErrandResumableDownload
 import ErrandRetry
 import ErrandSystemTransport
+import ErrandTestSupport
 import ErrandTesting
 import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("Standard resilience") struct ResilienceTests {
+@Suite("Standard resilience", .timeLimit(.minutes(10)), .leakChecked) struct ResilienceTests {
     private struct Cancelled: Error {}
 
     @Test("one line installs retry, gate, breaker and attempt timeout, in the order that works")
@@ -131,7 +132,7 @@ import Testing
         for seed in UInt64(0)..<10 {
             let (time, recording) = (ManualTimeSource(), RecordingAccessory(limit: 1_000_000))
             let wire = Wire { number, request, options in
-                var dice = Dice(state: seed &* 7_919 &+ UInt64(number))
+                var dice = SeededGenerator(seed: seed &* 7_919 &+ UInt64(number))
                 let wait = Duration.milliseconds(Int.random(in: 0...30, using: &dice))
                 try await options.time.sleep(until: options.time.now.advanced(by: wait))
                 return response(request)
@@ -148,7 +149,7 @@ import Testing
                 .hedge, faults,
             ]
             let agent = NetworkAgent(wire, filters, time, recording)
-            var dice = Dice(state: seed)
+            var dice = SeededGenerator(seed: seed)
             let handles = (0..<500).map { number in
                 agent.start(Get("\(number)") { $0.deadline = number % 3 == 0 ? .seconds(5) : nil })
             }
@@ -176,7 +177,7 @@ import Testing
     }
 }
 
-@Suite("Fault injection") struct FaultTests {
+@Suite("Fault injection", .timeLimit(.minutes(10)), .leakChecked) struct FaultTests {
     private func run(_ seed: UInt64, _ calls: Int = 200) async -> [String] {
         let faults = FaultInjection(seed: seed, failing: 0.25, with: [.status(503), .error(.connectionLost)])
         let agent = NetworkAgent(.stub(.text("ok")), [faults])

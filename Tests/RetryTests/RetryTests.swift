@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandRetry
+import ErrandTestSupport
 import ErrandTesting
 import Testing
 
-@Suite("Retry") struct RetryTests {
+@Suite("Retry", .timeLimit(.minutes(10)), .leakChecked) struct RetryTests {
     @Test(
         "a call is repeated until it succeeds, its waits doubling, and accessories see every attempt (row 7 of section 5)"
     )

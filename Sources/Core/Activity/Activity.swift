@@ -28,6 +28,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let events: EventQueue<ActivityEvent>?
     private let state = Mutex(State())
     private let over = Atomic(false)
+    private let finalFailureCount = Atomic(0)
     private static let count = Atomic<UInt64>(0)
 
     private struct State {
@@ -38,7 +39,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var isAccepted = false
         var progress = TransferProgress()
         var attempts = 0
-        var finalFailures = 0
         var lastSent: HTTPRequest?
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
@@ -146,8 +146,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    var finalFailures: Int { state.withLock { $0.finalFailures } }
-    func declareFailureFinal() { state.withLock { $0.finalFailures += 1 } }
+    var finalFailures: Int { finalFailureCount.load(ordering: .acquiring) }
+    func declareFailureFinal() { finalFailureCount.add(1, ordering: .acquiringAndReleasing) }
 
     /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }

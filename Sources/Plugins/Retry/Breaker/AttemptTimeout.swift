@@ -30,10 +30,10 @@ public struct AttemptTimeout: Filter {
 
     /// Sends, and cancels what is not there in time.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let attempt = SentTask(exchange, next)
+        if attempt.isFinished { return try await attempt.value }
         let time = exchange.time
         let end = time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000)))
-        let attempt = EagerTask { try await next(exchange) }
-        if attempt.isFinished { return try await attempt.value }
         let isLate = LateMark()
         let timer = Task {
             guard (try? await time.sleep(until: end)) != nil else { return }

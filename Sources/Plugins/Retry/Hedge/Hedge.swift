@@ -47,7 +47,7 @@ public struct Hedge: Filter {
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }
             return response
         }
-        let first = EagerTask { try await next(exchange) }
+        let first = SentTask(exchange, next)
         if first.isFinished {
             let response = try await first.value
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }
@@ -73,7 +73,7 @@ public struct Hedge: Filter {
             }
             let second = race.start {
                 exchange.note("hedge", "a second request, since there is no response after \(elapsed)")
-                return EagerTask { try await next(exchange) }
+                return SentTask(exchange, next)
             }
             guard let second else { return history.refund() }
             let outcome = await second.result

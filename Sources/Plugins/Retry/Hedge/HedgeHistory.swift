@@ -4,7 +4,8 @@ import Synchronization
 /// How long the last requests to one host took, and how many second ones it may get.
 final class HedgeHistory: Sendable {
     private struct State {
-        var durations: [Duration] = []
+        /// In nanoseconds.
+        var durations: [Int64] = []
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
@@ -43,21 +44,23 @@ final class HedgeHistory: Sendable {
 
     /// Takes in how long the first request of a call took, or how long it had taken when it lost.
     func add(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = max(0, min(seconds, 1 << 32)) * 1_000_000_000 + attoseconds / 1_000_000_000
         state.withLock { state in
             if state.durations.count < Self.capacity {
-                state.durations.append(duration)
+                state.durations.append(nanoseconds)
             } else {
-                state.durations[state.next] = duration
+                state.durations[state.next] = nanoseconds
                 state.next = (state.next + 1) % Self.capacity
             }
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            state.untilSorted = state.durations.count / 8
+            state.untilSorted = state.durations.count / 4
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
             let index = Int((Double(state.durations.count) * part).rounded(.up)) - 1
             let threshold = state.durations.sorted()[max(0, min(index, state.durations.count - 1))]
-            state.threshold = max(threshold, policy.minimumDelay)
+            state.threshold = max(.nanoseconds(threshold), policy.minimumDelay)
         }
     }
 }

@@ -6,7 +6,7 @@ final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
-        var tasks: [EagerTask<HTTPResponse>]
+        var tasks: [SentTask]
         var running = 1
         /// The first of the two has failed, while the other one is on its way.
         var failure: Outcome?
@@ -16,12 +16,12 @@ final class HedgeRace: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ first: EagerTask<HTTPResponse>) { state = Mutex(State(tasks: [first])) }
+    init(_ first: SentTask) { state = Mutex(State(tasks: [first])) }
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
     /// Sends the second request; nil if the race is over, or if nothing runs beside it.
-    func start(_ send: () -> EagerTask<HTTPResponse>) -> EagerTask<HTTPResponse>? {
+    func start(_ send: () -> SentTask) -> SentTask? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
             return state.result == nil

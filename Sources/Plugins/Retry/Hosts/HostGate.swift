@@ -11,8 +11,8 @@ import Synchronization
 ///
 /// It stands before the transport: each attempt and each redirect passes it, a response from a cache does not. Requests wait in
 /// the order of their coming; one that would wait beyond its deadline throws ``ResilienceError`` at once. A `Retry-After`
-/// of a failed request (RFC 9110, section 10.2.3) makes every request to the host wait, a `RateLimit` field with nothing left as
-/// well. A host is a name with a port.
+/// with the status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3) makes every request to the host wait, a `RateLimit` field
+/// with nothing left as well. A host is a name with a port.
 public struct HostGate: Filter {
     /// For each host.
     public let limits: HostLimits
@@ -59,6 +59,8 @@ public struct HostGate: Filter {
             }
             return response
         } catch {
+            // A response whose body broke off asks for a rest all the same.
+            if let response = (error as? ErrandError)?.response { line.learn(from: response, exchange.time) }
             line.leave()
             throw error
         }

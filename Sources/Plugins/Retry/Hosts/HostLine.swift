@@ -57,8 +57,10 @@ final class HostLine: Sendable {
 
     /// Takes in what a response says of the host's limits; before ``leave()``.
     func learn(from response: HTTPResponse, _ time: any TimeSource) {
+        // Of other statuses the field concerns the request alone, as of 413 or a redirect.
+        let concernsHost = response.status == 403 || response.status == 429 || (500...599).contains(response.status)
         let asked =
-            response.status >= 400
+            concernsHost
             ? RetryAfterField.wait(in: response.headers, at: time.date, limit: limits.maximumPause) : nil
         let limit = RateLimitField(response.headers)
         if asked == nil && limit == nil { return }

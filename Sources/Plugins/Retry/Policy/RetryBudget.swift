@@ -2,7 +2,8 @@
 ///
 /// Of all calls to a host at most `share` are followed by a retry. The first `reserve` retries need no calls to stand for
 /// them, so that an app that has just started can retry; they count against the share of what follows. A server that fails
-/// every call gets at most 1 + `share` times the calls of the app, once that is more than the reserve.
+/// every call gets at most 1 + `share` times the calls of the app, once that is more than the reserve. At most 100 retries
+/// that were not needed are kept for later.
 public struct RetryBudget: Sendable, Hashable {
     /// Retries for each call, 0.1 by default.
     public var share: Double

@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// Counts calls and retries of one host against a budget.
+/// Counts calls and retries of one host against a budget. A call counts when its first attempt has an end.
 final class RetryLedger: Sendable {
     private struct State {
         var begin: ContinuousClock.Instant?
@@ -12,23 +12,35 @@ final class RetryLedger: Sendable {
 
     private let state = Mutex(State())
 
-    func countCall(_ budget: RetryBudget, at now: ContinuousClock.Instant) {
+    /// A call ended well; `isFirst` if its first attempt did.
+    func succeeded(_ budget: RetryBudget, isFirst: Bool) {
         state.withLock { state in
-            guard let begin = state.begin else {
-                state.begin = now
-                state.calls = 1
-                return
-            }
-            if state.hasSucceeded, begin.duration(to: now) >= budget.period { state = State(begin: now) }
-            state.calls += 1
+            if isFirst { count(&state, budget) }
+            state.hasSucceeded = true
         }
     }
 
-    func succeeded() { state.withLock { $0.hasSucceeded = true } }
+    /// The first attempt of a call failed. Counts begin anew once they are old, if the host has responded well since.
+    func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) {
+        state.withLock { state in
+            let begin = state.begin ?? now
+            let isOver = state.hasSucceeded && begin.duration(to: now) >= budget.period
+            if isOver { state = State() }
+            state.begin = isOver ? now : begin
+            count(&state, budget)
+        }
+    }
+
+    /// What is not used up does not grow for ever, or a server that fails after a good week would be stormed.
+    private func count(_ state: inout State, _ budget: RetryBudget) {
+        if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
+    }
+
+    private static func share(of budget: RetryBudget) -> Double { budget.share > 0 ? min(budget.share, 1e6) : 0 }
 
     /// Takes one retry, if the budget has one left.
     func spend(_ budget: RetryBudget, maximumAttempts: Int) -> Bool {
-        let share = budget.share > 0 ? min(budget.share, 1e6) : 0
+        let share = Self.share(of: budget)
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
         return state.withLock { state in
             // A little more than the product, which is not exact: a tenth of 70 calls is 7.

@@ -27,7 +27,6 @@ struct RetryFilter: Filter {
         guard let policy = policy(for: &exchange), policy.maximumAttempts > 1 else { return try await next(exchange) }
         if policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
         let ledger = ledgers.value(for: exchange.http.url)
-        if let budget = policy.budget { ledger.countCall(budget, at: exchange.time.now) }
         var number = 1
         while true {
             let finalFailures = exchange.finalFailures
@@ -36,7 +35,10 @@ struct RetryFilter: Filter {
             do {
                 let response = try await next(exchange)
                 guard let found = await RetryFailure(response, exchange, policy) else {
-                    ledger.succeeded()
+                    // What a cache responds to is no call to the host.
+                    if let budget = policy.budget, !response.source.isStored {
+                        ledger.succeeded(budget, isFirst: number == 1)
+                    }
                     return response
                 }
                 (result, failure) = (.success(response), found)
@@ -44,6 +46,7 @@ struct RetryFilter: Filter {
                 guard let found = RetryFailure(error, policy) else { throw error }
                 (result, failure) = (.failure(error), found)
             }
+            if number == 1, let budget = policy.budget { ledger.failed(budget, at: exchange.time.now) }
             // An inner filter that repeats has done what can be done.
             if exchange.finalFailures != finalFailures { return try result.get() }
             guard Self.isSafe(exchange.http, failure, policy) else { return try result.get() }

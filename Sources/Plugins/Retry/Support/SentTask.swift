@@ -1,27 +1,28 @@
+import Errand
 import Synchronization
 
-/// A task that begins on its caller's thread where the system allows that: what does not wait then needs no other thread,
-/// and no timer.
-struct EagerTask<Success: Sendable>: Sendable {
+/// A request on its way in a task of its own, which begins on its caller's thread where the system allows that: what does
+/// not wait then needs no other thread, and no timer.
+struct SentTask: Sendable {
     private final class Mark: Sendable {
         let isSet = Atomic(false)
     }
 
-    private let task: Task<Success, any Error>
+    private let task: Task<HTTPResponse, any Error>
     private let mark: Mark
 
-    init(_ body: @escaping @Sendable () async throws -> Success) {
+    init(_ exchange: Exchange, _ next: Next) {
         let mark = Mark()
         self.mark = mark
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             task = Task.immediate { @concurrent in
                 defer { mark.isSet.store(true, ordering: .releasing) }
-                return try await body()
+                return try await next(exchange)
             }
         } else {
             task = Task { @concurrent in
                 defer { mark.isSet.store(true, ordering: .releasing) }
-                return try await body()
+                return try await next(exchange)
             }
         }
     }
@@ -29,15 +30,16 @@ struct EagerTask<Success: Sendable>: Sendable {
     /// Whether it has an end already.
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// What it returns or throws, whatever cancels the task that waits.
-    var value: Success { get async throws { try await task.value } }
+    /// Its end, whatever cancels the task that waits.
+    var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    var result: Result<Success, any Error> { get async { await task.result } }
+    /// The response, whatever cancels the task that waits. Throws what the request throws.
+    var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
 
-    /// What it returns or throws; cancelled with the task that waits.
-    func joined() async throws -> Success {
+    /// The response; the request is cancelled with the task that waits.
+    func joined() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
