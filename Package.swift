@@ -174,8 +174,8 @@ let suites: [Target] = [
     suite(
         "StreamingTests",
         needs: [
-            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming", "ErrandSystemTransport",
-            "ErrandURLSessionTransport",
+            "ErrandBatch", "ErrandCache", "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandURLSessionTransport",
         ]),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(

@@ -16,6 +16,7 @@ struct Bench {
         ("log", LogBench.run),
         ("urlfilters", URLFiltersBench.run),
         ("retry", RetryBench.run),
+        ("streaming", StreamingBench.run),
     ]
 
     static func main() async throws { try await runAll() }

@@ -14,7 +14,7 @@ extension Agent {
         _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()
     ) -> ElementStream<String> where R.Output == HTTPBody {
         ElementStream(.request { StreamSession(request, on: self, options, unit: "lines") }) { _ in
-            ParserReader(LineParser(limit: limit))
+            LineReader(limit: limit)
         }
     }
 
@@ -28,7 +28,7 @@ extension Agent {
         _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
         options: CallOptions = CallOptions()
     ) -> ElementStream<Value> where R.Output == HTTPBody {
-        values(request, options) { ParserReader(JSONLineParser(limit: limit, $0)) }
+        values(request, options) { JSONLineSplitter(limit: limit) }
     }
 
     /// The values of a response that is a JSON text sequence; see ``Errand/HTTPBody/jsonSequence(of:decoder:upTo:)``.
@@ -40,7 +40,7 @@ extension Agent {
         _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
         options: CallOptions = CallOptions()
     ) -> ElementStream<Value> where R.Output == HTTPBody {
-        values(request, options) { ParserReader(JSONSequenceParser(limit: limit, $0)) }
+        values(request, options) { JSONSequenceSplitter(limit: limit) }
     }
 
     /// The elements of a response that is one JSON array, each as soon as it is complete; see
@@ -53,15 +53,15 @@ extension Agent {
         _ request: R, of type: Value.Type = Value.self, upTo limit: Int = ElementLimit.standard,
         options: CallOptions = CallOptions()
     ) -> ElementStream<Value> where R.Output == HTTPBody {
-        values(request, options) { ParserReader(JSONArrayParser(limit: limit, $0)) }
+        values(request, options) { JSONArraySplitter(limit: limit) }
     }
 
     private func values<R: Request, Value: Decodable & Sendable>(
         _ request: R, _ options: CallOptions,
-        reader: @escaping @Sendable (ElementDecoding<Value>) -> ElementReader<Value>
+        splitter: @escaping @Sendable () -> ElementSplitter
     ) -> ElementStream<Value> where R.Output == HTTPBody {
         ElementStream(.request { StreamSession(request, on: self, options, unit: "values") }) { response in
-            reader(response.map { ElementDecoding($0) } ?? ElementDecoding(JSONDecoder()))
+            (response.map { ElementDecoding($0) } ?? ElementDecoding(JSONDecoder())).reader(splitter())
         }
     }
 }

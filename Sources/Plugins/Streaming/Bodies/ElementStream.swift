@@ -37,7 +37,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let origin: Origin
         private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
-        private var reader: ElementReader<Element>?
+        @usableFromInline var reader: ElementReader<Element>?
         private var body: HTTPBody.Iterator?
         private var hold: BodyHold?
         private var session: StreamSession?
@@ -50,22 +50,33 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The next element; nil at the end.
+        @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
+            // Most elements are in the chunk that is there already.
+            do {
+                if let element = try reader?.next() { return element }
+            } catch { throw ended(by: error) }
+            return try await nextOfMore(isolation: actor)
+        }
+
+        @usableFromInline
+        mutating func nextOfMore(isolation actor: isolated (any Actor)?) async throws -> Element? {
             do {
                 while !isOver {
-                    if let element = try reader?.next() {
-                        session?.countElement()
-                        return element
-                    }
                     try await read(isolation: actor)
+                    if let element = try reader?.next() { return element }
                 }
                 return nil
-            } catch {
-                if (error as? StreamingError)?.code == .decoding { throw error }
-                let explained = session?.explained(error) ?? error
-                end(explained)
-                throw explained
-            }
+            } catch { throw ended(by: error) }
+        }
+
+        /// The error to throw; everything but an element that cannot be decoded is the end.
+        @usableFromInline
+        mutating func ended(by error: any Error) -> any Error {
+            if (error as? StreamingError)?.code == .decoding { return error }
+            let explained = session?.explained(error) ?? error
+            end(explained)
+            return explained
         }
 
         /// Takes one chunk; ends behind the last one, when the reader has nothing left.
@@ -92,6 +103,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
                 self.session = session
                 let response = try await session.connect()
                 reader = makeReader(response)
+                reader?.session = session
                 body = response.body.makeAsyncIterator()
             }
         }

@@ -18,7 +18,7 @@ extension HTTPBody {
     /// - Parameter limit: the most bytes of one line, 16 MiB by default; a longer one throws
     ///   ``StreamingError/Code/elementTooLong``.
     public func lines(upTo limit: Int = ElementLimit.standard) -> ElementStream<String> {
-        ElementStream(.body(self)) { _ in ParserReader(LineParser(limit: limit)) }
+        ElementStream(.body(self)) { _ in LineReader(limit: limit) }
     }
 
     /// JSON values, one on each line (NDJSON, JSON Lines), decoded as they come. Blank lines are skipped.
@@ -36,7 +36,7 @@ extension HTTPBody {
         upTo limit: Int = ElementLimit.standard
     ) -> ElementStream<Value> {
         let decoding = ElementDecoding<Value>(decoder)
-        return ElementStream(.body(self)) { _ in ParserReader(JSONLineParser(limit: limit, decoding)) }
+        return ElementStream(.body(self)) { _ in decoding.reader(JSONLineSplitter(limit: limit)) }
     }
 
     /// The values of a JSON text sequence (RFC 7464, `application/json-seq`), decoded as they come.
@@ -54,7 +54,7 @@ extension HTTPBody {
         upTo limit: Int = ElementLimit.standard
     ) -> ElementStream<Value> {
         let decoding = ElementDecoding<Value>(decoder)
-        return ElementStream(.body(self)) { _ in ParserReader(JSONSequenceParser(limit: limit, decoding)) }
+        return ElementStream(.body(self)) { _ in decoding.reader(JSONSequenceSplitter(limit: limit)) }
     }
 
     /// The elements of one JSON array, each decoded as soon as it is complete: an array of any length in little memory.
@@ -72,7 +72,7 @@ extension HTTPBody {
         upTo limit: Int = ElementLimit.standard
     ) -> ElementStream<Value> {
         let decoding = ElementDecoding<Value>(decoder)
-        return ElementStream(.body(self)) { _ in ParserReader(JSONArrayParser(limit: limit, decoding)) }
+        return ElementStream(.body(self)) { _ in decoding.reader(JSONArraySplitter(limit: limit)) }
     }
 
     /// The events of an event stream (HTML standard, section 9.2), for a body that is there already; it is not sent again.
@@ -84,6 +84,6 @@ extension HTTPBody {
     ///
     /// - Parameter limit: the most bytes of one event's data, and of one line, 16 MiB by default.
     public func events(upTo limit: Int = ElementLimit.standard) -> ElementStream<ServerSentEvent> {
-        ElementStream(.body(self)) { _ in ParserReader(EventParser(limit: limit)) }
+        ElementStream(.body(self)) { _ in EventBodyReader(limit: limit) }
     }
 }

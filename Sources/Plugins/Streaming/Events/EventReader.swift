@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 
 /// Reads an event stream, connection after connection.
-final class EventReader {
+@usableFromInline final class EventReader {
     private let options: EventOptions
     private let status: EventStreamStatus
     private let begin: @Sendable () -> StreamSession
@@ -28,6 +28,18 @@ final class EventReader {
 
     deinit { if session != nil { finish(nil) } }
 
+    /// The next event, if it is there already.
+    @usableFromInline
+    func ready() throws -> ServerSentEvent? {
+        do {
+            guard let event = try parser.next() else { return nil }
+            session?.countElement()
+            return event
+        } catch { throw ended(by: error) }
+    }
+
+    /// The next event, from as many connections as it takes.
+    @usableFromInline
     func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         if isOver { return nil }
         do {
@@ -59,11 +71,13 @@ final class EventReader {
                     return nil
                 }
             }
-        } catch {
-            let explained = session?.explained(error) ?? error
-            finish(explained)
-            throw explained
-        }
+        } catch { throw ended(by: error) }
+    }
+
+    private func ended(by error: any Error) -> any Error {
+        let explained = session?.explained(error) ?? error
+        finish(explained)
+        return explained
     }
 
     private func finish(_ error: (any Error)?) {

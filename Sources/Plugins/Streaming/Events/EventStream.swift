@@ -54,13 +54,15 @@ public final class EventStream: AsyncSequence, Sendable {
 
     /// Pulls the events, on the caller's own actor.
     public struct Iterator: AsyncIteratorProtocol {
-        private let reader: EventReader
+        @usableFromInline let reader: EventReader
 
         fileprivate init(_ reader: EventReader) { self.reader = reader }
 
         /// The next event; nil at the end of the stream.
-        public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent? {
-            try await reader.next(isolation: actor)
+        @inlinable
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent? {
+            if let event = try reader.ready() { return event }
+            return try await reader.next(isolation: actor)
         }
     }
 }

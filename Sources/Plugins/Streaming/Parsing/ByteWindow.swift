@@ -11,7 +11,7 @@ import Darwin
 ///
 /// Each byte is copied into the window once, and moved again only to make room, so that the cost is linear in the bytes
 /// however small the chunks are. What it holds is bounded by the longest element and the longest chunk.
-final class ByteWindow {
+struct ByteWindow: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
     private var start = 0
@@ -32,7 +32,7 @@ final class ByteWindow {
         UnsafeRawBufferPointer(start: memory.map { $0 + start }, count: count)
     }
 
-    func append(_ chunk: Data) {
+    mutating func append(_ chunk: Data) {
         if chunk.isEmpty { return }
         reserve(chunk.count)
         chunk.withUnsafeBytes { source in
@@ -43,12 +43,12 @@ final class ByteWindow {
     }
 
     /// Removes bytes at the beginning.
-    func consume(_ size: Int) {
+    mutating func consume(_ size: Int) {
         start += size
         offset += Int64(size)
     }
 
-    private func reserve(_ size: Int) {
+    private mutating func reserve(_ size: Int) {
         if start == end {
             (start, end) = (0, 0)
             if capacity > Self.keptCapacity, size <= Self.keptCapacity {
@@ -78,4 +78,13 @@ func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: In
         let found = memchr(base + start, Int32(byte), bytes.count - start)
     else { return nil }
     return UnsafeRawPointer(found) - base
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are those of a name of the same length.
+    @inline(__always)
+    func equals(_ name: StaticString) -> Bool {
+        guard let baseAddress, count == name.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, name.utf8Start, count) == 0
+    }
 }

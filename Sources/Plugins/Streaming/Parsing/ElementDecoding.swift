@@ -23,13 +23,17 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// The value; `Data` is the bytes as they are. Throws `decoding`, with the place.
-    func value(_ bytes: UnsafeRawBufferPointer, byte: Int64, element: Int) throws -> Value {
-        let data = Data(bytes)
-        if let data = data as? Value { return data }
-        do { return try decode(data) } catch {
+    /// The value. Throws `decoding`, with the place.
+    func value(_ found: ElementSplitter.Found) throws -> Value {
+        do { return try decode(Data(found.bytes)) } catch {
             throw StreamingError(
-                .decoding, "the element is no \(Value.self)", byte: byte, element: element, underlying: error)
+                .decoding, "the element is no \(Value.self)", byte: found.byte, element: found.element,
+                underlying: error)
         }
+    }
+
+    /// A reader of elements that a splitter finds; of their bytes as they are, if that is what `Value` asks for.
+    func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
+        DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }
 }

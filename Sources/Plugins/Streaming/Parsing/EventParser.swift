@@ -3,11 +3,12 @@ import ErrandEssentials
 /// Reads an event stream as the HTML standard has it, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
 ///
 /// The names of the buffers are the standard's.
-struct EventParser: StreamParser {
+struct EventParser: ~Copyable {
     private var lines: LineScanner
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
-    private var data: [UInt8] = []
+    private var data = ""
+    private var dataCount = 0
     private var hasData = false
     private var eventType = ""
     private var lastEventIDBuffer: String
@@ -32,7 +33,7 @@ struct EventParser: StreamParser {
 
     /// What is pending is discarded: an event ends with a blank line.
     mutating func finish() {
-        data = []
+        data = ""
         (hasData, eventType, lastEventIDBuffer) = (false, "", lastEventID)
     }
 
@@ -48,7 +49,11 @@ struct EventParser: StreamParser {
     }
 
     private mutating func process(_ line: UnsafeRawBufferPointer) throws {
-        guard let colon = firstIndex(of: 0x3A, in: line, from: 0) else {
+        // A colon is near, if there is one.
+        var near = 0
+        while near < min(8, line.count), line[near] != 0x3A { near += 1 }
+        let found = near < min(8, line.count) ? near : firstIndex(of: 0x3A, in: line, from: near)
+        guard let colon = found else {
             return try process(line, UnsafeRawBufferPointer(start: nil, count: 0))
         }
         if colon == 0 {
@@ -63,13 +68,15 @@ struct EventParser: StreamParser {
 
     private mutating func process(_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         switch field.count {
-        case 2 where field.elementsEqual("id".utf8):
-            if !value.contains(0) { lastEventIDBuffer = String(decoding: value, as: UTF8.self) }
-        case 4 where field.elementsEqual("data".utf8):
+        case 2 where field.equals("id"):
+            if firstIndex(of: 0, in: value, from: 0) == nil {
+                lastEventIDBuffer = String(decoding: value, as: UTF8.self)
+            }
+        case 4 where field.equals("data"):
             try append(value)
-        case 5 where field.elementsEqual("event".utf8):
+        case 5 where field.equals("event"):
             eventType = String(decoding: value, as: UTF8.self)
-        case 5 where field.elementsEqual("retry".utf8):
+        case 5 where field.equals("retry"):
             retry(value)
         default: break
         }
@@ -77,14 +84,20 @@ struct EventParser: StreamParser {
 
     /// The standard appends an LF to each line of data and removes the last one; here it stands between them.
     private mutating func append(_ value: UnsafeRawBufferPointer) throws {
-        if data.count + value.count >= limit {
+        if hasData, dataCount + value.count > limit {
             throw StreamingError(
                 .elementTooLong, "an event is longer than the limit of \(limit) bytes", byte: lines.lineStart,
                 element: eventCount + 1)
         }
-        if hasData { data.append(0x0A) }
+        let text = String(decoding: value, as: UTF8.self)
+        if hasData {
+            data += "\n"
+            data += text
+        } else {
+            (data, dataCount) = (text, 0)
+        }
         hasData = true
-        data.append(contentsOf: value)
+        dataCount += value.count + 1
     }
 
     private mutating func retry(_ value: UnsafeRawBufferPointer) {
@@ -104,9 +117,8 @@ struct EventParser: StreamParser {
         defer { (hasData, eventType) = (false, "") }
         guard hasData else { return nil }
         let event = ServerSentEvent(
-            name: eventType.isEmpty ? "message" : eventType, data: String(decoding: data, as: UTF8.self),
-            id: lastEventID)
-        if data.capacity > 1 << 20 { data = [] } else { data.removeAll(keepingCapacity: true) }
+            name: eventType.isEmpty ? "message" : eventType, data: data, id: lastEventID)
+        data = ""
         eventCount += 1
         return event
     }

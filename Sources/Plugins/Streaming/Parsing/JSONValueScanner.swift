@@ -52,41 +52,52 @@ struct JSONValueScanner {
             guard skipString(in: bytes) else { return nil }
             isInString = false
         }
+        // In registers while it lasts.
+        var (index, level) = (position, depth)
         let count = bytes.count
-        while position < count {
-            let byte = bytes[position]
-            position += 1
-            // Brackets differ in the bit 0x20 only: [ and {, ] and }.
-            switch byte | 0x20 {
-            case UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: "}"):
-                depth -= 1
-                if depth == 0 { return position }
-            case UInt8(ascii: "\"") where byte == UInt8(ascii: "\""):
+        while index < count {
+            let byte = bytes[index]
+            index += 1
+            if byte == UInt8(ascii: "\"") {
+                position = index
                 guard skipString(in: bytes) else {
-                    isInString = true
+                    (isInString, depth) = (true, level)
                     return nil
                 }
-            default: break
+                index = position
+            } else if byte | 0x20 == UInt8(ascii: "{") {
+                // Brackets differ in the bit 0x20 only: [ and {, ] and }.
+                level += 1
+            } else if byte | 0x20 == UInt8(ascii: "}") {
+                level -= 1
+                if level == 0 {
+                    position = index
+                    return index
+                }
             }
         }
+        (position, depth) = (index, level)
         return nil
     }
 
     /// Moves behind the closing quotation mark; false if it has not come yet.
     @inline(__always)
     private mutating func skipString(in bytes: UnsafeRawBufferPointer) -> Bool {
-        if isEscaped, position < bytes.count {
-            isEscaped = false
-            position += 1
-        }
         var index = position
         let count = bytes.count
+        if isEscaped, index < count {
+            isEscaped = false
+            index += 1
+        }
         while index < count {
             // Eight bytes at once where none of them is a quotation mark or a backslash.
             while index + 8 <= count {
                 let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                if Self.contains(UInt8(ascii: "\""), word) || Self.contains(UInt8(ascii: "\\"), word) { break }
+                let special = Self.places(of: UInt8(ascii: "\""), word) | Self.places(of: UInt8(ascii: "\\"), word)
+                if special != 0 {
+                    index += special.trailingZeroBitCount >> 3
+                    break
+                }
                 index += 8
             }
             guard index < count else { break }
@@ -105,10 +116,10 @@ struct JSONValueScanner {
         return false
     }
 
-    /// Whether one of the eight bytes is a given one: zero after the exclusive or.
+    /// The high bit of each of the eight bytes that is a given one, and perhaps of one behind it: the first is right.
     @inline(__always)
-    private static func contains(_ byte: UInt8, _ word: UInt64) -> Bool {
-        let difference = word ^ (0x0101_0101_0101_0101 &* UInt64(byte))
-        return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080 != 0
+    private static func places(of byte: UInt8, _ word: UInt64) -> UInt64 {
+        let difference = UInt64(littleEndian: word) ^ (0x0101_0101_0101_0101 &* UInt64(byte))
+        return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
     }
 }

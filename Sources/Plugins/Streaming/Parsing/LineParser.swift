@@ -1,7 +1,7 @@
 import ErrandEssentials
 
 /// The lines of a text; the last one needs no end. Bytes that are no UTF-8 become U+FFFD.
-struct LineParser: StreamParser {
+struct LineParser: ~Copyable {
     private var lines: LineScanner
 
     init(limit: Int) { lines = LineScanner(.any, limit: limit) }

@@ -1,7 +1,7 @@
 import ErrandEssentials
 
 /// Finds the lines of a stream, at any split of its bytes: pure, synchronous, each byte looked at once for each mark.
-struct LineScanner {
+struct LineScanner: ~Copyable {
     enum Ends: Sendable {
         /// LF, CR LF and CR.
         case any
@@ -9,7 +9,7 @@ struct LineScanner {
         case lineFeed
     }
 
-    private let window = ByteWindow()
+    private var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
     /// Places within the window where the next mark was found, or up to which there is none.
@@ -59,9 +59,7 @@ struct LineScanner {
         let bytes = window.bytes
         let feed = lineFeed.find(0x0A, in: bytes)
         if ends == .any {
-            // No further than the LF, which is near.
-            let before = UnsafeRawBufferPointer(rebasing: bytes[..<(feed ?? bytes.count)])
-            if let found = carriageReturn.find(0x0D, in: before) {
+            if let found = carriageReturn.find(0x0D, in: bytes), found < feed ?? bytes.count {
                 return try line(bytes, found, marks: endMarks(after: found, in: bytes))
             }
         }

@@ -4,12 +4,11 @@ import ErrandEssentials
 ///
 /// A text is complete with the white space behind it, before its successor begins. One that is malformed fails alone: the
 /// parser goes on behind the next separator (section 2.1).
-struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
+final class JSONSequenceSplitter: ElementSplitter {
     private enum Place { case start, beforeText, text, afterText, skipping }
 
-    private let window = ByteWindow()
+    private var window = ByteWindow()
     private let limit: Int
-    private let decoding: ElementDecoding<Value>
     private var scanner = JSONValueScanner()
     private var place = Place.start
     private var isFinished = false
@@ -19,12 +18,12 @@ struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
 
     private static var separator: UInt8 { 0x1E }
 
-    init(limit: Int, _ decoding: ElementDecoding<Value>) { (self.limit, self.decoding) = (max(1, limit), decoding) }
+    init(limit: Int) { self.limit = max(1, limit) }
 
-    mutating func push(_ chunk: Data) { window.append(chunk) }
-    mutating func finish() { isFinished = true }
+    override func push(_ chunk: Data) { window.append(chunk) }
+    override func finish() { isFinished = true }
 
-    mutating func next() throws -> Value? {
+    override func next() throws -> Found? {
         while let byte = window.bytes.first {
             switch place {
             case .start:
@@ -42,8 +41,8 @@ struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
                     count += 1
                 }
             case .text:
-                guard let value = try text() else { return nil }
-                return value
+                guard let found = try text() else { return nil }
+                return found
             case .afterText:
                 if byte == Self.separator {
                     place = .start
@@ -63,7 +62,7 @@ struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
     }
 
     /// The text at the beginning of the window; nil if it is not complete.
-    private mutating func text() throws -> Value? {
+    private func text() throws -> Found? {
         let bytes = window.bytes
         // No separator stands within a JSON text: control characters are escaped there.
         let separator = firstIndex(of: Self.separator, in: bytes, from: scanned)
@@ -80,11 +79,11 @@ struct JSONSequenceParser<Value: Decodable & Sendable>: StreamParser {
         place = .afterText
         scanned = 0
         defer { window.consume(end) }
-        return try decoding.value(
-            UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
+        return Found(
+            bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
     }
 
-    private mutating func cut(_ size: Int) -> StreamingError {
+    private func cut(_ size: Int) -> StreamingError {
         let error = error(.decoding, "the JSON text is cut short")
         window.consume(size)
         (place, scanned) = (.start, 0)

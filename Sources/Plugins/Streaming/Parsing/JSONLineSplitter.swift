@@ -1,23 +1,21 @@
 import ErrandEssentials
 
 /// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
-struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
+final class JSONLineSplitter: ElementSplitter {
     private var lines: LineScanner
-    private let decoding: ElementDecoding<Value>
 
-    init(limit: Int, _ decoding: ElementDecoding<Value>) {
+    init(limit: Int) {
         lines = LineScanner(.lineFeed, limit: limit)
-        self.decoding = decoding
     }
 
-    mutating func push(_ chunk: Data) { lines.push(chunk) }
-    mutating func finish() { lines.finish() }
+    override func push(_ chunk: Data) { lines.push(chunk) }
+    override func finish() { lines.finish() }
 
-    mutating func next() throws -> Value? {
+    override func next() throws -> Found? {
         while let line = try lines.next() ?? lines.rest() {
             let text = line.trimmingJSONWhitespace()
             if text.isEmpty { continue }
-            return try decoding.value(text, byte: lines.lineStart, element: lines.lineCount)
+            return Found(bytes: text, byte: lines.lineStart, element: lines.lineCount)
         }
         return nil
     }

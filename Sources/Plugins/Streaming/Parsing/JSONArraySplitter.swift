@@ -1,26 +1,25 @@
 import ErrandEssentials
 
 /// The elements of one JSON array (RFC 8259, section 5), each as soon as it is complete.
-struct JSONArrayParser<Value: Decodable & Sendable>: StreamParser {
+final class JSONArraySplitter: ElementSplitter {
     private enum Place { case start, afterBracket, afterComma, element, afterElement, end }
 
-    private let window = ByteWindow()
+    private var window = ByteWindow()
     private let limit: Int
-    private let decoding: ElementDecoding<Value>
     private var scanner = JSONValueScanner()
     private var place = Place.start
     private var isFinished = false
     private var count = 0
 
-    init(limit: Int, _ decoding: ElementDecoding<Value>) { (self.limit, self.decoding) = (max(1, limit), decoding) }
+    init(limit: Int) { self.limit = max(1, limit) }
 
-    mutating func push(_ chunk: Data) { window.append(chunk) }
-    mutating func finish() { isFinished = true }
+    override func push(_ chunk: Data) { window.append(chunk) }
+    override func finish() { isFinished = true }
 
-    mutating func next() throws -> Value? {
+    override func next() throws -> Found? {
         while true {
             if place == .element {
-                if let value = try element() { return value }
+                if let found = try element() { return found }
                 return try needMore()
             }
             guard let byte = try firstByte() else { return try needMore() }
@@ -49,7 +48,7 @@ struct JSONArrayParser<Value: Decodable & Sendable>: StreamParser {
     }
 
     /// The next byte that is no white space; a byte order mark at the very beginning is skipped.
-    private mutating func firstByte() throws -> UInt8? {
+    private func firstByte() throws -> UInt8? {
         let bytes = window.bytes
         var index = 0
         if place == .start, window.offset == 0, bytes.first == 0xEF {
@@ -64,14 +63,14 @@ struct JSONArrayParser<Value: Decodable & Sendable>: StreamParser {
         return index < bytes.count ? bytes[index] : nil
     }
 
-    private mutating func needMore() throws -> Value? {
+    private func needMore() throws -> Found? {
         if isFinished, place != .end {
             throw error(.truncated, place == .start ? "an array expected, the body is empty" : "the array has no end")
         }
         return nil
     }
 
-    private mutating func element() throws -> Value? {
+    private func element() throws -> Found? {
         let bytes = window.bytes
         let end = scanner.end(in: bytes)
         if (end ?? bytes.count) > limit {
@@ -80,8 +79,8 @@ struct JSONArrayParser<Value: Decodable & Sendable>: StreamParser {
         guard let end else { return nil }
         place = .afterElement
         defer { window.consume(end) }
-        return try decoding.value(
-            UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
+        return Found(
+            bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
     }
 
     private func error(_ code: StreamingError.Code, _ message: String) -> StreamingError {
