@@ -4,15 +4,20 @@ extension Activity: TransportObserver {
     /// Notifies the listener and the accessories, in order: what happens on another thread meanwhile, or within an
     /// accessory, follows. Nothing follows `willStop` but `didStop`, and nothing follows that, whatever reports it.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
-        if !accessories.isEmpty { events?.deliver(event(), to: pass) }
+        if !accessories.isEmpty { events?.deliver(event(), of: self) }
     }
 
-    /// The same for `willStop` and `didStop`.
-    func notifyLast(_ event: ActivityEvent) {
-        events?.deliver(event, closing: true, to: pass)
+    /// The same for the events that end an activity, once its outcome is decided.
+    func notifyLast(_ event: (ActivityOutcome) -> ActivityEvent) {
+        guard let events, let outcome else { return }
+        events.deliver(event(outcome), of: self, isLast: true)
     }
 
-    private func pass(_ event: ActivityEvent) {
+    /// Whether an event is on its way to the accessories.
+    var isDelivering: Bool { events?.isDelivering == true }
+
+    /// Hands an event to the listener and the accessories; called by the queue alone.
+    func pass(_ event: ActivityEvent) {
         if let listener, case .transport(.progress(let progress)) = event { listener(progress) }
         for accessory in accessories { accessory.activity(self, did: event) }
     }
@@ -27,8 +32,7 @@ extension Activity: TransportObserver {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
         guard remember(progress) else { return }
-        events?.deliver(
-            .transport(event), replacing: { if case .transport(.progress) = $0 { true } else { false } }, to: pass)
+        events?.deliver(.transport(event), of: self)
     }
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work that

@@ -24,8 +24,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let bodyByteLimit: Int
     let listener: (@Sendable (TransferProgress) -> Void)?
     let registry: ActivityRegistry
+    /// Its place in the registry, which alone reads and changes it, under its lock.
+    nonisolated(unsafe) var place = 0
     private let givenLabel: String?
-    let events: EventQueue<ActivityEvent>?
+    let events: EventQueue?
     private let state = Mutex(State())
     private let over = Atomic(false)
     private let finalFailureCount = Atomic(0)
@@ -110,12 +112,13 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Lets nothing cancel it any more; false if something has.
-    private func accept() -> Bool {
-        state.withLock { state in
+    /// Lets nothing cancel it any more. Throws a cancellation if one came first.
+    func accept() throws {
+        let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
             return state.isAccepted
         }
+        if !isAccepted { throw CancellationError() }
     }
 
     /// Remembers the progress; false once the outcome is decided.
@@ -161,18 +164,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
 
-    /// Lets nothing cancel it any more, then commits what was staged. Throws a cancellation if one came first.
-    func commit(_ first: () async throws -> Void = {}) async throws {
-        guard accept() else { throw CancellationError() }
-        try await first()
-        for work in takeStagedWork() { await work.commit() }
-    }
-
-    /// Discards what was staged.
-    func discard() async {
-        for work in takeStagedWork() { await work.discard() }
-    }
-
     private func takeStagedWork() -> [StagedWork] {
         state.withLock { state in
             defer { state.staged = [] }
@@ -192,8 +183,21 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    /// Decides how it ended: a cancellation that came first wins over whatever came back.
-    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
+    var hasStagedWork: Bool { state.withLock { !$0.staged.isEmpty } }
+
+    /// Commits what was staged.
+    func commit() async {
+        for work in takeStagedWork() { await work.commit() }
+    }
+
+    /// Discards what was staged.
+    func discard() async {
+        for work in takeStagedWork() { await work.discard() }
+    }
+
+    /// Decides how it ended, and returns the failure if it is one: a cancellation that came first wins over whatever came
+    /// back.
+    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> (any Error)? {
         // The request's own code: not under the lock.
         let label = state.withLock { $0.cause } == .deadline ? label : ""
         let (settled, left) = state.withLock { state in
@@ -226,6 +230,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
         over.store(true, ordering: .releasing)
         if settled.failure != nil { left.0.forEach { $0.reader?.cancel() } }
-        return settled
+        return settled.failure
     }
 }

@@ -7,7 +7,11 @@ final class ActivityRegistry: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var running: [Activity.ID: Activity] = [:]
+        /// A place for each; an activity knows its own, so that it is found without a search.
+        var places: [Activity?] = []
+        var free: [Int] = []
+
+        var running: some Sequence<Activity> { places.lazy.compactMap(\.self) }
         /// When the one timer looks for passed deadlines; nil while it is not set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
@@ -19,15 +23,25 @@ final class ActivityRegistry: Sendable {
 
     func add(_ activity: Activity) {
         let stale = state.withLock { state in
-            state.running[activity.id] = activity
+            if let place = state.free.popLast() {
+                (activity.place, state.places[place]) = (place, activity)
+            } else {
+                activity.place = state.places.count
+                state.places.append(activity)
+            }
             return activity.deadline.flatMap { wake(&state, at: $0) }
         }
         stale?.cancel()
     }
 
-    func remove(_ activity: Activity) { state.withLock { $0.running[activity.id] = nil } }
+    func remove(_ activity: Activity) {
+        state.withLock { state in
+            state.places[activity.place] = nil
+            state.free.append(activity.place)
+        }
+    }
 
-    var activities: [Activity] { state.withLock { Array($0.running.values) } }
+    var activities: [Activity] { state.withLock { Array($0.running) } }
 
     /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
     /// look, of the few that run, happens about once in the length of a deadline.
@@ -48,10 +62,10 @@ final class ActivityRegistry: Sendable {
         let now = time.now
         let overdue = state.withLock { state in
             state.wakes = nil
-            let deadlines = state.running.values.compactMap(\.deadline)
+            let deadlines = state.running.compactMap(\.deadline)
             // The timer that is replaced is the one that has just rung.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
-            return state.running.values.filter { $0.deadline.map { $0 <= now } ?? false }
+            return state.running.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }
     }

@@ -1,64 +1,67 @@
 import Synchronization
 
-/// Delivers events one after the other though they come from several threads, and from within one another, without
-/// holding a lock while a listener runs: the thread that comes first delivers, also what comes in the meantime.
-final class EventQueue<Event: Sendable>: Sendable {
-    struct State {
+/// Delivers the events of one activity one after the other though they come from several threads, and from within one
+/// another, without holding a lock while a listener runs: the thread that comes first delivers, also what comes in the
+/// meantime.
+final class EventQueue: Sendable {
+    fileprivate struct State {
         var isDelivering = false
         var isClosed = false
-        var waiting: [Event] = []
-        var waiter: CheckedContinuation<Void, Never>?
-        init() {}
+        var waiting: [ActivityEvent] = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    let state = Mutex(State())
+    private let state = Mutex(State())
 
-    init() {}
-
-    /// Delivers an event, or leaves that to the thread that is delivering.
+    /// Delivers an event of an activity, or leaves that to the thread that is delivering.
     ///
-    /// - Parameters:
-    ///   - closing: whether the queue closes with this event: what comes later, from any thread, is dropped, except for
-    ///     events that close it too.
-    ///   - isStale: whether the event before, which waits, is no longer of interest because of this one; so that a slow
-    ///     listener is not followed by an ever longer queue.
-    func deliver(
-        _ event: Event, closing: Bool = false, replacing isStale: (Event) -> Bool = { _ in false },
-        to listener: (Event) -> Void
-    ) {
+    /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except
+    ///   for events that close it too.
+    func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
         let isMine = state.withLock { state in
-            if closing { state.isClosed = true } else if state.isClosed { return false }
-            if state.isDelivering {
-                if let last = state.waiting.last, isStale(last) { state.waiting.removeLast() }
-                state.waiting.append(event)
-            }
+            if isLast { state.isClosed = true } else if state.isClosed { return false }
             defer { state.isDelivering = true }
+            if state.isDelivering { state.add(event) }
             return !state.isDelivering
         }
         guard isMine else { return }
-        listener(event)
-        while true {
-            let (next, waiter) = state.withLock { state -> ([Event], CheckedContinuation<Void, Never>?) in
-                defer { state.waiting = [] }
-                if !state.waiting.isEmpty { return (state.waiting, nil) }
-                state.isDelivering = false
-                defer { state.waiter = nil }
-                return ([], state.waiter)
-            }
-            waiter?.resume()
-            if next.isEmpty { return }
-            for event in next { listener(event) }
+        activity.pass(event)
+        while let next = next() {
+            for event in next { activity.pass(event) }
         }
     }
 
-    /// Returns when everything so far has been delivered, also what another thread is delivering. One may wait at a time.
+    /// What came in the meantime; nil, and the delivery is over, if that is nothing.
+    private func next() -> [ActivityEvent]? {
+        let (next, waiters) = state.withLock { state in
+            defer { (state.waiting, state.waiters) = ([], state.waiting.isEmpty ? [] : state.waiters) }
+            state.isDelivering = !state.waiting.isEmpty
+            return (state.waiting, state.waiting.isEmpty ? state.waiters : [])
+        }
+        for waiter in waiters { waiter.resume() }
+        return next.isEmpty ? nil : next
+    }
+
+    /// Returns when everything so far has been delivered, also what another thread is delivering.
     func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivering = state.withLock { state in
-                if state.isDelivering { state.waiter = continuation }
+                if state.isDelivering { state.waiters.append(continuation) }
                 return state.isDelivering
             }
             if !isDelivering { continuation.resume() }
         }
+    }
+
+    /// Whether an event is being delivered at this moment.
+    var isDelivering: Bool { state.withLock { $0.isDelivering } }
+}
+
+extension EventQueue.State {
+    /// Of several steps of progress that wait, the last one counts, so that a slow listener is not followed by an ever
+    /// longer queue.
+    fileprivate mutating func add(_ event: ActivityEvent) {
+        if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
+        waiting.append(event)
     }
 }

@@ -2,11 +2,13 @@
 public struct RequestHandle<Success: Sendable>: Sendable {
     /// The identity of what was started, with its progress and outcome.
     public let activity: Activity
-    private let task: Task<Success, any Error>
+    private let task: Task<Void, Never>
+    private let ended: ActivityResult
 
-    init(activity: Activity, task: Task<Success, any Error>) {
+    init(activity: Activity, task: Task<Void, Never>, ended: ActivityResult) {
         self.activity = activity
         self.task = task
+        self.ended = ended
     }
 
     /// Cancels the activity, unless its outcome is decided.
@@ -26,21 +28,31 @@ public struct RequestHandle<Success: Sendable>: Sendable {
 
     /// The result, after did-stop. Cancelling the task that waits here does not cancel the activity.
     public var value: Success {
-        get async throws { try await task.value }
+        get async throws {
+            await task.value
+            return try ended.get()
+        }
     }
 
     /// The result, after did-stop, as a value.
     public var result: Result<Success, any Error> {
-        get async { await task.result }
+        get async {
+            await task.value
+            return Result { try ended.get() }
+        }
     }
 
     /// The result; cancelling the task that waits cancels the activity.
     func joined() async throws -> Success {
-        if !isRunning { return try await task.value }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            activity.cancel(.task)
+        if isRunning {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                activity.cancel(.task)
+            }
+        } else {
+            await task.value
         }
+        return try ended.get()
     }
 }

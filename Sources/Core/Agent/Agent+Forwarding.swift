@@ -33,9 +33,13 @@ extension Agent {
                 ?? options.tags.with(InheritedFilters.self, options.allFilters),
             parent: options.parent?.id, accessories: options.accessories, registry: registry,
             progress: options.progress)
-        let task = registry.launch(
-            activity, priority: request?.priority?.task, completion: completion, http: http, body: body)
-        return RequestHandle(activity: activity, task: task)
+        return registry.launch(
+            activity, priority: request?.priority?.task, completion: completion
+        ) { result in
+            let success = try await body(activity)
+            result.succeed(success)
+            return http(success)
+        }
     }
 }
 

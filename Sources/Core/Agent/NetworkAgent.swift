@@ -138,15 +138,16 @@ public final class NetworkAgent: Agent {
         let activity = activity(
             .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
             deadline: request.deadline ?? settings.configuration.deadline)
-        let task = registry.launch(
-            activity, priority: request.priority?.task, completion: completion, inPlace: inPlace, http: { $0.http }
-        ) { activity in
+        return registry.launch(
+            activity, priority: request.priority?.task, completion: completion, inPlace: inPlace
+        ) { [filters = options.allFilters] result in
             // The agent lives as long as what it runs.
             defer { withExtendedLifetime(self) {} }
-            return try await RequestPipeline(settings: settings, activity: activity)
-                .run(request, callFilters: options.allFilters)
+            let response = try await RequestPipeline(settings: settings, activity: activity)
+                .run(request, callFilters: filters)
+            result.succeed(response)
+            return response.http
         }
-        return RequestHandle(activity: activity, task: task)
     }
 
     /// Runs an activity of another kind around a body.
@@ -157,11 +158,11 @@ public final class NetworkAgent: Agent {
     ) -> RequestHandle<Success> {
         let tags = Tags().with(InheritedFilters.self, options.allFilters)
         let activity = activity(kind, settings.withLock { $0 }, options, tags: tags)
-        let task = registry.launch(activity, completion: completion) { activity in
+        return registry.launch(activity, completion: completion) { result in
             defer { withExtendedLifetime(self) {} }
-            return try await body(activity)
+            result.succeed(try await body(activity))
+            return nil
         }
-        return RequestHandle(activity: activity, task: task)
     }
 
     private func activity(

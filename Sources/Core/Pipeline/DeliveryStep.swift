@@ -4,20 +4,23 @@ import ErrandEssentials
 /// Brings the body of the final response into the form that the request asks for, whatever filters have made of it.
 struct DeliveryStep {
     let request: any Request
-    let limit: Int
+    let settings: PipelineSettings
 
-    init(_ request: any Request, _ configuration: AgentConfiguration) {
+    init(_ request: any Request, _ settings: PipelineSettings) {
         self.request = request
-        limit = configuration.maximumBodyBytes
+        self.settings = settings
     }
 
-    /// Collects a streamed body where the request wants data. Every copy of the response has the bytes then. A refused
-    /// status is left to the evidence of its error.
+    /// Whether the request wants the body as data, and it is a stream. A refused status is left to the evidence of its
+    /// error.
+    func isToCollect(_ response: HTTPResponse) -> Bool {
+        response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
+            && (response.body.file == nil || !isForFile(request))
+    }
+
+    /// Collects a streamed body. Every copy of the response has the bytes then.
     func collect(_ response: HTTPResponse) async throws {
-        guard request.delivery == .data, request.acceptableStatuses.contains(response.status),
-            response.body.data == nil, response.body.file == nil || !isForFile(request)
-        else { return }
-        try await response.body.gather(upTo: limit)
+        try await response.body.gather(upTo: settings.configuration.maximumBodyBytes)
     }
 
     /// Where the body is to be written; nil if it stays what it is.

@@ -124,8 +124,10 @@ public struct Exchange: Sendable {
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: activity.accessories, registry: activity.registry)
         let exchange = with { $0.activity = background }
-        let task = activity.registry.launch(background) { _ in try await body(exchange) }
-        return RequestHandle(activity: background, task: task)
+        return activity.registry.launch(background) { result in
+            result.succeed(try await body(exchange))
+            return nil
+        }
     }
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
@@ -140,10 +142,12 @@ public struct Exchange: Sendable {
     /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
     /// out, since they judge the file once that is written.
     public func judge(_ response: HTTPResponse) async throws {
-        try await DeliveryStep(request, settings.configuration).collect(response)
-        let judge = ResponseJudge(request, settings.configuration)
-        if case .file = request.delivery, response.body.file == nil { return try judge.checkHead(of: response) }
-        try await judge.check(response, activity.checks)
+        let delivery = DeliveryStep(request, settings)
+        if delivery.isToCollect(response) { try await delivery.collect(response) }
+        let judge = ResponseJudge(request, settings)
+        try judge.checkHead(of: response)
+        if case .file = request.delivery, response.body.file == nil { return }
+        try await judge.check(response, judge.checks(and: activity.checks))
     }
 }
 

@@ -13,13 +13,14 @@ public struct Next: Sendable {
     /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded`` once
     /// the activity is over.
     public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        if exchange.activity.isOver {
-            var error = ErrandError(
-                .activityEnded, "next was called after the activity had ended; see Exchange.detach")
-            error.request = exchange.http
-            throw error
-        }
+        if exchange.activity.isOver { throw ended(exchange) }
         return try await chain.steps[index].filter(exchange, next: Next(chain, index + 1))
+    }
+
+    @inline(never) private func ended(_ exchange: Exchange) -> any Error {
+        var error = ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
+        error.request = exchange.http
+        return error
     }
 }
 

@@ -10,7 +10,7 @@ final class PipelineSettings: Sendable {
     /// Those of the configuration, with the members of groups in their places.
     let filters: [any Filter]
     /// All that a request passes which brings no filter of its own.
-    let steps: [any Filter]
+    let chain: FilterChain
     private let base: Result<BaseURL, any Error>
     private let namedBases: [String: Result<BaseURL, any Error>]
 
@@ -18,7 +18,7 @@ final class PipelineSettings: Sendable {
         self.configuration = configuration
         self.transport = transport
         filters = configuration.filters.ungrouped()
-        steps = RequestPipeline.steps(filters, transport)
+        chain = RequestPipeline.chain(filters, transport)
         base = Result { try BaseURL(configuration.baseURL) }
         namedBases = configuration.namedBaseURLs.mapValues { text in Result { try BaseURL(text) } }
     }

@@ -15,22 +15,29 @@ struct RedirectStep: Filter {
             guard policy.maximumHops > 0, let target = try redirect(response, from: exchange.http, policy) else {
                 return response
             }
-            guard exchange.hop <= policy.maximumHops else {
-                response.body.cancel()
-                throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
-            }
-            await finish(response.body, exchange)
-            exchange.activity.notify(.redirected(response.withoutStream, to: target))
-            let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
-            exchange = exchange.with { fields in
-                (fields.http, fields.hop) = (target, fields.hop + 1)
-                if !isSameOrigin { fields.trust = OriginTrust(isTrusted: fields.settings.trusts(target.url)) }
-            }
+            exchange = try await follow(response, to: target, exchange, policy)
+        }
+    }
+
+    /// The exchange of the next hop.
+    @inline(never) private func follow(
+        _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange, _ policy: RedirectPolicy
+    ) async throws -> Exchange {
+        guard exchange.hop <= policy.maximumHops else {
+            response.body.cancel()
+            throw ErrandError(.redirect, "more than \(policy.maximumHops) redirects", response: response)
+        }
+        await finish(response.body, exchange)
+        exchange.activity.notify(.redirected(response.withoutStream, to: target))
+        let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
+        return exchange.with { fields in
+            (fields.http, fields.hop) = (target, fields.hop + 1)
+            if !isSameOrigin { fields.trust = OriginTrust(isTrusted: fields.settings.trusts(target.url)) }
         }
     }
 
     /// The request that a response redirects to; nil if it is no redirect (RFC 9110, section 15.4).
-    private func redirect(
+    @inline(never) private func redirect(
         _ response: HTTPResponse, from request: HTTPRequest, _ policy: RedirectPolicy
     ) throws -> HTTPRequest? {
         guard [301, 302, 303, 307, 308].contains(response.status),

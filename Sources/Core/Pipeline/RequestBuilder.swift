@@ -38,6 +38,7 @@ struct RequestBuilder {
         }
         var http = HTTPRequest(
             request.method, url, headers: configuration.headers, body: try body.resolved(by: configuration.encoder))
+        http.isURLChecked = true
         let trust = addCredentials(of: request, to: &http)
         if let type = http.body.contentType, !http.headers.contains(.contentType) {
             http.headers.add(.contentType, type)

@@ -65,7 +65,7 @@ extension RequestExplanation {
             try http.validate()
             return http
         }
-        let marked = RequestPipeline.steps(of: described, callFilters, tags, settings)
+        let marked = RequestPipeline.chain(of: described, callFilters, tags, settings).steps
         let wire = marked.firstIndex { $0 is WireStageStep } ?? marked.endIndex
         let all = marked.filter { !($0 is WireStageStep) }
         let redirects = all.firstIndex { $0 is RedirectStep } ?? all.endIndex

@@ -1,4 +1,5 @@
 import ErrandHTTP
+
 import ErrandEssentials
 
 /// The way of a request, from its description to its decoded response. Activities begin and end around it; see
@@ -10,67 +11,78 @@ struct RequestPipeline: Sendable {
     /// Carries out a request, step by step. Every request goes this way, and only this way: a hit of a cache, a download, a
     /// repeated attempt, a stub in a test.
     func run<R: Request>(_ request: R, callFilters: [any Filter]) async throws -> Response<R.Output> {
-        #if DEBUG
-        ShadowedMembers.warn(about: request, activity)
-        #endif
-        let judge = ResponseJudge(request, settings.configuration)
-        let delivery = DeliveryStep(request, settings.configuration)
-        var report = FailureReport(request, settings.configuration, activity)
+        var response: HTTPResponse?
         var file: PendingFile?
         defer { file?.discard() }
         do {
             // Description and configuration become the request on the wire.
-            let built = try RequestBuilder(settings).build(request)
-            report.request = built.http
-            activity.willSend(built.http)
-            activity.notify(.built(built.http))
+            let exchange = try build(request)
 
             // Call filters, redirects, hop filters, wire; and back.
-            let chain = FilterChain(Self.steps(of: request, callFilters, activity.tags, settings))
-            var response = try await chain.send(Exchange(request, built, activity, settings))
-            response.decoder = judge.decoder
-            report.response = response
+            let chain = Self.chain(of: request, callFilters, activity.tags, settings)
+            var received = try await chain.send(exchange)
+            received.decoder = request.decoder ?? settings.configuration.decoder
+            response = received
 
             // The body becomes what the request wants it to be: data, a stream or a file.
-            try await delivery.collect(response)
-            response = response.inMemory
-            if let place = delivery.filePlace(of: response) {
-                try judge.checkHead(of: response)
-                file = try await PendingFile(response.body.reopened, for: place)
-                response.body = file?.body ?? response.body
+            let (delivery, judge) = (DeliveryStep(request, settings), ResponseJudge(request, settings))
+            if delivery.isToCollect(received) { try await delivery.collect(received) }
+            received = received.inMemory
+            if let place = delivery.filePlace(of: received) {
+                try judge.checkHead(of: received)
+                file = try await PendingFile(received.body.reopened, for: place)
+                received.body = file?.body ?? received.body
             }
-            report.response = response
+            response = received
 
             // Status, content type, checks.
-            try await judge.check(response, activity.checks)
+            try judge.checkHead(of: received)
+            let checks = judge.checks(and: activity.checks)
+            if !checks.isEmpty { try await judge.check(received, checks) }
 
             // Decoding.
-            let value = try await request.decode(response.reopened)
+            let value = try await request.decode(received.reopened)
 
             // Accepted: nothing cancels it from here on. What was staged is committed, the file moved to its place.
-            try await activity.commit { [file] in try await file?.accept() }
-            guard let file else { return Response(value: value, http: response) }
-            response.body = HTTPBody(file: file.place, length: file.length)
-            return Response(value: file.placed(value), http: response)
+            try activity.accept()
+            if let file { try await file.accept() }
+            if activity.hasStagedWork { await activity.commit() }
+            guard let file else { return Response(value: value, http: received) }
+            received.body = HTTPBody(file: file.place, length: file.length)
+            return Response(value: file.placed(value), http: received)
         } catch {
             // Refused: what was staged is discarded.
-            await activity.discard()
-            throw await report.explain(error)
+            if activity.hasStagedWork { await activity.discard() }
+            throw await FailureReport(described: request, settings: settings, activity: activity, response: response)
+                .explain(error)
         }
     }
 
+    @inline(never) private func build(_ request: some Request) throws -> Exchange {
+        #if DEBUG
+        ShadowedMembers.warn(about: request, activity)
+        #endif
+        let built = try RequestBuilder(settings).build(request)
+        activity.willSend(built.http)
+        activity.notify(.built(built.http))
+        return Exchange(request, built, activity, settings)
+    }
+
     /// All that a request passes, in order.
-    static func steps(
+    static func chain(
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
-    ) -> [any Filter] {
+    ) -> FilterChain {
+        let tags = tags.values
         let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
-        let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
-        let own = required + request.filters + callFilters + tagged
-        return own.isEmpty ? settings.steps : steps(settings.filters + own.ungrouped(), settings.transport)
+        let filters = request.filters
+        if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
+        let tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
+        let own = required + filters + callFilters + tagged
+        return own.isEmpty ? settings.chain : chain(settings.filters + own.ungrouped(), settings.transport)
     }
 
     /// The steps of filters without groups.
-    static func steps(_ filters: [any Filter], _ transport: any Transport) -> [any Filter] {
+    static func chain(_ filters: [any Filter], _ transport: any Transport) -> FilterChain {
         var steps = filters.filter { $0.stages.contains(.call) }
         steps.append(RedirectStep())
         steps += filters.filter { $0.stages.contains(.hop) }
@@ -78,6 +90,6 @@ struct RequestPipeline: Sendable {
         if !wire.isEmpty { steps.append(WireStageStep()) }
         steps += wire
         steps.append(WireStep(transport: transport))
-        return steps
+        return FilterChain(steps)
     }
 }

@@ -13,6 +13,14 @@ struct WireStep: Filter {
     var explanation: String { "transport \(type(of: transport))" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let request = try depart(exchange)
+        let response = try await transport.send(request, options: options(exchange))
+        let arrived = try arrive(response, request, exchange)
+        return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
+    }
+
+    /// What goes over the wire, checked.
+    @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
         let activity = exchange.activity
         var request = exchange.http
         request.body = try request.body.resolved(by: exchange.settings.configuration.encoder)
@@ -21,52 +29,77 @@ struct WireStep: Filter {
         if activity.bodyByteLimit > 0, let data = request.body.data, !data.isEmpty {
             activity.notify(.requestBody(Data(data.prefix(activity.bodyByteLimit))))
         }
-        let limit = exchange.settings.configuration.maximumBodyBytes
-        let delivery: BodyDelivery = exchange.delivery == .data ? .data : .stream
-        var options = TransportOptions(
-            timeout: exchange.timeout, delivery: delivery, bodyLimit: limit, priority: exchange.priority,
-            tags: exchange.tags, time: exchange.time)
-        (options.observer, options.reportsProgress) = (activity, exchange.reportsProgress)
         activity.willSend(request)
-        var response = try await transport.send(request, options: options)
-        let evidence = BodyEvidence(
-            request, response, limit: exchange.settings.configuration.maximumErrorBodyBytes)
-        do { response.body = try framed(response, request.method) } catch {
-            throw evidence.with(response.body.data).explain(error)
+        return request
+    }
+
+    @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
+        var options = TransportOptions(
+            timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
+            bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
+            tags: exchange.tags, time: exchange.time)
+        (options.observer, options.reportsProgress) = (exchange.activity, exchange.reportsProgress)
+        return options
+    }
+
+    /// The response, its length checked as far as it is known; a stream is watched from here on.
+    @inline(never) private func arrive(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
+    ) throws -> HTTPResponse {
+        let activity = exchange.activity
+        let configuration = exchange.settings.configuration
+        func evidence() -> BodyEvidence {
+            BodyEvidence(request, response, limit: configuration.maximumErrorBodyBytes).with(response.body.data)
         }
+        do { try frame(response, request.method) } catch { throw evidence().explain(error) }
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
-        if delivery == .data {
-            response.body.reader?.keepEvidence(evidence)
-            let data: Data
-            do { data = try await response.body.collect(upTo: limit) } catch {
-                throw evidence.with(response.body.data).explain(error)
+        guard response.body.data == nil else {
+            if exchange.delivery != .data { return response }
+            do { try response.body.checkLength(upTo: configuration.maximumBodyBytes) } catch {
+                throw evidence().explain(error)
             }
-            if activity.bodyByteLimit > 0 { activity.notify(.responseBody(Data(data.prefix(activity.bodyByteLimit)))) }
-            response.body = HTTPBody(data)
-        } else if response.body.data == nil {
-            if activity.bodyByteLimit > 0 { response.body = response.body.observed(by: activity) }
-            response.body.reader?.keepEvidence(evidence)
-            activity.watch(response.body)
+            return copied(response, for: activity)
+        }
+        var response = response
+        if activity.bodyByteLimit > 0, exchange.delivery != .data {
+            response.body = response.body.observed(by: activity)
+        }
+        response.body.reader?.keepEvidence(evidence())
+        if exchange.delivery != .data { activity.watch(response.body) }
+        return response
+    }
+
+    /// The response with its body in memory; its reader adds the evidence to what goes wrong.
+    private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
+        let data = try await response.body.collect(upTo: exchange.settings.configuration.maximumBodyBytes)
+        var response = response
+        response.body = HTTPBody(data)
+        return copied(response, for: exchange.activity)
+    }
+
+    /// The response, its first bytes copied for accessories.
+    private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
+        if activity.bodyByteLimit > 0, let data = response.body.data {
+            activity.notify(.responseBody(Data(data.prefix(activity.bodyByteLimit))))
         }
         return response
     }
 
-    /// The body with the length that the head announces (RFC 9110, section 8.6), which it then has to keep.
-    private func framed(_ response: HTTPResponse, _ method: HTTPMethod) throws -> HTTPBody {
+    /// Holds the body to the length that the head announces (RFC 9110, section 8.6).
+    private func frame(_ response: HTTPResponse, _ method: HTTPMethod) throws {
         let lengths = response.headers.values(of: .contentLength)
-        if lengths.isEmpty { return response.body }
+        if lengths.isEmpty { return }
         let hasNoBody = method == .head || response.status == 204 || response.status == 304
-        if hasNoBody || response.headers.contains(.transferEncoding) { return response.body }
+        if hasNoBody || response.headers.contains(.transferEncoding) { return }
         guard let length = ContentLength.parse(lengths) else {
             response.body.cancel()
             throw ErrandError(.invalidResponse, "the Content-Length of the response is no number")
         }
         guard let data = response.body.data else {
             response.body.reader?.expect(length)
-            return response.body
+            return
         }
         if Int64(data.count) != length { throw ErrandError.wrongLength(expected: length, received: Int64(data.count)) }
-        return response.body
     }
 }
 

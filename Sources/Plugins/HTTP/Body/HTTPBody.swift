@@ -86,10 +86,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// All bytes, at most `limit` of them: more throw ``ErrandError/Code/bodyTooLarge`` as soon as that is known, and
     /// the transfer is cancelled.
     public func collect(upTo limit: Int) async throws -> Data {
-        if let length, length > Int64(limit) {
-            cancel()
-            throw tooLarge(limit)
-        }
+        try checkLength(upTo: limit)
         if let data { return data }
         var iterator = makeAsyncIterator()
         guard var data = try await iterator.next() else { return Data() }
@@ -99,6 +96,13 @@ public struct HTTPBody: AsyncSequence, Sendable {
             throw tooLarge(limit)
         }
         return data
+    }
+
+    /// Cancels the transfer and throws ``ErrandError/Code/bodyTooLarge`` if more bytes are known to come.
+    package func checkLength(upTo limit: Int) throws {
+        guard let length, length > Int64(limit) else { return }
+        cancel()
+        throw tooLarge(limit)
     }
 
     private func tooLarge(_ limit: Int) -> any Error {

@@ -21,19 +21,30 @@ public struct RequestBody: Sendable {
         case stream(@Sendable () throws -> HTTPBody)
     }
 
-    private var storage: Storage
-    /// Sent as `Content-Type` unless the headers have one.
-    public var contentType: String?
-    /// Bytes, where that is known; an unknown length is sent chunked.
-    public private(set) var length: Int64?
-    /// Whether a redirect or a retry may send it once more; if not, they throw ``ErrandError/Code/bodyNotReplayable``.
-    public private(set) var isReplayable = true
-
-    private init(_ storage: Storage, _ contentType: String?, length: Int64? = nil) {
-        self.storage = storage
-        self.contentType = contentType
-        self.length = length
+    private struct Fields {
+        let storage: Storage
+        var contentType: String?
+        var length: Int64?
+        var isReplayable = true
     }
+
+    // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
+    private var fields: [Fields]
+
+    private init(_ storage: Storage, _ contentType: String?, length: Int64? = nil, isReplayable: Bool = true) {
+        fields = [Fields(storage: storage, contentType: contentType, length: length, isReplayable: isReplayable)]
+    }
+
+    private var storage: Storage { fields[0].storage }
+    /// Sent as `Content-Type` unless the headers have one.
+    public var contentType: String? {
+        get { fields[0].contentType }
+        set { fields[0].contentType = newValue }
+    }
+    /// Bytes, where that is known; an unknown length is sent chunked.
+    public var length: Int64? { fields[0].length }
+    /// Whether a redirect or a retry may send it once more; if not, they throw ``ErrandError/Code/bodyNotReplayable``.
+    public var isReplayable: Bool { fields[0].isReplayable }
 
     /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
@@ -96,15 +107,13 @@ public struct RequestBody: Sendable {
     /// A stream that can be sent once.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
         let wasSent = Atomic(false)
-        var result = RequestBody(
+        return RequestBody(
             .stream {
                 if wasSent.exchange(true, ordering: .acquiringAndReleasing) {
                     throw ErrandError(.bodyNotReplayable, "this stream was sent before and can be read only once")
                 }
                 return body
-            }, contentType, length: body.length)
-        result.isReplayable = false
-        return result
+            }, contentType, length: body.length, isReplayable: false)
     }
 
     /// Whether there is no body; one of no bytes is a body.
@@ -144,7 +153,7 @@ public struct RequestBody: Sendable {
             return .data(data, contentType: contentType ?? encoder.contentType)
         case .file(let url):
             var result = self
-            result.length = try ErrandError.naming(.file) { try SystemFile.size(of: url.path) }
+            result.fields[0].length = try ErrandError.naming(.file) { try SystemFile.size(of: url.path) }
             return result
         }
     }

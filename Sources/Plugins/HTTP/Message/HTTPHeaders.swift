@@ -138,6 +138,24 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
+    /// Throws ``ErrandError/Code/invalidRequest`` for a name that is no token, and a value with a control character.
+    func check() throws {
+        for field in fields {
+            guard field.name.isValid else {
+                throw ErrandError(
+                    .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
+            }
+            guard Self.allSatisfy(field.value, { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
+            }
+        }
+    }
+
+    /// Whether all bytes of a text pass; on its storage, since the view of its bytes costs more than the check.
+    private static func allSatisfy(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(passes) } ?? text.utf8.allSatisfy(passes)
+    }
+
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.isSensitive && $0.name == name } }
 
     private mutating func mark(_ name: HTTPHeaderName) {

@@ -8,7 +8,9 @@ public struct HTTPRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
     /// Absolute, `http` or `https`, without credentials.
-    public var url: URL
+    public var url: URL { didSet { isURLChecked = false } }
+    /// Whether `url` was made of checked text, so that ``validate()`` has nothing left to do for it.
+    package var isURLChecked = false
     /// The header fields, without those that the transport adds.
     public var headers: HTTPHeaders
     /// The body.
@@ -38,24 +40,18 @@ public struct HTTPRequest: Sendable {
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(ASCII.isToken) else {
             throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        let text = url.absoluteString
-        _ = try ErrandError.naming(.invalidURL) {
-            try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }
+        if !isURLChecked {
+            let text = url.absoluteString
+            _ = try ErrandError.naming(.invalidURL) {
+                try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }
+            }
         }
-        for field in headers {
-            guard field.name.isValid else {
-                throw ErrandError(
-                    .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
-            }
-            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
-            }
-            if field.name == .transferEncoding {
-                throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
-            }
-            if field.name == .contentLength, body.length.map(String.init) != field.value {
-                throw ErrandError(.invalidRequest, "Content-Length is not the body's")
-            }
+        try headers.check()
+        if headers.contains(.transferEncoding) {
+            throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
+        }
+        for length in headers.values(of: .contentLength) where length != body.length.map(String.init) {
+            throw ErrandError(.invalidRequest, "Content-Length is not the body's")
         }
     }
 }

@@ -5,32 +5,63 @@ public import ErrandEssentials
 
 /// A response as it came back: a status, headers, a body, and where it came from.
 public struct HTTPResponse: Sendable {
-    /// The URL of the resource that responded, after redirects.
-    public var url: URL
-    /// The status code (RFC 9110, section 15).
-    public var status: Int
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body, in memory, in a file or as a stream.
-    public var body: HTTPBody
-    /// "1.1", "2"; nil if it is not known.
-    public var version: String?
-    /// Where the response came from; the network by default.
-    public var source: ResponseSource
-    /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
-    package var decoder: (any BodyDecoder)?
+    // An array of one: a single reference that copies when it is changed, since a response is copied from step to step.
+    private var fields: [Fields]
+
+    private struct Fields {
+        var url: URL
+        var status: Int
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var version: String?
+        var source: ResponseSource
+        var decoder: (any BodyDecoder)?
+    }
 
     /// Makes a response, for a filter, a transport or a test.
     public init(
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network
     ) {
-        self.url = url
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.version = version
-        self.source = source
+        fields = [
+            Fields(url: url, status: status, headers: headers, body: body, version: version, source: source)
+        ]
+    }
+
+    /// The URL of the resource that responded, after redirects.
+    public var url: URL {
+        get { fields[0].url }
+        set { fields[0].url = newValue }
+    }
+    /// The status code (RFC 9110, section 15).
+    public var status: Int {
+        get { fields[0].status }
+        set { fields[0].status = newValue }
+    }
+    /// The header fields.
+    public var headers: HTTPHeaders {
+        get { fields[0].headers }
+        set { fields[0].headers = newValue }
+    }
+    /// The body, in memory, in a file or as a stream.
+    public var body: HTTPBody {
+        get { fields[0].body }
+        set { fields[0].body = newValue }
+    }
+    /// "1.1", "2"; nil if it is not known.
+    public var version: String? {
+        get { fields[0].version }
+        set { fields[0].version = newValue }
+    }
+    /// Where the response came from; the network by default.
+    public var source: ResponseSource {
+        get { fields[0].source }
+        set { fields[0].source = newValue }
+    }
+    /// The request's or the agent's, for those who decode it; Core sets it before checks and decoding.
+    package var decoder: (any BodyDecoder)? {
+        get { fields[0].decoder }
+        set { fields[0].decoder = newValue }
     }
 
     /// The body, if it is in memory; empty while it is a stream.

@@ -1,0 +1,24 @@
+import Synchronization
+
+/// What an activity brought, for those who await it; complete from the activity's will-stop on.
+///
+/// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
+final class ActivityResult: Sendable {
+    private let state = Mutex<Result<any Sendable, any Error>?>(nil)
+
+    func succeed(_ value: some Sendable) { state.withLock { $0 = .success(value) } }
+
+    func fail(_ error: any Error) {
+        // What is replaced is a user's value, whose end may run code: not under the lock.
+        _ = state.withLock { state in
+            let old = state
+            state = .failure(error)
+            return old
+        }
+    }
+
+    func get<Success>(_ type: Success.Type = Success.self) throws -> Success {
+        guard let value = try state.withLock({ $0 })?.get() as? Success else { throw CancellationError() }
+        return value
+    }
+}
