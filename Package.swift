@@ -114,6 +114,11 @@ let programs: [Target] = [
     program(
         "errand-download-process", in: "Tests/DownloadProcess",
         needs: ["ErrandResumableDownload", "ErrandSystemTransport"]),
+    program(
+        "errand-feed", in: "Examples/Feed",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandRetry", "ErrandSystemTransport",
+        ]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
@@ -158,7 +163,7 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
-    suite("PagingTests", needs: ["ErrandPaging"]),
+    suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
     suite(
         "RecordingTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),

@@ -14,6 +14,7 @@ struct Bench {
         ("cache", CacheBench.run),
         ("json", JSONValidationBench.run),
         ("log", LogBench.run),
+        ("session", SessionBench.run),
         ("urlfilters", URLFiltersBench.run),
         ("retry", RetryBench.run),
         ("streaming", StreamingBench.run),

@@ -1,0 +1,81 @@
+import Errand
+import ErrandAuthentication
+import ErrandCookies
+import ErrandTesting
+import Foundation
+
+/// What credentials and cookies cost while nothing goes wrong, for one request of a stub: the filter alone, run many times
+/// within one send.
+enum SessionBench {
+    private struct GetUsers: Request { let path = "users/7?page=2" }
+
+    /// Runs all filters after it again and again, in the stage that is measured.
+    private struct Again: Filter {
+        let count: Int
+        let stages: FilterStages
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            for _ in 1..<count { _ = try await next(exchange) }
+            return try await next(exchange)
+        }
+    }
+
+    private struct Respond: Filter {
+        let stages: FilterStages
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            HTTPResponse(url: exchange.http.url, status: 200, headers: ["Content-Type": "application/json"])
+        }
+    }
+
+    /// One stage of a filter that stands in both.
+    private struct Only: Filter {
+        let filter: any Filter
+        let stages: FilterStages
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            try await filter.filter(exchange, next: next)
+        }
+    }
+
+    static func run() async throws {
+        let turns = 20_000
+        let session = AuthenticationSession(BearerToken("a-token-of-some-length", expiry: .distantFuture)) { $0 }
+        let (full, other) = (CookieJar(), CookieJar())
+        for number in 0..<5 {
+            try full.insert(Cookie("n\(number)", "value", domain: "api.example.com"))
+            try other.insert(Cookie("n\(number)", "value", domain: "other.example.com"))
+        }
+        let cases: [(name: String, stage: FilterStages, filters: [any Filter])] = [
+            ("authentication, call stage", .call, [Only(filter: .authentication(session), stages: .call)]),
+            ("authentication, hop stage", .hop, [Only(filter: .authentication(session), stages: .hop)]),
+            ("cookies, none", .hop, [.cookies]),
+            ("cookies of other hosts", .hop, [.cookies(other)]),
+            ("cookies, five sent", .hop, [.cookies(full)]),
+        ]
+        var rounds = Rounds()
+        for _ in 0..<15 {
+            for (name, stage) in [("call", FilterStages.call), ("hop", .hop)] {
+                let bare = agent(stage, turns, [])
+                try await rounds.take(name) { try await cost(of: bare, turns) }
+            }
+            for (name, stage, filters) in cases {
+                let agent = agent(stage, turns, filters)
+                try await rounds.take(name) { try await cost(of: agent, turns) }
+            }
+        }
+        for (name, stage, _) in cases {
+            let cost = rounds.median(name) - rounds.median(stage == .call ? "call" : "hop")
+            print("\(Rounds.pad("adds: " + name, 44)) \(Rounds.number(cost)) µs")
+        }
+    }
+
+    private static func agent(_ stage: FilterStages, _ turns: Int, _ filters: [any Filter]) -> NetworkAgent {
+        NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
+            filters: [Again(count: turns, stages: stage)] + filters + [Respond(stages: stage)])
+    }
+
+    private static func cost(of agent: NetworkAgent, _ turns: Int) async throws -> Double {
+        let start = clock()
+        _ = try await agent.send(GetUsers())
+        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(turns)
+    }
+}
