@@ -19,6 +19,7 @@ struct Quickstart {
         try await DownloadChapter.run(shop)
         try await LoadingChapter.run(shop)
         try await RecordingChapter.run(shop)
+        try await SchemaChapter.run(shop)
         try await StreamingChapter.run(shop)
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)

@@ -1,21 +1,29 @@
+import ErrandEssentials
 import ErrandJSONValidation
 
-import ErrandEssentials
-
-/// Compares a JSON document with an example of what it should look like.
+/// Compares a JSON document with a JSON Schema, or with an example of what it should look like.
 struct ValidateCommand {
     enum Outcome: Int32 {
         case valid = 0
         case invalid = 1
-        /// A file that cannot be read, an example that is no JSON, or wrong arguments.
+        /// A file that cannot be read, a schema or an example that cannot be used, or wrong arguments.
         case unusable = 2
     }
 
     static let usage = """
         usage: errand-validate EXAMPLE.json DOCUMENT.json
+               errand-validate --schema SCHEMA.json DOCUMENT.json
 
-        Takes the shape of EXAMPLE.json and lists what in DOCUMENT.json does not fit it.
-        Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example.
+        Lists what in DOCUMENT.json does not fit the shape of EXAMPLE.json, or SCHEMA.json: JSON Schema 2020-12, 2019-09
+        or 7, by its $schema.
+
+          --at POINTER    the schema is at this JSON Pointer in its file: /components/schemas/Order
+          --draft DRAFT   the version of a schema without $schema: 7, 2019-09 or 2020-12, which is the default
+          --formats       "format" rejects strings, too
+          --json          prints one JSON object instead of a line for each problem
+
+        A schema may refer to other files in its folder and below; nothing is fetched from elsewhere.
+        Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example or schema.
         """
 
     let arguments: [String]
@@ -28,22 +36,50 @@ struct ValidateCommand {
             output(Self.usage)
             return .valid
         }
-        guard arguments.count == 2, !arguments.contains(where: { $0.hasPrefix("-") }) else {
+        guard let arguments = ValidateArguments(arguments) else {
             complaint(Self.usage)
             return .unusable
         }
-        guard let example = read(arguments[0]), let document = read(arguments[1]) else { return .unusable }
-        let shape: JSONShape
-        do { shape = try JSONShape(example: example) } catch {
-            complaint("\(arguments[0]) is no example:")
-            list(error, to: complaint)
-            return .unusable
-        }
-        do { try shape.validate(document) } catch {
-            list(error, to: output)
+        guard let model = model(arguments), let document = read(arguments.document) else { return .unusable }
+        do throws(JSONValidationError) { try model.validate(document, limits: .standard) } catch {
+            if arguments.printsJSON { output(ValidationReport(error).json) } else { list(error, to: output) }
             return .invalid
         }
+        if arguments.printsJSON { output(ValidationReport(nil).json) }
         return .valid
+    }
+
+    private func model(_ arguments: ValidateArguments) -> (any JSONValidating)? {
+        switch arguments.model {
+        case .example(let path):
+            guard let example = read(path) else { return nil }
+            do { return try JSONShape(example: example) } catch {
+                complaint("\(path) is no example:")
+                list(error, to: complaint)
+                return nil
+            }
+        case .schema(let path):
+            let file = URL(filePath: path).standardizedFileURL
+            let folder = file.deletingLastPathComponent().path()
+            do {
+                return try JSONSchema(
+                    contentsOf: file, at: arguments.pointer, dialect: arguments.dialect, formats: arguments.formats,
+                    resolver: { Self.document($0, in: folder) })
+            } catch {
+                complaint("\(path) is no schema:")
+                complaint(error.description)
+                return nil
+            }
+        }
+    }
+
+    /// A file that a schema refers to, if it is in the schema's folder or below.
+    private static func document(_ uri: String, in folder: String) -> Data? {
+        guard let file = URL(string: uri)?.standardizedFileURL, file.isFileURL,
+            file.resolvingSymlinksInPath().path().hasPrefix(
+                URL(filePath: folder, directoryHint: .isDirectory).resolvingSymlinksInPath().path())
+        else { return nil }
+        return try? Data(contentsOf: file)
     }
 
     private func read(_ path: String) -> Data? {

@@ -23,9 +23,39 @@ enum JSONValidationBench {
             try await take("validate the syntax only", compact) { try JSONShape.any.validate(compact) }
         }
         rounds.report("MB/s", against: "JSONSerialization")
+        try await schemas()
         if let kilobytes = extraMemory({ try? Self.shape.validate(compact) }) {
             print("\(Rounds.pad("memory while validating", 44)) \(Rounds.number(Double(kilobytes))) KiB")
         }
+    }
+
+    /// The same for a schema with references, patterns, unions and conditions, and how a union grows.
+    private static func schemas() async throws {
+        let orders = OrdersBench.document(bytes: 10_000_000)
+        let schema = try JSONSchema(Data(OrdersBench.schema.utf8))
+        var rounds = Rounds()
+        func take(_ name: String, _ data: Data, _ body: () throws -> Void) async rethrows {
+            try await rounds.take(name) { try await microseconds(1) { try body() } * 1_000 / Double(data.count) }
+        }
+        for _ in 0..<5 {
+            try await take("orders: JSONSerialization", orders) { _ = try JSONSerialization.jsonObject(with: orders) }
+            try await take("orders: validate against a schema", orders) { try schema.validate(orders) }
+            try await take("orders: validate the syntax only", orders) { try JSONShape.any.validate(orders) }
+        }
+        rounds.report("ns/byte", against: "JSONSerialization")
+        if let kilobytes = extraMemory({ try? schema.validate(orders) }) {
+            print("\(Rounds.pad("memory while validating orders", 44)) \(Rounds.number(Double(kilobytes))) KiB")
+        }
+        var unions = Rounds()
+        for count in [100, 400] {
+            let (schema, text) = try OrdersBench.union(count)
+            for _ in 0..<5 {
+                try await unions.take("an object among \(count) branches by a tag") {
+                    try await microseconds(1_000) { try schema.validate(text) }
+                }
+            }
+        }
+        unions.report("µs", against: "an object among 100 branches by a tag")
     }
 
     private static let shape: JSONShape = .array(of: [

@@ -57,6 +57,67 @@ struct ValidateCommandTests {
         #expect(run(["--help"]).output.first?.hasPrefix("usage: errand-validate EXAMPLE.json DOCUMENT.json") == true)
     }
 
+    @Test("a schema, with its dialect, its place in the file, formats, and files that it refers to")
+    func schema() throws {
+        let folder = try Folder([
+            "schema.json": #"{"items": {"$ref": "item.json"}}"#,
+            "item.json": #"{"required": ["id"], "properties": {"mail": {"format": "email"}}}"#,
+            "outside.json": #"{"$ref": "../../../../../../../../etc/hostname"}"#,
+            "api.json": #"{"components": {"schemas": {"Id": {"type": "integer"}}}}"#,
+            "old.json": #"{"items": [{"type": "null"}]}"#, "wrong.json": #"{"type": "nul"}"#,
+            "good.json": #"[{"id": 1}]"#, "bad.json": #"[{}, {"id": 1, "mail": "x"}]"#, "seven.json": "7",
+        ])
+        func run(_ arguments: String...) -> (ValidateCommand.Outcome, output: [String], complaints: [String]) {
+            self.run(arguments.map { $0.hasSuffix(".json") ? folder.path($0) : $0 })
+        }
+        #expect(run("--schema", "schema.json", "good.json").0 == .valid)
+        let found = run("--schema", "schema.json", "bad.json", "--formats")
+        #expect(found.0 == .invalid && found.output.count == 2)
+        #expect(found.output[0].hasPrefix("/0/id: missing, expected a value, by file://"))
+        #expect(found.output[0].hasSuffix("item.json#/required") && found.output[1].hasPrefix("/1/mail: "))
+        #expect(run("--schema", "schema.json", "bad.json").output.count == 1)
+        #expect(run("--schema", "api.json", "--at", "/components/schemas/Id", "seven.json").0 == .valid)
+        #expect(run("--schema", "api.json", "--at", "/components/schemas/Id", "good.json").0 == .invalid)
+        #expect(run("--draft", "7", "--schema", "old.json", "good.json").0 == .invalid)
+        for unusable in [
+            run("--schema", "old.json", "good.json"), run("--schema", "wrong.json", "good.json"),
+            run("--schema", "none.json", "good.json"), run("--schema", "outside.json", "good.json"),
+        ] { #expect(unusable.0 == .unusable && unusable.complaints.count == 2 && unusable.output.isEmpty) }
+        #expect(
+            run("--schema", "wrong.json", "good.json").complaints[1].hasSuffix("#/type: expected the name of a type"))
+        for wrong in [
+            run("--schema", "schema.json"), run("--schema"), run("--draft", "8", "--schema", "old.json", "good.json"),
+            run("--at", "/a", "good.json", "good.json"), run("--schema", "a.json", "--schema", "b.json", "good.json"),
+        ] { #expect(wrong.0 == .unusable && wrong.complaints == [ValidateCommand.usage]) }
+    }
+
+    @Test("the problems as JSON")
+    func json() throws {
+        struct Report: Decodable {
+            struct Problem: Decodable {
+                let instanceLocation, error: String
+                let absoluteKeywordLocation: String?
+                let offset: Int
+            }
+            let valid: Bool
+            let count: Int
+            let errors: [Problem]
+        }
+        let folder = try Folder([
+            "schema.json": #"{"items": {"type": "null"}}"#, "bad.json": #"[null, 3]"#, "good.json": "[]",
+        ])
+        let bad = run(["--json", "--schema", folder.path("schema.json"), folder.path("bad.json")])
+        let report = try JSONDecoder().decode(Report.self, from: Data((bad.output.first ?? "").utf8))
+        #expect(bad.0 == .invalid && bad.output.count == 1 && !report.valid && report.count == 1)
+        #expect(report.errors.first?.instanceLocation == "/1" && report.errors.first?.offset == 7)
+        #expect(report.errors.first?.absoluteKeywordLocation?.hasSuffix("schema.json#/items/type") == true)
+        #expect(report.errors.first?.error == "expected null, found a number")
+        let good = run(["--schema", folder.path("schema.json"), folder.path("good.json"), "--json"])
+        #expect(good.0 == .valid && good.output == [#"{"count":0,"errors":[],"valid":true}"#])
+        let example = run(["--json", folder.path("good.json"), folder.path("schema.json")])
+        #expect(example.0 == .invalid && example.output.first?.contains("absoluteKeywordLocation") == false)
+    }
+
     #if os(Linux) || os(macOS)
     @Test(
         "the process has the exit status 0, 1 or 2",

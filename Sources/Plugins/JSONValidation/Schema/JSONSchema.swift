@@ -18,7 +18,10 @@ public struct JSONSchema: JSONValidating {
     /// The levels of a document of a schema.
     static let maximumDepth = 512
     /// The schemas within a schema, each counted for each environment of dynamic anchors that it is reached with.
-    static let maximumNodes = 1_000_000
+    static let maximumNodes = 400_000
+
+    /// The annotations of a text.
+    static let maximumAnnotations = 100_000
 
     let program: SchemaProgram
 
@@ -83,6 +86,28 @@ public struct JSONSchema: JSONValidating {
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         let error = data.withUnsafeBytes { program.validate($0, limits) }
         if let error { throw error }
+    }
+
+    /// The annotations of a valid text: what the schemas that its values fit say of them, such as `title`, `format`,
+    /// `deprecated`, `contentMediaType`, and keywords that the standard does not know (2020-12 core, section 7.7).
+    ///
+    /// ```swift
+    /// let schema = try JSONSchema(data)
+    /// let deprecated = try schema.annotations(of: first).filter { $0.keyword == "deprecated" }
+    /// ```
+    ///
+    /// It takes memory for each annotation. Throws the problems of a text that is not valid, and one of the kind
+    /// ``JSONProblem/Kind/limit`` for more than 100,000 annotations.
+    public func annotations(
+        of data: Data, limits: JSONLimits = .standard
+    ) throws(JSONValidationError) -> [JSONAnnotation] {
+        try validate(data, limits: limits)
+        let found = data.withUnsafeBytes { program.annotations($0, limits) }
+        if let found { return found }
+        let problem = JSONProblem(
+            kind: .limit, pointer: "", expected: "at most \(Self.maximumAnnotations) annotations", found: "more",
+            offset: 0)
+        throw JSONValidationError(problems: [problem], count: 1)
     }
 
     /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.

@@ -46,6 +46,7 @@ struct PatternMachine {
     mutating func run(
         _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int
     ) -> PatternOutcome {
+        if text.count <= budget, let outcome = program.table(scope)?.run(text) { return outcome }
         left = max(0, budget)
         if !looks.isEmpty { looks.removeAll() }
         let found = program.steps.withUnsafeBufferPointer { steps in

@@ -27,6 +27,14 @@ final class PatternProgram: Sendable {
         (steps, sets) = (compiler.steps, compiler.sets)
     }
 
+    /// The tables that replace the steps for texts in ASCII; made at their first use.
+    private let wholeTable = Once<PatternTable?>()
+    private let partTable = Once<PatternTable?>()
+
+    func table(_ scope: PatternMachine.Scope) -> PatternTable? {
+        (scope == .whole ? wholeTable : partTable).value { PatternTable(self, scope) }
+    }
+
     /// A set with a bit for each ASCII character, and sorted ranges for the rest.
     struct CompiledSet: Sendable {
         let low: UInt64

@@ -12,6 +12,7 @@ final class SchemaCompiler {
     private var patternNumbers: [[UInt8]: Int32] = [:]
     private var environments = SchemaEnvironments()
     private var numbersOfNodes: [Key: Int32] = [:]
+    private var aliases: [Key: Key] = [:]
     /// The nodes that are known, but not compiled yet.
     private var waiting: [(node: Int32, environment: Int)] = []
 
@@ -56,8 +57,8 @@ final class SchemaCompiler {
         var (place, environment) = (place, environments.entering(registry.resource(place), of: registry, from: outer))
         // A schema that only refers to another one is that one. A circle of them ends at some node, and is found later.
         var steps = 0
-        while steps < 100, let next = try alias(place, environment) {
-            (place, environment) = next
+        while steps < 4, let next = try alias(Key(place: place, environment: environment)) {
+            (place, environment) = (next.place, next.environment)
             steps += 1
         }
         let key = Key(place: place, environment: environment)
@@ -81,14 +82,21 @@ final class SchemaCompiler {
         return number
     }
 
-    private func alias(_ place: SchemaPlace, _ environment: Int) throws(JSONSchemaError) -> (SchemaPlace, Int)? {
+    /// What a schema refers to that has nothing but a reference.
+    private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
+        if let known = aliases[key] { return known }
+        let place = key.place
         let document = registry.documents[place.document]
         guard document.values[place.value].kind == .object, document.values[place.value].count == 1,
             let value = document.member(place.value, "$ref"), let text = document.string(value)
         else { return nil }
         let here = SchemaPlace(document: place.document, value: value)
         let target = try registry.resolve(text, from: registry.resource(place), at: here).place
-        return (target, environments.entering(registry.resource(target), of: registry, from: environment))
+        let next = Key(
+            place: target,
+            environment: environments.entering(registry.resource(target), of: registry, from: key.environment))
+        aliases[key] = next
+        return next
     }
 
     /// The node that a dynamic reference leads to in an environment.

@@ -46,6 +46,16 @@ final class SchemaProgram: Sendable {
         }
     }
 
+    /// The annotations of a valid text; nil if there are too many.
+    func annotations(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> [JSONAnnotation]? {
+        let machine = SchemaMachine(self)
+        return bytes.withMemoryRebound(to: UInt8.self) { text in
+            var validator = SchemaValidator(machine, text, limits.clamped)
+            validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
+            return validator.collect()
+        }
+    }
+
     /// Machines grow with the documents that they have seen, so that few are kept, and none that is full.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }

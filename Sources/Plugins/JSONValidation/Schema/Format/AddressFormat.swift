@@ -12,7 +12,9 @@ enum AddressFormat {
             return isInternational ? HostnameFormat.isInternational(text) : HostnameFormat.isHostname(Array(domain))
         }
         let literal = domain.dropFirst().dropLast()
-        if literal.starts(with: Array("IPv6:".utf8)) { return isIPv6(literal.dropFirst(5)) }
+        if String(decoding: literal.prefix(5), as: UTF8.self).lowercased() == "ipv6:" {
+            return isIPv6(literal.dropFirst(5))
+        }
         return isIPv4(literal)
     }
 

@@ -72,7 +72,8 @@ struct PlanBuilder {
     private func reached(from lane: Int, onlyAll: Bool) -> Set<Int> {
         var found: Set<Int> = []
         var open = [lane]
-        while let next = open.popLast() {
+        while let next = open.popLast(), !machine.isFull {
+            machine.work += 1
             for place in 0..<Int(lanes[next].gateCount) {
                 let gate = state.pointee.gates[Int(lanes[next].firstGate) + place]
                 if gate.kind == .not || onlyAll && gate.kind != .all { continue }

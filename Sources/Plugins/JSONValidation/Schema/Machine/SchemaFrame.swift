@@ -40,4 +40,6 @@ struct PendingPart {
     /// The key, or the element, and its index.
     var place: BytePointer
     var index: Int
+    /// For a part whose schema holds, its annotations.
+    var annotations: [Int]?
 }

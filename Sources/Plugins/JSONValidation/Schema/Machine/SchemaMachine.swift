@@ -6,6 +6,9 @@ final class SchemaMachine {
     /// The bytes after which a validation ends.
     private static let maximumBytes = 256 << 20
 
+    /// The lanes that may be visited to derive transitions, all together.
+    private static let maximumWork = 50_000_000
+
     let program: Unmanaged<SchemaProgram>
     let arena = SchemaArena()
     /// The state that every value fits.
@@ -28,12 +31,29 @@ final class SchemaMachine {
     let strings: UnsafeMutablePointer<StringCheck>
     let numbers: UnsafeMutablePointer<NumberCheck>
     let constantChecks: UnsafeMutablePointer<ConstantCheck>
+    let patternChecks: UnsafeMutablePointer<PatternCheck>
 
     struct StringCheck {
         var minimum: Int
         var maximum: Int
         var pattern: Int32
         var format: JSONFormat?
+    }
+
+    /// A pattern as a table, which it may not have.
+    struct PatternCheck {
+        var classes: UnsafePointer<UInt8>?
+        var next: UnsafePointer<UInt16>?
+        var accepts: UnsafePointer<Bool>?
+        var classCount = 0
+
+        init(_ pattern: JSONPattern, _ arena: SchemaArena) {
+            guard case .success(let program) = pattern.program, let table = program.table(.anywhere) else { return }
+            classes = UnsafePointer(arena.copy(table.classes))
+            next = UnsafePointer(arena.copy(table.next))
+            accepts = UnsafePointer(arena.copy(table.accepts))
+            classCount = table.classCount
+        }
     }
 
     struct NumberCheck {
@@ -63,6 +83,7 @@ final class SchemaMachine {
             })
         numbers = arena.copy(program.numbers.map { NumberCheck(least: $0.least, most: $0.most, isFast: $0.isFast) })
         let arena = arena
+        patternChecks = arena.copy(program.patterns.map { PatternCheck($0, arena) })
         constantChecks = arena.copy(
             program.constants.map {
                 ConstantCheck(
@@ -78,9 +99,13 @@ final class SchemaMachine {
     }
 
     /// Whether it is too large to be kept.
-    var isLarge: Bool { arena.size > Self.keptBytes + constantBytes || frameCapacity > 4_096 }
-    /// Whether the document makes it too large to go on.
-    var isFull: Bool { arena.size > Self.maximumBytes + constantBytes }
+    var isLarge: Bool {
+        arena.size > Self.keptBytes + constantBytes || frameCapacity > 4_096 || work > Self.maximumWork / 2
+    }
+    /// Whether the schema and the document make it too large, or too much work, to go on.
+    var isFull: Bool { arena.size > Self.maximumBytes + constantBytes || work > Self.maximumWork }
+    /// How many lanes were visited to derive transitions.
+    var work = 0
     /// What it was made with.
     private lazy var constantBytes = arena.size
 

@@ -34,12 +34,18 @@ extension SchemaValidator {
             if pending.count > frame.pointee.pendingBefore {
                 checkPending(index, lane, state, frame, results, depth)
             }
+            if collector != nil {
+                annotate(index, state, frame.pointee.results, results, frame, frame.pointee.start, depth - 1)
+            }
         }
-        pending.removeLast(pending.count - frame.pointee.pendingBefore)
+        if pending.count > frame.pointee.pendingBefore {
+            pending.removeLast(pending.count - frame.pointee.pendingBefore)
+        }
         if uniques.count > frame.pointee.uniquesBefore { uniques.removeAll(behind: frame.pointee.uniquesBefore) }
         resultTop = frame.pointee.results
         wordTop = frame.pointee.words
         if depth - 1 > base {
+            if collector != nil { takeAnnotations(results, resultTop, frame - 1, frame.pointee.start) }
             guard deliver(results, to: frame - 1, frame.pointee.start, p, frame.pointee.hash, depth - 1) else {
                 return false
             }

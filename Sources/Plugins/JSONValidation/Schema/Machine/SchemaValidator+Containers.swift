@@ -26,13 +26,14 @@ extension SchemaValidator {
         frame.pointee.results = resultTop
         frame.pointee.words = wordTop
         frame.pointee.hash = ValueHash.start(isObject: isObject)
-        frame.pointee.hashes = hashes || state.pointee.wantsHash
+        frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
         if count > 0 {
             steps -= count
             if steps < 0 || machine.isFull { return tooMuch(at: p, depth: depth - 1) }
             if resultTop + count > machine.resultCapacity { machine.growResults(resultTop + count) }
             let kind = isObject ? ValueKind.object : ValueKind.array
             let results = machine.results + resultTop
+            collector?.clear(resultTop..<resultTop + count)
             resultTop += count
             for lane in 0..<count {
                 let holds = state.pointee.lanes[lane].kinds & kind != 0

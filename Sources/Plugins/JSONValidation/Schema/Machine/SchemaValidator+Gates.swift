@@ -60,9 +60,14 @@ extension SchemaValidator {
     ) {
         let parts = frame.pointee.pendingBefore..<pending.count
         guard parts.contains(where: { pending[$0].lane == index }) else { return }
+        if steps < 0 { return }
         let live = liveLanes(index, state, results, frame)
         for place in parts where pending[place].lane == index {
             if zip(live, pending[place].evaluators).contains(where: { $0 & $1 != 0 }) { continue }
+            if let annotations = pending[place].annotations {
+                collector?.add(annotations, to: frame.pointee.results + index)
+                continue
+            }
             results[index] = 0
             guard lane.pointee.isHard else { return }
             unevaluated(pending[place], lane.pointee, frame, depth)
@@ -70,7 +75,7 @@ extension SchemaValidator {
     }
 
     /// The lanes whose annotations reach a lane: those that it applies to the same value, and that hold.
-    private func liveLanes(
+    private mutating func liveLanes(
         _ index: Int, _ state: StatePointer, _ results: UnsafeMutablePointer<UInt8>,
         _ frame: UnsafeMutablePointer<SchemaFrame>
     ) -> [UInt64] {
@@ -84,6 +89,7 @@ extension SchemaValidator {
         }
         while let next = open.popLast() {
             let lane = state.pointee.lanes + next
+            steps -= 1
             for place in 0..<Int(lane.pointee.gateCount) {
                 let gate = state.pointee.gates + Int(lane.pointee.firstGate) + place
                 let branches = state.pointee.branches + Int(gate.pointee.first)
@@ -94,7 +100,8 @@ extension SchemaValidator {
                     let holds = results[Int(branches[0])] != 0
                     if holds { visit(branches[0]) }
                     visit(holds ? branches[1] : branches[2])
-                case .dependent: if hasSeen(frame, Int(gate.pointee.entry)) { visit(branches[0]) }
+                case .dependent:
+                    if frame.pointee.object != nil, hasSeen(frame, Int(gate.pointee.entry)) { visit(branches[0]) }
                 }
             }
         }

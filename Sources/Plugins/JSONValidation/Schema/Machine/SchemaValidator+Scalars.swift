@@ -7,6 +7,7 @@ extension SchemaValidator {
         if depth > base {
             let frame = machine.frames + depth
             let hash = frame.pointee.hashes ? ValueHash.scalar(start, p) : 0
+            if collector != nil { takeAnnotations(results, resultTop, frame, start) }
             guard deliver(results, to: frame, start, p, hash, depth) else { return false }
         }
         return unexplained.isEmpty || explain(start, p, depth)
@@ -40,11 +41,13 @@ extension SchemaValidator {
         if resultTop + count > machine.resultCapacity { machine.growResults(resultTop + count) }
         let results = machine.results + resultTop
         let lanes = state.pointee.lanes
+        collector?.clear(resultTop..<resultTop + count)
         for index in 0..<count {
             let lane = lanes + index
             var holds = lane.pointee.isPlain(kind) || check(lane, kind, start, p, depth)
             if lane.pointee.gateCount > 0, !gatesHold(lane, state, results, nil, start, depth) { holds = false }
             results[index] = holds ? 1 : 0
+            if collector != nil { annotate(index, state, resultTop, results, nil, start, depth) }
         }
         return results
     }
@@ -153,6 +156,13 @@ extension SchemaValidator {
 
     /// Whether a pattern matches some part of a text.
     mutating func match(_ pattern: Int32, _ text: JSONText, _ hasEscapes: Bool) -> PatternOutcome {
+        let bytes = UnsafeBufferPointer(start: text.start, count: text.count)
+        if !hasEscapes, text.count <= limits.maximumPatternBytes, text.count <= limits.maximumPatternSteps {
+            let table = machine.patternChecks + Int(pattern)
+            let outcome = PatternTable.run(
+                bytes, table.pointee.classes, table.pointee.next, table.pointee.accepts, table.pointee.classCount)
+            if let outcome { return outcome }
+        }
         guard case .success(let compiled) = program.patterns[Int(pattern)].program else { return .differs }
         if text.count > limits.maximumPatternBytes { return .exceeded }
         if hasEscapes {
@@ -160,7 +170,6 @@ extension SchemaValidator {
                 machine.patterns.run(compiled, on: $0, .anywhere, budget: limits.maximumPatternSteps)
             }
         }
-        let bytes = UnsafeBufferPointer(start: text.start, count: text.count)
         return machine.patterns.run(compiled, on: bytes, .anywhere, budget: limits.maximumPatternSteps)
     }
 

@@ -22,6 +22,8 @@ struct SchemaValidator: ~Copyable {
     var isWeighing = false
     /// How deep the value is that is weighed.
     var weighBase = 0
+    /// Collects annotations, which is done for valid texts only.
+    var collector: AnnotationCollector?
     /// The results that are in use.
     var resultTop = 0
     var wordTop = 0
@@ -57,6 +59,7 @@ struct SchemaValidator: ~Copyable {
         guard var rest = read(p, root, 0) else { return }
         rest = Lexer.skipSpace(rest, end)
         if rest < end { stop(.end, at: rest, depth: 0) }
+        if steps < 0 { _ = tooMuch(at: rest, depth: 0) }
     }
 
     /// Reads a value within some open frames; nil if the rest of the text is not read.
@@ -66,7 +69,7 @@ struct SchemaValidator: ~Copyable {
         var depth = base
         var state = root
         var frame = machine.frames + depth
-        var isQuiet = true
+        var isQuiet = collector == nil
         values: while true {
             guard p < end else { return stopped(.value, p, depth) }
             let start = p

@@ -72,21 +72,24 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            if byte == Lexer.quote, let last = open.last, parsed.values[last.value].kind == .object,
-                last.keys.count == last.children.count
+            // By index, since a copy of the innermost one would make each append copy its arrays.
+            let innermost = open.count - 1
+            if byte == Lexer.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
+                open[innermost].keys.count == open[innermost].children.count
             {
                 let scan = Lexer.string(p + 1, end)
                 key = Array(JSONText(start: p + 1, end: scan.end - 1).decoded)
                 p = scan.end
-                open[open.count - 1].keys.append(key)
+                open[innermost].keys.append(key)
                 continue
             }
             let index = parsed.values.count
-            if let last = open.indices.last {
-                if open[last].keys.count == open[last].children.count { open[last].keys.append([]) }
-                open[last].children.append(index)
+            if innermost >= 0 {
+                if open[innermost].keys.count == open[innermost].children.count { open[innermost].keys.append([]) }
+                open[innermost].children.append(index)
             }
-            var value = Value(kind: .null, start: p - base, end: 0, parent: open.last?.value ?? -1)
+            let parent = innermost >= 0 ? open[innermost].value : -1
+            var value = Value(kind: .null, start: p - base, end: 0, parent: parent)
             switch byte {
             case Lexer.openBrace, Lexer.openBracket:
                 value.kind = byte == Lexer.openBrace ? .object : .array
