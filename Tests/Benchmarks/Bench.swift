@@ -10,6 +10,7 @@ struct Bench {
         ("core", CoreBench.run),
         ("batch", BatchBench.run),
         ("wire", WireBench.run),
+        ("cpu", WireCostBench.run),
         ("download", DownloadBench.run),
         ("cache", CacheBench.run),
         ("json", JSONValidationBench.run),
@@ -42,6 +43,18 @@ struct Rounds {
     mutating func take(_ name: String, _ body: () async throws -> Double) async rethrows {
         if samples[name] == nil { order.append(name) }
         samples[name, default: []].append(try await body())
+    }
+
+    /// The least disturbed sample.
+    func minimum(_ name: String) -> Double { samples[name]?.min() ?? 0 }
+
+    /// A line a name with the minimum of each, and its ratio to one of them.
+    func reportMinimum(_ unit: String, against base: String) {
+        for name in order {
+            let value = minimum(name)
+            print(
+                "\(Self.pad(name, 44)) \(Self.number(value)) \(unit)   \(Self.number(value / minimum(base))) × \(base)")
+        }
     }
 
     func median(_ name: String) -> Double {

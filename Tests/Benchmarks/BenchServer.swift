@@ -9,10 +9,12 @@ final class BenchServer: Sendable {
     /// The size of `/large`; nil if the server has none.
     let large: Int?
     let name: String
+    /// The process, where it has one of its own.
+    let process: pid_t?
     private let end: @Sendable () -> Void
 
-    private init(_ name: String, _ url: String, large: Int?, end: @escaping @Sendable () -> Void) {
-        (self.name, self.url, self.large, self.end) = (name, url, large, end)
+    private init(_ name: String, _ url: String, large: Int?, process: pid_t?, end: @escaping @Sendable () -> Void) {
+        (self.name, self.url, self.large, self.process, self.end) = (name, url, large, process, end)
     }
 
     deinit { end() }
@@ -26,7 +28,7 @@ final class BenchServer: Sendable {
         #endif
         let server = try TestServer()
         server.on(.get, "/kilobyte", .data(Data(repeating: 0x61, count: 1024), contentType: "text/plain"))
-        return BenchServer("the test kit's server, in this process", server.url, large: nil) {
+        return BenchServer("the test kit's server, in this process", server.url, large: nil, process: nil) {
             withExtendedLifetime(server) {}
         }
     }
@@ -50,7 +52,7 @@ final class BenchServer: Sendable {
               access_log off; default_type application/octet-stream; sendfile on; tcp_nopush on;
               keepalive_requests 1000000000; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;
               uwsgi_temp_path d; scgi_temp_path e;
-              server { root html; listen 127.0.0.1:\(port); }
+              server { root html; listen 127.0.0.1:\(port); location /post { return 204; } }
             }
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder + "/nginx.conf"))
@@ -59,7 +61,7 @@ final class BenchServer: Sendable {
         process.arguments = ["-p", folder, "-c", "nginx.conf", "-e", "stderr"]
         try process.run()
         let number = process.processIdentifier
-        let server = BenchServer("nginx", "http://127.0.0.1:\(port)", large: large) {
+        let server = BenchServer("nginx", "http://127.0.0.1:\(port)", large: large, process: number) {
             kill(number, SIGKILL)
             try? FileManager.default.removeItem(atPath: folder)
         }

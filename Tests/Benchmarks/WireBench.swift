@@ -40,7 +40,7 @@ enum WireBench {
                 await costs.take(name) { (processorTime() - cpu) * 1e6 / Double(count) }
             }
             for _ in 0..<5 {
-                try await take(bare, 12_800) { try check(bare_curl_get(text, Int32(lanes), 12_800)) }
+                try await take(bare, 12_800) { try check(BareCurl.send(text, lanes: lanes, count: 12_800)) }
                 try await take("CurlTransport, \(lanes) at a time", 12_800) {
                     try await load(lanes, 12_800) { try await send(curl) }
                 }
@@ -130,7 +130,7 @@ enum WireBench {
         response.body.cancel()
     }
 
-    private static func load(_ lanes: Int, _ count: Int, _ one: @escaping @Sendable () async throws -> Void)
+    static func load(_ lanes: Int, _ count: Int, _ one: @escaping @Sendable () async throws -> Void)
         async throws
     {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -139,9 +139,9 @@ enum WireBench {
         }
     }
 
-    private struct Failure: Error { let code: Int32 }
+    struct Failure: Error { let code: Int32 }
 
-    private static func check(_ code: Int32) throws {
+    static func check(_ code: Int32) throws {
         if code != 0 { throw Failure(code: code) }
     }
 
@@ -155,7 +155,7 @@ enum WireBench {
     }
 
     /// Seconds of processor time that this process has had; a server in a process of its own is not in it.
-    private static func processorTime() -> Double {
+    static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

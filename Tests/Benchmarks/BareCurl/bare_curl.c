@@ -1,13 +1,17 @@
+#define _GNU_SOURCE
 #include "bare_curl.h"
 
 #if defined(__linux__)
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { WRITEFUNCTION = 20011, URL = 10002, BUFFERSIZE = 98, NOSIGNAL = 99 };
+enum { WRITEFUNCTION = 20011, HEADERFUNCTION = 20079, URL = 10002, BUFFERSIZE = 98, NOSIGNAL = 99, HTTPHEADER = 10023 };
+enum { POSTFIELDS = 10015, POSTFIELDSIZE = 60 };
 enum { SOCKETFUNCTION = 20001, SOCKETDATA = 10002, TIMERFUNCTION = 20004, TIMERDATA = 10005 };
 
 struct message {
@@ -31,6 +35,8 @@ static struct {
     int (*multi_act)(void *, int, int, int *);
     struct message *(*multi_read)(void *, int *);
     int (*multi_cleanup)(void *);
+    void *(*append)(void *, const char *);
+    void (*free_list)(void *);
 } curl;
 
 static int load(void) {
@@ -47,17 +53,32 @@ static int load(void) {
     *(void **)&curl.multi_act = dlsym(library, "curl_multi_socket_action");
     *(void **)&curl.multi_read = dlsym(library, "curl_multi_info_read");
     *(void **)&curl.multi_cleanup = dlsym(library, "curl_multi_cleanup");
+    *(void **)&curl.append = dlsym(library, "curl_slist_append");
+    *(void **)&curl.free_list = dlsym(library, "curl_slist_free_all");
     *(void **)&curl.easy_init = dlsym(library, "curl_easy_init");
     return curl.easy_init != NULL;
 }
 
 static size_t drop(char *bytes, size_t size, size_t count, void *user) { return size * count; }
 
-static void *handle(const char *url) {
+struct request {
+    const char *url;
+    void *headers;
+    const char *body;
+    long size;
+};
+
+static void *handle(const struct request *request) {
     void *easy = curl.easy_init();
-    curl.easy_setopt(easy, URL, url);
+    curl.easy_setopt(easy, URL, request->url);
     curl.easy_setopt(easy, NOSIGNAL, 1L);
     curl.easy_setopt(easy, WRITEFUNCTION, drop);
+    curl.easy_setopt(easy, HEADERFUNCTION, drop);
+    if (request->headers) curl.easy_setopt(easy, HTTPHEADER, request->headers);
+    if (request->body) {
+        curl.easy_setopt(easy, POSTFIELDSIZE, request->size);
+        curl.easy_setopt(easy, POSTFIELDS, request->body);
+    }
     return easy;
 }
 
@@ -79,7 +100,7 @@ static int set_timer(void *multi, long milliseconds, void *user) {
     return 0;
 }
 
-static int many(const char *url, int lanes, long count) {
+static int many(const struct request *request, int lanes, long count) {
     struct loop loop = {epoll_create1(EPOLL_CLOEXEC), -1};
     void *multi = curl.multi_init();
     curl.multi_setopt(multi, SOCKETFUNCTION, watch);
@@ -87,7 +108,7 @@ static int many(const char *url, int lanes, long count) {
     curl.multi_setopt(multi, TIMERFUNCTION, set_timer);
     curl.multi_setopt(multi, TIMERDATA, &loop);
     void **all = malloc(sizeof *all * lanes);
-    for (int lane = 0; lane < lanes; lane++) curl.multi_add(multi, all[lane] = handle(url));
+    for (int lane = 0; lane < lanes; lane++) curl.multi_add(multi, all[lane] = handle(request));
     long started = lanes, ended = 0;
     int running = 0, left = 0, failure = 0;
     while (ended < count && !failure) {
@@ -121,28 +142,56 @@ static int many(const char *url, int lanes, long count) {
     return failure;
 }
 
-int bare_curl_get(const char *url, int lanes, long count) {
-    if (!load()) return -2;
-    if (lanes > 1) return many(url, lanes, count);
-    void *easy = handle(url);
+static int run(const struct request *request, int lanes, long count) {
+    if (lanes > 1) return many(request, lanes, count);
+    void *easy = handle(request);
     int failure = 0;
     for (long number = 0; number < count && !failure; number++) failure = curl.easy_perform(easy);
     curl.easy_cleanup(easy);
     return failure;
 }
 
+int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count) {
+    if (!load()) return -2;
+    struct request request = {url, NULL, NULL, body};
+    for (; *headers; headers++) request.headers = curl.append(request.headers, *headers);
+    char *bytes = body > 0 ? calloc(1, body) : NULL;
+    request.body = bytes;
+    int failure = run(&request, lanes, count);
+    if (request.headers) curl.free_list(request.headers);
+    free(bytes);
+    return failure;
+}
+
 int bare_curl_discard(const char *url, long buffer) {
     if (!load()) return -2;
-    void *easy = handle(url);
+    struct request request = {url, NULL, NULL, 0};
+    void *easy = handle(&request);
     curl.easy_setopt(easy, BUFFERSIZE, buffer);
     int failure = curl.easy_perform(easy);
     curl.easy_cleanup(easy);
     return failure;
 }
 
+void bare_pin_thread(int thread, unsigned long cores) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int core = 0; core < 64; core++) {
+        if (cores >> core & 1) CPU_SET(core, &set);
+    }
+    sched_setaffinity(thread, sizeof set, &set);
+}
+
+long bare_voluntary_switches(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nvcsw;
+}
+
 #else
 
-int bare_curl_get(const char *url, int lanes, long count) { return -2; }
+int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count) { return -2; }
 int bare_curl_discard(const char *url, long buffer) { return -2; }
+void bare_pin_thread(int thread, unsigned long cores) {}
+long bare_voluntary_switches(void) { return 0; }
 
 #endif

@@ -72,6 +72,7 @@ final class EasyHandle {
         case .data, .stream:
             if !request.headers.contains(.expect) { extra.append("Expect:") }
             set(ERRAND_CURLOPT_UPLOAD, 1)
+            set(ERRAND_CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBuffer)
             set(offset: ERRAND_CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
             try setMethod(request.method)
         }
@@ -86,7 +87,8 @@ final class EasyHandle {
     }
 
     private static let streamBuffer = 256 << 10
-    private static let dataBuffer = 16 << 10
+    private static let dataBuffer = 64 << 10
+    private static let uploadBuffer = 256 << 10
 
     private func reset() throws(ErrandError) {
         errand_curl_easy_reset(raw)

@@ -73,6 +73,8 @@ extension CurlLoop {
         swap(&commands, &spareCommands)
         queue.withLock { swap(&commands, &$0.commands) }
         let isAny = !commands.isEmpty
+        // Whatever thread this is: what came on a kept connection before a request began ends the connection first.
+        if commands.contains(where: \.isStart) { sockets.endSpoiled() }
         for command in commands {
             switch command {
             case .start(let transfer):

@@ -18,7 +18,6 @@ extension CurlLoop {
         }
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
-            sockets.endSpoiled()
             let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0))
             let isEarlier = nextDeadline < sleepsUntil
             if isEarlier { sleepsUntil = 0 }

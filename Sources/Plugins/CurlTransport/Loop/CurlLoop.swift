@@ -24,6 +24,8 @@ final class CurlLoop: @unchecked Sendable {
         case inactivity(Transfer)
         /// A reader drained its buffer, or a request body has more.
         case resume(Transfer)
+
+        var isStart: Bool { if case .start = self { true } else { false } }
     }
 
     struct Queue {

@@ -55,6 +55,8 @@ final class SocketTable: @unchecked Sendable {
     let maximumOpen: Int
     let maximumPerOrigin: Int
 
+    private static let spoiledAtOnce = 64
+
     /// Whether no connection is open.
     var isEmpty: Bool { open == 0 }
 
@@ -98,7 +100,7 @@ final class SocketTable: @unchecked Sendable {
     /// Ends the quiet connections on which something came: what a server sends without a request, such as a 408 before it
     /// closes, would be taken for the response to the next one.
     func endSpoiled() {
-        withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: 16) { events in
+        withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: Self.spoiledAtOnce) { events in
             let count = wait(into: events, milliseconds: 0)
             for event in events[..<count] where isQuiet(event.descriptor) { _ = wanted(event) }
         }

@@ -44,7 +44,7 @@ final class StreamedBody: HTTPBodySource {
     private func received() async throws -> Data? {
         do {
             let data = try await next()
-            if data == nil || !transfer.usesLoopClock { await transfer.deliverReports(waits: true) }
+            await transfer.deliverReports(waits: data == nil || !transfer.usesLoopClock)
             return data
         } catch {
             if !transfer.isCancelled { await transfer.deliverReports(waits: true) }

@@ -80,7 +80,8 @@ extension Transfer {
             guard collected.append(bytes, count) else { return 0 }
         }
         progress.received += Int64(count)
-        reportProgress()
+        // A reader that took a chunk since the last report delivers this one with its next chunk.
+        reportProgress(soon: !isStreamed || readerTakes == reportedTakes)
         return count
     }
 
@@ -88,17 +89,18 @@ extension Transfer {
         // A pointer may not be captured, an address may; it is read within this call only.
         let address = UInt(bitPattern: bytes)
         var isFirst = false
+        var takes = 0
         let (taken, reader, chunk) = shared.withLock { shared -> (Int, Reader?, Data?) in
             if shared.isCancelled { return (0, nil, nil) }
+            takes = shared.buffer.takes
             if shared.buffer.count >= Self.highWater {
                 shared.isPaused = true
                 return (Int(ERRAND_CURL_WRITEFUNC_PAUSE), nil, nil)
             }
-            if shared.buffer.count == 0 { shared.buffer.reserve(Self.chunkBytes + (32 << 10)) }
             guard let bytes = UnsafeRawPointer(bitPattern: address), shared.buffer.append(bytes, count) else {
                 return (0, nil, nil)
             }
-            if let reader = shared.reader, shared.buffer.count >= Self.chunkBytes {
+            if let reader = shared.reader, shared.buffer.hasChunk {
                 shared.reader = nil
                 return (count, reader, shared.buffer.take())
             }
@@ -108,6 +110,7 @@ extension Transfer {
         }
         if let reader, let chunk { loop.outbox.add(.chunk(reader, chunk)) }
         if isFirst { loop.needsFlush(self) }
+        readerTakes = takes
         return taken
     }
 

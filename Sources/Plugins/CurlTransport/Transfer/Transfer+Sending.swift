@@ -52,10 +52,11 @@ extension Transfer {
         }
     }
 
-    func reportProgress(isWhole: Bool = false) {
+    func reportProgress(isWhole: Bool = false, soon: Bool = true) {
         guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return }
         reported = progress.received + progress.sent
-        report(.event(.progress(progress)))
+        reportedTakes = readerTakes
+        report(.event(.progress(progress)), soon: soon)
     }
 
     /// The halves that stay paused when a reader or a body goes on.

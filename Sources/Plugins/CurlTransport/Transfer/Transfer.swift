@@ -71,6 +71,8 @@ final class Transfer: @unchecked Sendable {
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
+    /// How many chunks the reader had taken, now and at the last report of progress.
+    var (readerTakes, reportedTakes) = (0, 0)
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
@@ -79,7 +81,7 @@ final class Transfer: @unchecked Sendable {
     struct Shared: ~Copyable {
         var waiter: Waiter?
         var reader: Reader?
-        var buffer = ByteBuffer()
+        var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
         /// Set here only where the clock is not the system's.
@@ -95,9 +97,7 @@ final class Transfer: @unchecked Sendable {
     /// A body in memory up to this size is handed to libcurl at once, to be sent with the head.
     static let copiedBodyBytes = 64 << 10
     /// What a stream holds for its reader before the transfer is paused.
-    static let highWater = 256 << 10
-    /// A reader that waits gets a chunk at once when it is this large, otherwise at the end of the loop's round.
-    static let chunkBytes = 128 << 10
+    static let highWater = 512 << 10
     static let progressStep: Int64 = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {

@@ -2,11 +2,18 @@
 #ifndef ERRAND_BARE_CURL_H
 #define ERRAND_BARE_CURL_H
 
-// Gets a URL `count` times, `lanes` at a time over as many kept connections, and drops the bodies: one after the other
-// by the easy interface, more by the multi interface over epoll. 0, or a number that says what went wrong.
-int bare_curl_get(const char *url, int lanes, long count);
+// Sends a request `count` times, `lanes` at a time over as many kept connections, with a callback for each line of the
+// head, and drops the bodies: one after the other by the easy interface, more by the multi interface over epoll. `headers`
+// end with NULL; a `body` of so many bytes makes it a POST. 0, or a number that says what went wrong.
+int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count);
 
 // Gets one URL with a receive buffer of that many bytes, and drops the body.
 int bare_curl_discard(const char *url, long buffer);
+
+// Lets a thread run on some of the first 64 cores only: a bit for each.
+void bare_pin_thread(int thread, unsigned long cores);
+
+// How often threads of this process have waited.
+long bare_voluntary_switches(void);
 
 #endif

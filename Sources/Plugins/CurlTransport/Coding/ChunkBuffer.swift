@@ -1,0 +1,67 @@
+#if os(Linux)
+import ErrandEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What has come of a streamed body and its reader has not taken: chunks of bounded size, in pooled memory.
+struct ChunkBuffer: ~Copyable {
+    /// Bytes in all chunks.
+    private(set) var count = 0
+    /// How many chunks were taken.
+    private(set) var takes = 0
+    private var full: [Data] = []
+    private var current: UnsafeMutableRawPointer?
+    private var filled = 0
+
+    /// A chunk that is smaller is copied, so that its memory can be used again at once.
+    private static let copiedBytes = 32 << 10
+    /// The size from which a chunk goes to a reader without waiting for more.
+    static let chunkBytes = 256 << 10
+
+    deinit { if let current { ChunkPool.give(current) } }
+
+    /// Whether a whole chunk is there.
+    var hasChunk: Bool { !full.isEmpty || filled >= Self.chunkBytes }
+
+    /// False if there is no memory for them.
+    mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
+        var (bytes, size) = (bytes, size)
+        while size > 0 {
+            if filled == ChunkPool.size || filled >= Self.chunkBytes && filled + size > ChunkPool.size { close() }
+            if current == nil { current = ChunkPool.take() }
+            guard let current else { return false }
+            let part = min(size, ChunkPool.size - filled)
+            memcpy(current + filled, bytes, part)
+            filled += part
+            count += part
+            bytes += part
+            size -= part
+        }
+        return true
+    }
+
+    private mutating func close() {
+        if let chunk = takeCurrent() { full.append(chunk) }
+    }
+
+    private mutating func takeCurrent() -> Data? {
+        guard let current, filled > 0 else { return nil }
+        defer { filled = 0 }
+        if filled <= Self.copiedBytes { return Data(bytes: current, count: filled) }
+        self.current = nil
+        return Data(bytesNoCopy: current, count: filled, deallocator: .custom { start, _ in ChunkPool.give(start) })
+    }
+
+    /// The oldest chunk; empty if there is none.
+    mutating func take() -> Data {
+        let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
+        count -= chunk.count
+        takes += 1
+        return chunk
+    }
+}
+#endif

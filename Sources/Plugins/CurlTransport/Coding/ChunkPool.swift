@@ -1,0 +1,39 @@
+#if os(Linux)
+import ErrandEssentials
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Memory for the chunks of streamed bodies, used again when a reader has let a chunk go: fresh memory of this size would
+/// cost a page fault for each page.
+enum ChunkPool {
+    /// Bytes of each piece of memory: a chunk, and what libcurl hands over at once beyond it.
+    static let size = (256 << 10) + (32 << 10)
+    /// More of them than this are freed.
+    private static let kept = 4
+
+    private struct Memory: @unchecked Sendable {
+        // Sendable: it is in the pool or has one owner.
+        let start: UnsafeMutableRawPointer
+    }
+
+    private static let pool = Mutex<[Memory]>([])
+
+    /// Nil if there is no memory.
+    static func take() -> UnsafeMutableRawPointer? { pool.withLock { $0.popLast() }?.start ?? malloc(size) }
+
+    static func give(_ start: UnsafeMutableRawPointer) {
+        let memory = Memory(start: start)
+        let isKept = pool.withLock { pool in
+            if pool.count >= kept { return false }
+            pool.append(memory)
+            return true
+        }
+        if !isKept { free(start) }
+    }
+}
+#endif

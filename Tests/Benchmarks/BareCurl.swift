@@ -1,0 +1,21 @@
+#if os(Linux)
+import CErrandBareCurl
+import Foundation
+
+/// libcurl from C, the yardstick.
+enum BareCurl {
+    /// What `CurlTransport` adds to a request, and what an agent adds to that.
+    static let transportHeaders = ["Accept-Encoding: gzip, deflate, br, zstd"]
+    static let agentHeaders =
+        transportHeaders + ["User-Agent: errand-bench (Linux) Errand/0.1.0", "Accept-Language: en-US, en;q=0.9"]
+
+    /// 0, or libcurl's code.
+    static func send(
+        _ url: String, headers: [String] = transportHeaders, body: Int = 0, lanes: Int, count: Int
+    ) -> Int32 {
+        var list: [UnsafePointer<CChar>?] = headers.map { UnsafePointer(strdup($0)) } + [nil]
+        defer { for line in list { free(UnsafeMutablePointer(mutating: line)) } }
+        return bare_curl_send(url, &list, body, Int32(lanes), count)
+    }
+}
+#endif

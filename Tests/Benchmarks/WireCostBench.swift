@@ -1,0 +1,185 @@
+#if os(Linux)
+import CErrandBareCurl
+import Errand
+import ErrandCurlTransport
+import ErrandTesting
+import Foundation
+
+/// What requests over libcurl cost beside libcurl from C with the same headers: processor time as the minimum of rounds in
+/// turn, switches of threads, memory.
+enum WireCostBench {
+    private struct Get: Request { let path = "kilobyte" }
+    private struct Post: Request {
+        let path = "post"
+        let method = HTTPMethod.post
+        let body = RequestBody.data(Data(count: 1024))
+    }
+
+    private static let requests = 6400
+
+    static func run() async throws {
+        let server = try await BenchServer.start()
+        let transport = CurlTransport()
+        for lanes in [1, 64] {
+            try await get(server, transport, lanes)
+            try await post(server, transport, lanes)
+        }
+        try await switches(server)
+        if let size = server.large { try await discard(server, transport, size) }
+        try await memory()
+        withExtendedLifetime(server) {}
+    }
+
+    /// Microseconds of processor time for each of `count` parts.
+    private static func cost(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
+        let start = WireBench.processorTime()
+        try await body()
+        return (WireBench.processorTime() - start) * 1e6 / Double(count)
+    }
+
+    private static func get(_ server: BenchServer, _ transport: CurlTransport, _ lanes: Int) async throws {
+        let text = server.url + "/kilobyte"
+        guard let url = URL(string: text) else { return }
+        let agent = NetworkAgent(baseURL: server.url, transport: transport)
+        let request = HTTPRequest(.get, url)
+        let (bare, more) = ("libcurl from C, GET 1 KB, \(lanes) at once", "the same, an agent's headers")
+        var costs = Rounds()
+        for _ in 0..<9 {
+            try await costs.take(bare) {
+                try await cost(requests) { try WireBench.check(BareCurl.send(text, lanes: lanes, count: requests)) }
+            }
+            try await costs.take("CurlTransport") {
+                try await cost(requests) {
+                    try await WireBench.load(lanes, requests) {
+                        _ = try await transport.send(request, options: TransportOptions())
+                    }
+                }
+            }
+            try await costs.take(more) {
+                try await cost(requests) {
+                    try WireBench.check(
+                        BareCurl.send(text, headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
+                }
+            }
+            try await costs.take("an agent") {
+                try await cost(requests) {
+                    try await WireBench.load(lanes, requests) { _ = try await agent.send(Get()) }
+                }
+            }
+        }
+        costs.reportMinimum("CPU µs", against: bare)
+        let ratio = costs.minimum("an agent") / costs.minimum(more)
+        print("\(Rounds.pad("an agent, of its yardstick", 44)) \(Rounds.number(ratio))")
+    }
+
+    private static func post(_ server: BenchServer, _ transport: CurlTransport, _ lanes: Int) async throws {
+        let agent = NetworkAgent(baseURL: server.url, transport: transport)
+        let bare = "libcurl from C, POST 1 KB, \(lanes) at once"
+        var costs = Rounds()
+        for _ in 0..<9 {
+            try await costs.take(bare) {
+                try await cost(requests) {
+                    let url = server.url + "/post"
+                    try WireBench.check(
+                        BareCurl.send(url, headers: BareCurl.agentHeaders, body: 1024, lanes: lanes, count: requests))
+                }
+            }
+            try await costs.take("an agent") {
+                try await cost(requests) {
+                    try await WireBench.load(lanes, requests) { _ = try await agent.send(Post()) }
+                }
+            }
+        }
+        costs.reportMinimum("CPU µs", against: bare)
+    }
+
+    /// Voluntary switches of threads for each request, one at a time, with the server on a core of its own.
+    private static func switches(_ server: BenchServer) async throws {
+        guard let process = server.process, sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 else { return }
+        pin(process, to: [1])
+        pin(0, to: [0])
+        defer {
+            let all = Set(0..<Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            pin(process, to: all)
+            pin(0, to: all)
+        }
+        let agent = NetworkAgent(baseURL: server.url, transport: CurlTransport())
+        var least = Double.infinity
+        for _ in 0..<5 {
+            let before = voluntarySwitches()
+            for _ in 0..<2000 { _ = try await agent.send(Get()) }
+            least = min(least, Double(voluntarySwitches() - before) / 2000)
+        }
+        print("\(Rounds.pad("switches of threads a request, an agent", 44)) \(Rounds.number(least))")
+    }
+
+    private static func pin(_ process: pid_t, to cores: Set<Int>) {
+        let mask = cores.filter { $0 < 64 }.reduce(UInt(0)) { $0 | 1 << UInt($1) }
+        let folder = "/proc/\(process == 0 ? getpid() : process)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for thread in threads.compactMap({ Int32($0) }) { bare_pin_thread(thread, mask) }
+    }
+
+    private static func voluntarySwitches() -> Int { bare_voluntary_switches() }
+
+    private static func discard(_ server: BenchServer, _ transport: CurlTransport, _ size: Int) async throws {
+        let text = server.url + "/large"
+        guard let url = URL(string: text) else { return }
+        let bare = "libcurl from C, 1 GB discarded"
+        var costs = Rounds()
+        var switches = Double.infinity
+        for _ in 0..<5 {
+            try await costs.take(bare) {
+                try await cost(1000) { try WireBench.check(bare_curl_discard(text, 256 << 10)) }
+            }
+            try await costs.take("CurlTransport, 1 GB discarded") {
+                let before = voluntarySwitches()
+                defer { switches = min(switches, Double(voluntarySwitches() - before)) }
+                return try await cost(1000) {
+                    let options = TransportOptions(delivery: .stream)
+                    var received = 0
+                    for try await chunk in try await transport.send(HTTPRequest(.get, url), options: options).body {
+                        received += chunk.count
+                    }
+                    try WireBench.check(received == size ? 0 : -3)
+                }
+            }
+        }
+        costs.reportMinimum("CPU ms", against: bare)
+        print("\(Rounds.pad("switches of threads for it", 44)) \(Rounds.number(switches))")
+    }
+
+    /// What 10,000 requests take that wait for one server.
+    private static func memory() async throws {
+        let server = try TestServer()
+        server.on(.get, "/kilobyte", .text("late").delayed(by: .seconds(3600)))
+        let count = 10_000
+        for name in ["CurlTransport", "an agent"] {
+            let transport = CurlTransport()
+            let agent = NetworkAgent(baseURL: server.url, transport: transport)
+            guard let url = URL(string: server.url + "/kilobyte") else { return }
+            let before = residentBytes()
+            let tasks = (0..<count).map { _ in
+                Task {
+                    if name == "an agent" {
+                        _ = try await agent.send(Get())
+                    } else {
+                        _ = try await transport.send(
+                            HTTPRequest(.get, url), options: TransportOptions(timeout: .seconds(3600)))
+                    }
+                }
+            }
+            try await Task.sleep(for: .seconds(2))
+            let each = Double(residentBytes() - before) / Double(count) / 1024
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = await task.result }
+            print("\(Rounds.pad("10,000 requests at once, \(name)", 44)) \(Rounds.number(each)) KiB each")
+        }
+    }
+}
+#else
+/// The comparison with libcurl, which is Linux's.
+enum WireCostBench {
+    static func run() async throws { print("on Linux only") }
+}
+#endif
