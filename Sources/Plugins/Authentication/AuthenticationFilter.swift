@@ -7,48 +7,60 @@ public import Errand
 /// an origin that may see it, and sends that one request again where its response refuses it.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
+    // What each request needs, beside the session that holds it.
+    private let keeper: CredentialKeeper
+    private let origins: TrustedOrigins?
+    private let isRejection: AuthenticationSession<C>.Rejection?
 
-    init(_ session: AuthenticationSession<C>) { self.session = session }
+    init(_ session: AuthenticationSession<C>) {
+        (self.session, keeper) = (session, session.keeper)
+        (origins, isRejection) = (session.origins, session.isRejection)
+    }
 
     /// Both: the first for what follows the filter among the call filters, the second for each request on the wire.
     public var stages: FilterStages { [.call, .hop] }
     /// Adds credentials.
     public var traits: FilterTraits { .authenticates }
     /// What it adds, and whether it refreshes.
-    public var explanation: String { "adds \(C.self)" + (session.keeper.isRenewable ? ", refreshed when refused" : "") }
+    public var explanation: String { "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when refused" : "") }
 
     /// Adds the credential, refreshed before where it has expired and after where it is refused. Throws
     /// ``AuthenticationError``; `bodyNotReplayable` where a refused request has a body that can be sent once.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationModeKey.self] != .never,
-            mayHaveCredential(exchange), !session.keeper.isRefreshing
+            mayHaveCredential(exchange), !keeper.isRefreshing
         else { return try await next(exchange) }
         return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
     }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
-        session.origins?.contains(exchange.http.url) ?? exchange.isTrusted
+        origins?.contains(exchange.http.url) ?? exchange.isTrusted
     }
 
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        let known = exchange.http.headers[.authorization]
-        if known != nil, !session.isSignedIn {
-            exchange.tags[OwnCredentials.self].append(ObjectIdentifier(session))
+        let headers = exchange.http.headers
+        if let field = keeper.ready(for: .any)?.field, !headers.contains(field.name) {
+            exchange.http.headers.set(field.name, field.value, sensitive: true)
+            return try await next(exchange)
+        }
+        let known = headers[.authorization]
+        if known != nil, keeper.credential == nil {
+            exchange.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return try await next(exchange)
         }
         guard let lease = try await lease(.any, exchange) else { return try await next(exchange) }
-        try authorize(&exchange, lease.credential)
+        try authorize(&exchange, lease)
         if let known, known != exchange.http.headers[.authorization] {
             // The request has other credentials already, and they are meant.
             exchange.http.headers.set(.authorization, known, sensitive: true)
-            exchange.tags[OwnCredentials.self].append(ObjectIdentifier(session))
+            exchange.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
         }
         return try await next(exchange)
     }
 
     private func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
-        if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(session)) { return try await next(exchange) }
+        if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) { return try await next(exchange) }
         guard var lease = try await lease(.valid(at: exchange.time.date), exchange) else {
             return try await next(exchange)
         }
@@ -56,34 +68,40 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         // A request is sent with the credential of the moment, with the one after a refresh of others, and with its own.
         for _ in 0..<3 {
             var attempt = exchange
-            try authorize(&attempt, lease.credential)
+            try authorize(&attempt, lease)
             let response = try await next(attempt)
-            guard session.keeper.isRenewable, try await session.isRejection(response) else { return response }
-            let need = CredentialKeeper<C>.Need.refused(lease, isRepeated: isRefreshed)
+            guard keeper.isRenewable, try await isRefused(response) else { return response }
+            let need = CredentialKeeper.Need.refused(lease, isRepeated: isRefreshed)
             guard attempt.http.body.isReplayable else {
-                session.keeper.renew(after: need, exchange.time)
+                keeper.renew(after: need, exchange.time)
                 throw ErrandError(
                     .bodyNotReplayable, "the credential was refused, and the body can be sent only once",
                     response: response)
             }
-            guard session.keeper.canRenew(after: need) else { return response }
+            guard keeper.canRenew(after: need) else { return response }
             if response.body.data == nil { response.body.cancel() }
             exchange.note("authentication", "the credential was refused with status \(response.status)")
             guard let renewed = try await self.lease(need, exchange, refused: response) else { return response }
             (lease, isRefreshed) = (renewed, isRefreshed || renewed.isFresh)
         }
         var last = exchange
-        try authorize(&last, lease.credential)
+        try authorize(&last, lease)
         return try await next(last)
+    }
+
+    private func isRefused(_ response: HTTPResponse) async throws -> Bool {
+        guard let isRejection else { return response.status == 401 }
+        return try await isRejection(response)
     }
 
     /// Nil where the request goes, or its response returns, as it is.
     private func lease(
-        _ need: CredentialKeeper<C>.Need, _ exchange: Exchange, refused response: HTTPResponse? = nil
-    ) async throws -> CredentialKeeper<C>.Lease? {
+        _ need: CredentialKeeper.Need, _ exchange: Exchange, refused response: HTTPResponse? = nil
+    ) async throws -> CredentialKeeper.Lease? {
+        if response == nil, let lease = keeper.ready(for: need) { return lease }
         let isOptional = exchange.tags[AuthenticationModeKey.self] == .ifSignedIn
-        if isOptional, response == nil, !session.isSignedIn { return nil }
-        switch await session.keeper.credential(for: need, exchange.time) {
+        if isOptional, response == nil, keeper.credential == nil { return nil }
+        switch await keeper.credential(for: need, exchange.time) {
         case .ready(let lease): return lease
         case .refused: return nil
         case .cancelled: throw CancellationError()
@@ -97,9 +115,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
 
     /// Adds a credential, and marks as sensitive what it has added.
-    private func authorize(_ exchange: inout Exchange, _ credential: C) throws {
+    private func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws {
         let before = exchange.http.headers
-        try credential.authorize(&exchange.http)
+        if let field = lease.field {
+            // As the call stage has set it: nothing is copied.
+            if before.contains(field), before.count(where: { $0.name == field.name }) == 1 { return }
+            return exchange.http.headers.set(field.name, field.value, sensitive: true)
+        }
+        try lease.credential.authorize(&exchange.http)
         let after = exchange.http.headers
         for index in after.indices where !after[index].isSensitive {
             if index < before.count && before[index] == after[index] || before.contains(after[index]) { continue }

@@ -31,8 +31,9 @@ public final class AuthenticationSession<C: Credential>: Sendable {
 
     /// The origins that get the credential; nil for those that the agent trusts with its secrets.
     let origins: TrustedOrigins?
-    let isRejection: Rejection
-    let keeper: CredentialKeeper<C>
+    /// Nil for those with status 401.
+    let isRejection: Rejection?
+    let keeper: CredentialKeeper
 
     /// Makes a session.
     ///
@@ -41,27 +42,29 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     ///   - origins: the origins that get the credential; nil, the default, for those of the agent's base and CDN URLs and
     ///     its `trustedOrigins`.
     ///   - refreshTimeout: how long the handler may take, by the agent's clock; 60 seconds by default.
-    ///   - isRejection: whether a response refuses the credential; by default one with status 401. The body is there where the
+    ///   - isRejection: whether a response refuses the credential; nil, the default, for those with status 401. The body is there where the
     ///     request wants it as data.
     ///   - refresh: makes the next credential.
     public init(
         _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),
-        isRejection: @escaping Rejection = { $0.status == 401 }, refresh: @escaping Handler
+        isRejection: Rejection? = nil, refresh: @escaping Handler
     ) {
         (self.origins, self.isRejection) = (origins, isRejection)
-        keeper = CredentialKeeper(credential, timeout: refreshTimeout, handler: refresh)
+        keeper = CredentialKeeper(credential, timeout: refreshTimeout) { old in
+            try await refresh(old.flatMap { $0 as? C })
+        }
     }
 
     /// Makes a session of a credential that cannot be refreshed: a refusal reaches the caller as the response that it is.
     public init(_ credential: C, origins: TrustedOrigins? = nil) {
-        (self.origins, isRejection) = (origins, { _ in false })
+        (self.origins, isRejection) = (origins, nil)
         keeper = CredentialKeeper(credential, timeout: .zero, handler: nil)
     }
 
     deinit { keeper.end() }
 
     /// The credential of the moment; nil where nobody is signed in.
-    public var credential: C? { keeper.credential }
+    public var credential: C? { keeper.credential.flatMap { $0 as? C } }
 
     /// Whether there is a credential.
     public var isSignedIn: Bool { keeper.credential != nil }

@@ -28,6 +28,27 @@ extension Credential {
     public var expiry: Date? { nil }
 }
 
+/// A credential of which all that it adds is known before there is a request.
+protocol FixedCredential: Credential {
+    var field: HTTPHeaders.Field? { get }
+}
+
+extension FixedCredential {
+    func fields(of authorization: Authorization) -> HTTPHeaders.Field? {
+        var headers = HTTPHeaders()
+        headers.authorize(authorization)
+        return headers.first
+    }
+}
+
+extension BearerToken: FixedCredential {
+    var field: HTTPHeaders.Field? { fields(of: .bearer(token)) }
+}
+
+extension Authorization: FixedCredential {
+    var field: HTTPHeaders.Field? { fields(of: self) }
+}
+
 /// Credentials that do not change, such as a name and a password.
 extension Authorization: Credential {
     /// Sets the `Authorization` header.

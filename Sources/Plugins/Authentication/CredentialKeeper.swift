@@ -6,18 +6,27 @@ import Synchronization
 ///
 /// A credential has a version, which every change counts up. A refresh belongs to the version that it replaces; what comes
 /// of it is dropped if that is no longer the current one.
-final class CredentialKeeper<C: Credential>: Sendable {
+///
+/// Not generic: what is generic beyond its module looks up metadata at each step of each request.
+final class CredentialKeeper: Sendable {
+    typealias Handler = @Sendable (_ old: (any Credential)?) async throws -> (any Credential)?
+
     /// A credential for one sending of one request.
     struct Lease: Sendable {
-        let credential: C
+        let credential: any Credential
+        /// All that the credential adds, where that is known.
+        let field: HTTPHeaders.Field?
         /// Whether a refresh has made it for those that waited.
         var isFresh = false
         fileprivate let version: UInt64
         /// How many refreshes had failed when the request was sent.
         fileprivate let failures: UInt64
 
-        fileprivate init(_ credential: C, _ version: UInt64, _ failures: UInt64) {
-            (self.credential, self.version, self.failures) = (credential, version, failures)
+        fileprivate init(
+            _ credential: any Credential, _ field: HTTPHeaders.Field?, _ version: UInt64, _ failures: UInt64
+        ) {
+            (self.credential, self.field) = (credential, field)
+            (self.version, self.failures) = (version, failures)
         }
     }
 
@@ -46,7 +55,9 @@ final class CredentialKeeper<C: Credential>: Sendable {
     }
 
     private struct State {
-        var credential: C?
+        var credential: (any Credential)?
+        var field: HTTPHeaders.Field?
+        var expiry: Date?
         var version: UInt64 = 0
         /// Said to be expired by the app.
         var isExpired = false
@@ -58,36 +69,52 @@ final class CredentialKeeper<C: Credential>: Sendable {
         var failure: AuthenticationError?
         var lastID: UInt64 = 0
 
-        var lease: Lease? { credential.map { Lease($0, version, failures) } }
+        var lease: Lease? { credential.map { Lease($0, field, version, failures) } }
 
         mutating func nextID() -> UInt64 {
             lastID += 1
             return lastID
         }
 
-        mutating func replace(_ new: C?, ignoringExpiry: Bool = false) {
+        init(_ credential: (any Credential)?) { set(credential) }
+
+        private mutating func set(_ new: (any Credential)?) {
             credential = new
+            (field, expiry) = ((new as? any FixedCredential)?.field, new?.expiry)
+        }
+
+        mutating func replace(_ new: (any Credential)?, ignoringExpiry: Bool = false) {
+            set(new)
             version += 1
             (isExpired, ignoresExpiry, failure) = (false, ignoringExpiry, nil)
         }
     }
 
-    private let handler: AuthenticationSession<C>.Handler?
+    private let handler: Handler?
     private let timeout: Duration
     private let state: Mutex<State>
 
-    init(_ credential: C?, timeout: Duration, handler: AuthenticationSession<C>.Handler?) {
+    init(_ credential: (any Credential)?, timeout: Duration, handler: Handler?) {
         (self.timeout, self.handler) = (timeout, handler)
-        state = Mutex(State(credential: credential))
+        state = Mutex(State(credential))
     }
 
-    var credential: C? { state.withLock { $0.credential } }
+    var credential: (any Credential)? { state.withLock { $0.credential } }
 
     /// Whether there is a handler.
     var isRenewable: Bool { handler != nil }
 
     /// Whether the current task works for the handler.
-    var isRefreshing: Bool { RefreshScope.current.contains { $0.keeper == ObjectIdentifier(self) && !$0.isOver } }
+    var isRefreshing: Bool {
+        !RefreshScope.current.isEmpty
+            && RefreshScope.current.contains { $0.keeper == ObjectIdentifier(self) && !$0.isOver }
+    }
+
+    /// A credential that is there; nil where a refresh is due, or none is to be had.
+    func ready(for need: Need) -> Lease? {
+        if case .ready(let lease)? = state.withLock({ decide($0, need) }) { return lease }
+        return nil
+    }
 
     /// A credential for a need, after a refresh where that takes one.
     func credential(for need: Need, _ time: any TimeSource) async -> Outcome {
@@ -129,7 +156,7 @@ final class CredentialKeeper<C: Credential>: Sendable {
         case .valid(let date):
             guard let lease = state.lease else { break }
             if handler == nil { return .ready(lease) }
-            let isOver = state.isExpired || !state.ignoresExpiry && lease.credential.expiry.map { $0 <= date } ?? false
+            let isOver = state.isExpired || !state.ignoresExpiry && state.expiry.map { $0 <= date } ?? false
             if !isOver, state.run == nil { return .ready(lease) }
         case .refused(let lease, let isRepeated):
             if state.version != lease.version {
@@ -149,7 +176,7 @@ final class CredentialKeeper<C: Credential>: Sendable {
         state.run = Run(id: id)
         let scope = RefreshScope(ObjectIdentifier(self))
         let work = Task { [weak self] in
-            let result: Result<C?, any Error>
+            let result: Result<(any Credential)?, any Error>
             do { result = .success(try await scope.run { try await handler(old) }) } catch { result = .failure(error) }
             self?.finish(id, result, time)
         }
@@ -161,9 +188,9 @@ final class CredentialKeeper<C: Credential>: Sendable {
         state.run?.tasks = [work, timer]
     }
 
-    private func finish(_ id: UInt64, _ result: Result<C?, any Error>, _ time: any TimeSource) {
+    private func finish(_ id: UInt64, _ result: Result<(any Credential)?, any Error>, _ time: any TimeSource) {
         let date = time.date
-        let done = state.withLock { state -> (Run, Outcome, C?)? in
+        let done = state.withLock { state -> (Run, Outcome, (any Credential)?)? in
             guard let run = state.run, run.id == id else { return nil }
             // What is replaced is released outside of the lock: its end may run the user's code.
             let old = state.credential
@@ -186,8 +213,8 @@ final class CredentialKeeper<C: Credential>: Sendable {
         if let done { end(done.0, done.1) }
     }
 
-    func replace(with new: C?) {
-        let done = state.withLock { state -> (Run?, Outcome, C?) in
+    func replace(with new: (any Credential)?) {
+        let done = state.withLock { state -> (Run?, Outcome, (any Credential)?) in
             let (run, old) = (state.run, state.credential)
             state.run = nil
             state.replace(new)

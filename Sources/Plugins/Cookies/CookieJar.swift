@@ -54,7 +54,10 @@ public final class CookieJar: Sendable {
 
     /// The cookies that a request to a URL carries, in the order in which they are sent (RFC 6265bis, section 5.8.3).
     public func cookies(for url: URL, at date: Date = Date()) -> [Cookie] {
-        guard !isEmpty.load(ordering: .acquiring), let origin = CookieOrigin(url) else { return [] }
+        guard !isEmpty.load(ordering: .acquiring), let host = CookieOrigin.host(of: url),
+            store.withLock({ $0.hasCookies(for: host) })
+        else { return [] }
+        let origin = CookieOrigin(host, url)
         return store.withLock { $0.retrieve(for: origin, at: date) }
     }
 

@@ -11,10 +11,20 @@ struct CookieOrigin {
 
     /// Nil for a URL without a host.
     init?(_ url: URL) {
-        guard let host = url.host, !host.isEmpty else { return nil }
-        self.host = host.lowercased()
+        guard let host = Self.host(of: url) else { return nil }
+        self.init(host, url)
+    }
+
+    init(_ host: String, _ url: URL) {
+        self.host = host
         path = url.path(percentEncoded: true)
         isSecure = url.scheme?.lowercased() == "https"
+    }
+
+    /// In lower case; nil for a URL without a host.
+    static func host(of url: URL) -> String? {
+        guard let host = url.host, !host.isEmpty else { return nil }
+        return host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? host.lowercased() : host
     }
 
     /// Where cookies without a path are sent (RFC 6265bis, section 5.1.4).

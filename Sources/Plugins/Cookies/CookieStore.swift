@@ -152,6 +152,17 @@ struct CookieStore {
         return before - count
     }
 
+    /// Whether a host, or a domain above it, has cookies; cheaper than to look for those of a request.
+    func hasCookies(for host: String) -> Bool {
+        if domains[host] != nil { return true }
+        var domain = host[...]
+        while let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            domain = domain[domain.utf8.index(after: dot)...]
+            if domains[String(domain)] != nil { return true }
+        }
+        return false
+    }
+
     /// The cookies for a request, in the order in which they are sent (section 5.8.3).
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [Cookie] {
         var found: [Entry] = []
