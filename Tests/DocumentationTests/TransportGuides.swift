@@ -21,7 +21,7 @@ private enum TransportConformance {
     }
 }
 
-@Suite("MyTransport keeps what a transport promises", .leakChecked)
+@Suite("MyTransport keeps what a transport promises")
 struct MyTransportTests {
     @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
     func kept(each: ConformanceCase) async throws { try await each.run() }

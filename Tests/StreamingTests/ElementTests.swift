@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-@Suite("Lines and JSON values as they come") struct ElementTests {
+@Suite("Lines and JSON values as they come", .leakChecked) struct ElementTests {
     private struct Row: Codable, Equatable, Sendable { let id: Int }
 
     private func failure(_ elements: some AsyncSequence) async -> String {

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// The HTML standard, sections 9.2.5 and 9.2.6, sentence by sentence.
-@Suite("Parsing and interpreting an event stream") struct EventParsingTests {
+@Suite("Parsing and interpreting an event stream", .leakChecked) struct EventParsingTests {
     private func events(_ text: String) async throws -> [ServerSentEvent] {
         try await HTTPBody(stream: text).events().all()
     }

@@ -4,21 +4,6 @@ import ErrandStreaming
 import ErrandTesting
 import Synchronization
 
-/// Seeded, so that a failure can be repeated (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 extension HTTPBody {
     /// A stream of chunks, each pulled by itself.
     init(chunks: [Data]) {
@@ -80,12 +65,36 @@ final class Collected<Value: Sendable>: Sendable {
     var all: [Value] { values.withLock { $0 } }
 }
 
-/// The activities in the order of their starts.
+/// What a test wants to know of the activities, in the order of their starts; not the activities, which hold their
+/// accessories.
 final class StartedActivities: Accessory {
-    private let activities = Collected<Activity>()
-    var all: [Activity] { activities.all }
+    struct Started: Sendable {
+        let id: Activity.ID
+        let kind: ActivityKind
+        let parent: Activity.ID?
+        let label: String
+        let isFeed: Bool
+        var isOver = false
+        var isCancelled = false
+    }
+
+    private let activities = Mutex<[Started]>([])
+    var all: [Started] { activities.withLock { $0 } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        if case .willStart = event { activities.add(activity) }
+        switch event {
+        case .willStart:
+            let started = Started(
+                id: activity.id, kind: activity.kind, parent: activity.parent, label: activity.label,
+                isFeed: activity.request is GetFeed)
+            activities.withLock { $0.append(started) }
+        case .willStop(let outcome):
+            activities.withLock { activities in
+                guard let index = activities.firstIndex(where: { $0.id == activity.id }) else { return }
+                activities[index].isOver = true
+                if case .cancelled = outcome { activities[index].isCancelled = true }
+            }
+        default: break
+        }
     }
 }

@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// The HTML standard, section 9.2.3: connecting, failing, connecting again.
-@Suite("Connecting to an event stream, and again", .timeLimit(.minutes(10))) struct ReconnectionTests {
+@Suite("Connecting to an event stream, and again", .timeLimit(.minutes(10)), .leakChecked) struct ReconnectionTests {
     private let server: TestServer
     private let agent: NetworkAgent
 
@@ -34,6 +34,9 @@ import Testing
         let call = Call<HTTPBody>(.get, "feed") {
             $0.headers = ["Accept": "text/event-stream, text/plain", "Cache-Control": "no-store", "X-A": "1"]
         }
+        agent.configure { $0.headers["Accept"] = "application/json" }
+        _ = try await agent.events(Call(.get, "feed"), EventOptions()).all()
+        #expect(try await server.nextRequest().headers["Accept"] == "text/event-stream")
         _ = try await agent.events(call, EventOptions(lastEventID: "…7")).all()
         let request = try await server.nextRequest()
         #expect(request.headers["Accept"] == "text/event-stream, text/plain")
@@ -151,8 +154,10 @@ import Testing
             request.headers.contains("Last-Event-ID") ? .status(204) : .redirect(to: "/moved", status: status)
         }
         server.on("/moved", .events(TestEvent("a", id: "1")))
-        #expect(try await agent.events(GetFeed()).all().map(\.data) == ["a"])
+        let stream = agent.events(GetFeed())
+        #expect(try await stream.all().map(\.data) == ["a"])
         #expect(server.received.map(\.path) == ["/feed", "/moved", "/feed"])
+        #expect(stream.response?.url.path == "/moved")
     }
 
     @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
@@ -329,8 +334,11 @@ import Testing
     func oneReader() async throws {
         server.on("/feed", .events("a"))
         let stream = agent.events(Call(.get, "feed"), EventOptions())
-        _ = try await stream.all()
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
         let error = await #expect(throws: StreamingError.self) { try await stream.all() }
         #expect(error?.code == .alreadyRead && server.received.count == 1)
+        guard case .open = stream.state else { return _ = Issue.record("\(stream.state)") }
+        #expect(try await iterator.next() == nil)
     }
 }

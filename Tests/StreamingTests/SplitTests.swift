@@ -4,7 +4,7 @@ import ErrandStreaming
 import Testing
 
 /// Any split of any stream gives the same elements as a plain reading of the whole.
-@Suite("Streams that are split anywhere") struct SplitTests {
+@Suite("Streams that are split anywhere", .leakChecked) struct SplitTests {
     static let streams = [
         "\u{FEFF}data: a\r\ndata: b\r\n\r\nid: 1\revent: x\rdata\r\rretry: 5\n:c\n\ndata: €豆腐😀\n\n",
         "data: a\n\r\ndata: b\r\n\rdata: c\r\r\n\n\r\r\ndata:d\r\n\n",

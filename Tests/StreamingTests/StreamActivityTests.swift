@@ -8,7 +8,7 @@ import ErrandTesting
 import Testing
 
 /// What accessories see of a stream, and how it is cancelled.
-@Suite("Streams as activities", .timeLimit(.minutes(10))) struct StreamActivityTests {
+@Suite("Streams as activities", .timeLimit(.minutes(10)), .leakChecked) struct StreamActivityTests {
     private let server: TestServer
     private let accessory = RecordingAccessory()
 
@@ -29,7 +29,7 @@ import Testing
         #expect(accessory.problems().isEmpty && own.problems().isEmpty)
         let activities = started.all
         #expect(activities.map(\.kind) == [.stream, .request, .request, .request])
-        #expect(activities.dropFirst().allSatisfy { $0.parent == activities[0].id && $0.request is GetFeed })
+        #expect(activities.dropFirst().allSatisfy { $0.parent == activities[0].id && $0.isFeed })
         #expect(activities.allSatisfy { $0.label == "feed" })
         #expect(own.activities == activities.map(\.id))
         #expect(agent.activities.isEmpty)
@@ -126,11 +126,32 @@ import Testing
         gate.open()
         try await recording.waitUntilQuiet()
         #expect(recording.problems().isEmpty && agent.activities.isEmpty)
-        let whole = started.all.first { $0.kind == .stream }
-        guard case .cancelled = whole?.outcome else { return _ = Issue.record("\(way) \(moment)") }
+        #expect(started.all.first { $0.kind == .stream }?.isCancelled == true, "\(way) \(moment)")
         // A connection that was kept may stay; one in use is closed.
         if moment == .open { try await server.waitUntilNoConnections() }
         #expect(server.received.count == 1)
+    }
+
+    @Test("after a cancellation nothing is read any more, not even what is here already")
+    func cancelledWithin() async throws {
+        server.on("/feed", .events("a", "b", "c"))
+        server.on("/log", .text("a\nb\nc\n"))
+        let agent = agent()
+        let (events, lines) = (Collected<String>(), Collected<String>())
+        let stream = agent.events(GetFeed())
+        await #expect(throws: ErrandError.self) {
+            for try await event in stream {
+                events.add(event.data)
+                stream.cancel()
+            }
+        }
+        await #expect(throws: ErrandError.self) {
+            for try await line in agent.lines(GetStream(path: "log")) {
+                lines.add(line)
+                agent.cancelAll()
+            }
+        }
+        #expect(events.all == ["a"] && lines.all == ["a"])
     }
 
     @Test("leaving the loop ends the stream, its activity and its connection", arguments: [true, false])

@@ -75,6 +75,9 @@ final class StreamSession: Sendable {
 
     func countElement() { state.addElement() }
 
+    /// Whether something other than the reader has ended it.
+    var isCancelled: Bool { state.isCancelled }
+
     /// Cancels the activity, and so the stream.
     func cancel() { activity.cancel() }
 
@@ -112,6 +115,7 @@ private final class StreamState: Sendable {
 
     private let unit: String
     private let elements = Atomic(0)
+    private let cancellation = Atomic(false)
     private let state = Mutex(State())
 
     init(_ unit: String) { self.unit = unit }
@@ -121,6 +125,8 @@ private final class StreamState: Sendable {
         return StreamCount(
             unit, elements: elements.load(ordering: .relaxed), bytes: bytes, connections: connections)
     }
+
+    var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
 
     func addElement() { elements.add(1, ordering: .relaxed) }
 
@@ -169,6 +175,7 @@ private final class StreamState: Sendable {
     }
 
     func cancelled() {
+        cancellation.store(true, ordering: .relaxed)
         let waiter = state.withLock { state in
             state.isCancelled = true
             return state.waiter.take()

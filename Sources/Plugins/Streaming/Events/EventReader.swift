@@ -26,14 +26,14 @@ import ErrandHTTPSyntax
         parser = EventParser(limit: options.maximumEventBytes, lastEventID: lastEventID)
     }
 
-    deinit { if session != nil { finish(nil) } }
+    deinit { finish(nil) }
 
     /// The next event, if it is there already.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
-            guard let event = try parser.next() else { return nil }
-            session?.countElement()
+            guard let session, !session.isCancelled, let event = try parser.next() else { return nil }
+            session.countElement()
             return event
         } catch { throw ended(by: error) }
     }
@@ -44,11 +44,14 @@ import ErrandHTTPSyntax
         if isOver { return nil }
         do {
             while true {
-                if let event = try parser.next() {
-                    session?.countElement()
-                    return event
+                if let session {
+                    if session.isCancelled { throw CancellationError() }
+                    if let event = try parser.next() {
+                        session.countElement()
+                        return event
+                    }
+                    status.keep(lastEventID: parser.lastEventID)
                 }
-                status.keep(lastEventID: parser.lastEventID)
                 guard var reading = body else {
                     if try await connect() { continue }
                     finish(nil)
@@ -83,9 +86,11 @@ import ErrandHTTPSyntax
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
+        // A second reader has none, and says nothing about the first.
+        guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
-        session?.end(error)
-        session = nil
+        session.end(error)
+        self.session = nil
         status.change(to: .closed(error))
     }
 

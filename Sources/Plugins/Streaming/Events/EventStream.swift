@@ -60,7 +60,8 @@ public final class EventStream: AsyncSequence, Sendable {
 
         /// The next event; nil at the end of the stream.
         @inlinable
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent? {
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent?
+        {
             if let event = try reader.ready() { return event }
             return try await reader.next(isolation: actor)
         }

@@ -13,7 +13,8 @@ struct EventStreamFilter: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        if !exchange.http.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
+        // One that the agent has for every request says nothing about this one.
+        if !exchange.request.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
         if !exchange.http.headers.contains("Cache-Control") { exchange.http.headers.set("Cache-Control", "no-cache") }
         if !lastEventID.isEmpty { exchange.http.headers.set("Last-Event-ID", lastEventID) }
         if let silence { exchange.timeout = silence }

@@ -5,6 +5,8 @@ import ErrandEssentials
 @usableFromInline class ElementReader<Element> {
     /// Counts what is read, where there is one.
     final var session: StreamSession?
+    /// Whether the stream was cancelled from elsewhere: what is here already is not read any more.
+    final var isCancelled: Bool { session?.isCancelled ?? false }
 
     /// Adds bytes, once `next` has returned nil.
     func push(_ chunk: Data) {}
@@ -23,7 +25,7 @@ final class LineReader: ElementReader<String> {
     override func push(_ chunk: Data) { parser.push(chunk) }
     override func finish() { parser.finish() }
     override func next() throws -> String? {
-        guard let line = try parser.next() else { return nil }
+        guard !isCancelled, let line = try parser.next() else { return nil }
         session?.countElement()
         return line
     }
@@ -52,7 +54,7 @@ final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     override func push(_ chunk: Data) { splitter.push(chunk) }
     override func finish() { splitter.finish() }
     override func next() throws -> Value? {
-        guard let found = try splitter.next() else { return nil }
+        guard !isCancelled, let found = try splitter.next() else { return nil }
         let value = try decoding.value(found)
         session?.countElement()
         return value
@@ -68,7 +70,7 @@ final class DataReader: ElementReader<Data> {
     override func push(_ chunk: Data) { splitter.push(chunk) }
     override func finish() { splitter.finish() }
     override func next() throws -> Data? {
-        guard let found = try splitter.next() else { return nil }
+        guard !isCancelled, let found = try splitter.next() else { return nil }
         session?.countElement()
         return Data(found.bytes)
     }
