@@ -80,6 +80,17 @@ import Testing
         #expect(await outcome(task) == "ok")
     }
 
+    @Test("in the standard order a shorter cap of the retry is one of the gate too")
+    func cap() async throws {
+        let time = ManualTimeSource()
+        let wire = wire("3600")
+        let agent = NetworkAgent(wire, [.standardResilience { $0.retry.maximumRetryAfter = .seconds(5) }], time)
+        let task = agent.sending()
+        try await eventually { wire.sent == 1 && time.sleeperCount == 1 }
+        time.advance(by: .seconds(5))
+        #expect(await outcome(task) == "ok")
+    }
+
     @Test("of two fields the longer wait counts, and a clock that jumps moves no wait")
     func fields() async throws {
         let time = ManualTimeSource()

@@ -19,7 +19,7 @@ public struct StandardResilience: FilterGroup {
     public struct Settings: Sendable {
         /// What is repeated.
         public var retry = RetryPolicy.standard
-        /// What each host gets; 64 requests at once by default.
+        /// What each host gets; 64 requests at once by default. A host rests no longer than `retry.maximumRetryAfter`.
         public var limits = HostLimits(maximumConcurrent: 64)
         /// When a host counts as down; nil for no breaker.
         public var breaker: BreakerPolicy? = BreakerPolicy()
@@ -38,7 +38,10 @@ public struct StandardResilience: FilterGroup {
     /// Makes the group; agents that share it share what it knows of each host.
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
-        var filters: [any Filter] = [RetryFilter(settings.retry), HostGate(settings.limits)]
+        var limits = settings.limits
+        // A call that waits for its next attempt no longer than this would wait at the gate for the rest.
+        limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
+        var filters: [any Filter] = [RetryFilter(settings.retry), HostGate(limits)]
         if let breaker = settings.breaker { filters.append(Breaker(breaker)) }
         if let limit = settings.attemptTimeout { filters.append(AttemptTimeout(limit)) }
         self.filters = filters
