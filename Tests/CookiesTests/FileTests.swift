@@ -29,8 +29,8 @@ import Testing
                 "www.shop.example\tFALSE\t/a\tTRUE\t1000000060\tt\t2",
                 "www.shop.example\tFALSE\t/a\tFALSE\t0\tu\t3",
             ])
-        let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
-        #expect((permissions as? NSNumber)?.intValue == 0o600)
+        let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        #expect(permissions == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.txt"])
         let again = try CookieJar(file: file, at: epoch)
         #expect(again.cookies == jar.cookies)
