@@ -237,14 +237,7 @@ import Testing
             baseURL: origin.server.url, transport: .system, filters: [.downloads(quick(segments: segments))], time: time
         )
         let handle = agent.start(Get(folder.file("a")).with { $0.timeout = .seconds(15) })
-        let advancing = Task {
-            while !Task.isCancelled {
-                time.advance(by: .seconds(1))
-                try? await Task.sleep(for: .milliseconds(1))
-            }
-        }
-        _ = try await handle.value
-        advancing.cancel()
+        _ = try await handle.value(passing: time, by: .seconds(1))
         #expect(try folder.data("a") == film)
     }
 

@@ -84,3 +84,22 @@ func failure(_ body: () async throws -> Void) async -> (any Error)? {
 extension RecordedRequest {
     var range: String? { headers["Range"] }
 }
+
+extension RequestHandle {
+    /// The result of a download. Whenever nothing has come for a while, time passes; so a download that is merely slow, on a
+    /// loaded machine, is not taken for one that has stopped.
+    func value(passing time: ManualTimeSource, by step: Duration) async throws -> Success {
+        let passing = Task {
+            var (last, looks) = (Int64(-1), 0)
+            while !Task.isCancelled {
+                let received = progress.received
+                looks = received == last ? looks + 1 : 0
+                last = received
+                if looks >= 5 { time.advance(by: step) }
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        defer { passing.cancel() }
+        return try await value
+    }
+}

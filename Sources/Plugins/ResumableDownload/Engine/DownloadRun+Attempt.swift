@@ -72,7 +72,8 @@ extension DownloadRun {
         func rate() -> Double {
             let passed = start.duration(to: exchange.time.now).components
             let seconds = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
-            return seconds > 0 ? Double(fetched) / seconds : 0
+            if fetched == 0 { return 0 }
+            return seconds > 0 ? Double(fetched) / seconds : .infinity
         }
         while let claim = try await scheduler.take(rate: rate()) {
             defer { scheduler.giveBack(claim) }
