@@ -91,6 +91,7 @@ let testSupport: Target = .target(
 let shims: [Target] = [
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
+    .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
 
 let programs: [Target] = [
@@ -99,9 +100,10 @@ let programs: [Target] = [
     program(
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [
-            .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-download",
+            .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-cost", "errand-download",
         ],
         excluding: ["BareCurl"]),
+    program("errand-cost", in: "Tests/Cost/Program", needs: ["CErrandCounter"]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),

@@ -9,45 +9,112 @@ enum CoreBench {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
+    private struct Address: Decodable, Sendable { let street, city, zip: String }
+    private struct User: Decodable, Sendable {
+        let id: Int
+        let name, email: String
+        let tags: [String]
+        let address: Address
+        let isActive: Bool
+        let score: Double
+    }
+    private struct GetUser: Request {
+        typealias Output = User
+        let path = "users/7"
+    }
+    /// Drops all events.
+    private struct Deaf: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
+
+    private static let json = #"""
+        {"id": 7, "name": "Ada Lovelace", "email": "ada@example.com", "tags": ["first", "programmer", "countess"],
+        "address": {"street": "12 St James's Square", "city": "London", "zip": "SW1Y 4JH"}, "isActive": true,
+        "score": 99.5, "note": "The Analytical Engine weaves algebraical patterns, just as the loom weaves leaves."}
+        """#
+
+    private static func agent(
+        _ answer: StubAnswer = .data(Data([1, 2, 3])), filters: Int = 0, accessories: [any Accessory] = []
+    ) -> NetworkAgent {
+        NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),
+            filters: Array(repeating: Passing(), count: filters), accessories: accessories)
+    }
+
     static func run() async throws {
-        let answer = StubAnswer.data(Data([1, 2, 3]))
-        func agent(_ filters: Int) -> NetworkAgent {
-            let transport = StubTransport(answer, recording: 0)
-            return NetworkAgent(
-                baseURL: "https://api.example.com/v1", transport: transport,
-                filters: Array(repeating: Passing(), count: filters))
-        }
-        let (bare, ten) = (agent(0), agent(10))
-        let count = 50_000
-        var rounds = Rounds()
-        for _ in 0..<5 {
-            await rounds.take("URL(string:), for the machine's speed") {
-                await microseconds(count) {
-                    for number in 0..<count { _ = URL(string: "https://api.example.com/v1/users/\(number)") }
-                }
+        let (bare, ten, observed, json) = (
+            agent(), agent(filters: 10), agent(accessories: [Deaf()]), agent(.json(json))
+        )
+        let (decoder, bytes, count) = (JSONDecoder(), Data(Self.json.utf8), 2_000)
+        var costs = CostTable()
+        for _ in 0..<25 {
+            await costs.takeYardstick(count)
+            await costs.take("URL(string:)", count) {
+                for number in 0..<count { _ = URL(string: "https://api.example.com/v1/users/\(number)") }
             }
-            try await rounds.take("send, no filter") {
-                try await microseconds(count) { for _ in 0..<count { _ = try await bare.send(GetData()) } }
+            try await costs.take("send, no filter", count) {
+                for _ in 0..<count { _ = try await bare.send(GetData()) }
             }
-            try await rounds.take("send, 10 filters") {
-                try await microseconds(count) { for _ in 0..<count { _ = try await ten.send(GetData()) } }
+            try await costs.take("send, 10 filters", count) {
+                for _ in 0..<count { _ = try await ten.send(GetData()) }
             }
-            await rounds.take("start + cancel, 1000 at once") {
-                await microseconds(1000) {
-                    await withTaskGroup(of: Void.self) { group in
-                        for _ in 0..<1000 {
-                            let handle = bare.start(GetData())
-                            handle.cancel()
-                            group.addTask { _ = await handle.result }
-                        }
+            try await costs.take("send, an accessory that drops all events", count) {
+                for _ in 0..<count { _ = try await observed.send(GetData()) }
+            }
+            try await costs.take("send, 300 bytes of JSON as data", count) {
+                for _ in 0..<count { _ = try await json.send(GetData()) }
+            }
+            try await costs.take("send, 300 bytes of JSON into a struct", count) {
+                for _ in 0..<count { _ = try await json.send(GetUser()) }
+            }
+            try await costs.take("JSONDecoder alone", count) {
+                for _ in 0..<count { _ = try decoder.decode(User.self, from: bytes) }
+            }
+            await costs.take("start + cancel, 1000 at once", 1000) {
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<1000 {
+                        let handle = bare.start(GetData())
+                        handle.cancel()
+                        group.addTask { _ = await handle.result }
                     }
                 }
             }
         }
-        rounds.report("µs", against: "send, no filter")
-        let filter = (rounds.median("send, 10 filters") - rounds.median("send, no filter")) / 10
-        print("\(Rounds.pad("each filter", 44)) \(Rounds.number(filter * 1000)) ns")
+        costs.report()
+        let send = costs["send, no filter"]
+        costs.report("each idle filter", (costs["send, 10 filters"] - send) / 10)
+        costs.report("the accessory", costs["send, an accessory that drops all events"] - send)
+        costs.report(
+            "decoding beyond JSONDecoder",
+            costs["send, 300 bytes of JSON into a struct"] - costs["send, 300 bytes of JSON as data"]
+                - costs["JSONDecoder alone"])
         try await memory(bare)
+        try await memoryAtOnce()
+        try allocations()
+    }
+
+    /// Requests that wait for their response.
+    private static func memoryAtOnce() async throws {
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com/v1",
+            transport: StubTransport(recording: 0) { _ in
+                try await Task.sleep(for: .seconds(3600))
+                return .data(Data([1]))
+            })
+        let (before, count) = (residentBytes(), 10_000)
+        let handles = (0..<count).map { _ in agent.start(GetData()) }
+        try await Task.sleep(for: .seconds(2))
+        let each = Double(max(0, residentBytes() - before)) / Double(count) / 1024
+        print("\(Rounds.pad("memory of 10,000 requests at once, each", 44)) \(Rounds.number(each)) KB")
+        agent.cancelAll()
+        for handle in handles { _ = await handle.result }
+    }
+
+    /// Counted in a program of their own, so that counting costs the other figures nothing.
+    private static func allocations() throws {
+        let program = Process()
+        program.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+            path: "errand-cost")
+        try program.run()
+        program.waitUntilExit()
     }
 
     /// Grows only if something is kept of a request that has ended.

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import ErrandSupport
 
 /// Reports the progress of a composite, computed from a state that its members change from many threads: the newest

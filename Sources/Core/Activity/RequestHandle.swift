@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
 public struct RequestHandle<Success: Sendable>: Sendable {
     /// The identity of what was started, with its progress and outcome.

@@ -1,3 +1,5 @@
+public import ErrandHTTP
+
 /// What one call adds to its request: tags, a parent, filters, accessories, a label, a listener. A request is never wrapped for it.
 public struct CallOptions: Sendable {
     /// Win over the request's own.

@@ -1,0 +1,50 @@
+#include "CErrandCounter.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_long calls, bytes;
+
+long errand_heap_calls(void) { return atomic_load(&calls); }
+long errand_heap_bytes(void) { return atomic_load(&bytes); }
+
+#ifdef __GLIBC__
+// The program's own functions stand before those of the C library, also for the libraries that it loads.
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static void count(size_t size) {
+    atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&bytes, (long)size, memory_order_relaxed);
+}
+
+void *malloc(size_t size) {
+    count(size);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size) {
+    count(number * size);
+    return __libc_calloc(number, size);
+}
+
+void *realloc(void *old, size_t size) {
+    count(size);
+    return __libc_realloc(old, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+    count(size);
+    return __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+
+int posix_memalign(void **place, size_t alignment, size_t size) {
+    *place = memalign(alignment, size);
+    return *place ? 0 : ENOMEM;
+}
+#endif

@@ -1,0 +1,9 @@
+// Counts what a program asks of the heap, on Linux: calls of malloc and its like, and the bytes asked for. Elsewhere both
+// stay 0.
+#ifndef CERRANDCOUNTER_H
+#define CERRANDCOUNTER_H
+
+long errand_heap_calls(void);
+long errand_heap_bytes(void);
+
+#endif
