@@ -32,11 +32,11 @@ import Synchronization
     /// Answers like a small shop.
     private static func shop() -> StubTransport {
         .stub(
-            StubRule(.get, "/v1/cart", answer: .json(#"{"id":7,"item":"tea"}"#)),
-            StubRule(.get, "/v1/carts/7/stock", answer: .json(#"{"available":true}"#)),
-            StubRule(.get, "/v1/carts/7/price", answer: .json(#"{"cents":1250}"#)),
-            StubRule(.get, "/v1/carts/8/price", answer: .status(404)),
-            StubRule(.post, "/v1/orders", answer: .json(#"{"number":42,"cents":1250}"#, status: 201)))
+            StubRule(.get, "/v1/cart", response: .json(#"{"id":7,"item":"tea"}"#)),
+            StubRule(.get, "/v1/carts/7/stock", response: .json(#"{"available":true}"#)),
+            StubRule(.get, "/v1/carts/7/price", response: .json(#"{"cents":1250}"#)),
+            StubRule(.get, "/v1/carts/8/price", response: .status(404)),
+            StubRule(.post, "/v1/orders", response: .json(#"{"number":42,"cents":1250}"#, status: 201)))
     }
 }
 

@@ -192,8 +192,8 @@ import Testing
     func ownRefusal() async throws {
         let stub = StubTransport(
             StubRule(
-                nil, "/x", headers: [.authorization: "Bearer old"], answer: .json(#"{"code":40100}"#)),
-            StubRule(nil, "/x", headers: [.authorization: "Bearer new"], answer: .json(#"{"code":0}"#)))
+                nil, "/x", headers: [.authorization: "Bearer old"], response: .json(#"{"code":40100}"#)),
+            StubRule(nil, "/x", headers: [.authorization: "Bearer new"], response: .json(#"{"code":0}"#)))
         let session = AuthenticationSession(
             BearerToken("old"), isRejection: { $0.data.starts(with: Data(#"{"code":401"#.utf8)) },
             refresh: { _ in BearerToken("new") })

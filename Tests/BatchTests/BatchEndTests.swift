@@ -11,8 +11,8 @@ struct BatchEndTests {
         let log: Log<String>
         nonisolated init(_ log: Log<String>) { self.log = log }
 
-        func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare) {
-            log.add("delegate \((answer as? [Response<User>])?.count ?? -1) \(cached)")
+        func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {
+            log.add("delegate \((output as? [Response<User>])?.count ?? -1) \(cached)")
         }
         func batchDidFail(_ activity: Activity, error: any Error) {
             log.add("delegate failed \((error as? BatchError)?.index ?? -1)")

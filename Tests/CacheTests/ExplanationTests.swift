@@ -37,6 +37,20 @@ import Testing
         #expect(explanation([.cache(.memory()), Step(traits: traits)]).problems.count == 1)
     }
 
+    @Test("a cache that keeps users apart by their partition may stand before what adds their credentials")
+    func partitions() {
+        for traits in [.signs, .authenticates] as [FilterTraits] {
+            for policy in [.http(partition: "7"), .timed(.seconds(1), partition: "7").and(.http(partition: "7"))]
+                as [CachePolicy]
+            {
+                #expect(explanation([.cache(.memory(), policy: policy), Step(traits: traits)]).problems.isEmpty)
+            }
+            for policy in [.off, .http, .timed(.seconds(1), partition: "7").and(.http)] as [CachePolicy] {
+                #expect(explanation([.cache(.memory(), policy: policy), Step(traits: traits)]).problems.count == 1)
+            }
+        }
+    }
+
     @Test("what is not in the key may be added before and after the cache")
     func outsideTheKey() {
         let step = Step(traits: [.changesRequest, .outsideCacheKey])

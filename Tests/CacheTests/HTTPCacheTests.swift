@@ -271,8 +271,8 @@ struct HTTPCacheTests {
             StubAnswer.redirect(to: "/new", status: 301).header("Cache-Control", "max-age=100").header(
                 "N", "\(count.increment())")
         }
-        f.stub.on("/new", answer: StubAnswer.text("here").header("Cache-Control", "max-age=5"))
-        f.stub.on("/none", answer: StubAnswer.text("no", status: 404).header("Cache-Control", "max-age=5"))
+        f.stub.on("/new", response: StubAnswer.text("here").header("Cache-Control", "max-age=5"))
+        f.stub.on("/none", response: StubAnswer.text("no", status: 404).header("Cache-Control", "max-age=5"))
         #expect(try await f.text(get("old")) == "here")
         #expect(try await f.text(get("old")) == "here")
         #expect(f.sent == 2)
@@ -296,8 +296,8 @@ struct HTTPCacheTests {
             }
         }
         let f = Fixture(before: [Stamp()])
-        f.stub.on("/a", answer: StubAnswer.redirect(to: "/b").header("Cache-Control", "max-age=100"))
-        f.stub.on("/b", answer: StubAnswer.text("b").header("Cache-Control", "max-age=100"))
+        f.stub.on("/a", response: StubAnswer.redirect(to: "/b").header("Cache-Control", "max-age=100"))
+        f.stub.on("/b", response: StubAnswer.text("b").header("Cache-Control", "max-age=100"))
         for _ in 0..<2 { #expect(try await f.text(get("a")) == "b") }
         #expect(f.sent == 2)
     }

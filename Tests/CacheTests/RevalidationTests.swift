@@ -39,7 +39,7 @@ struct RevalidationTests {
         #expect(sent.headers["Cache-Control"] == "no-cache" && sent.headers["Pragma"] == "no-cache")
         #expect(!sent.headers.contains("If-None-Match"))
         #expect(try await f.text(get()) == "2")
-        f.stub.on("*", answer: .failure(ErrandError(.cannotConnect, "offline")))
+        f.stub.on("*", response: .failure(ErrandError(.cannotConnect, "offline")))
         await #expect(throws: ErrandError.self) { try await f.text(get(), .reloadFromOrigin) }
         let timed = Fixture()
         timed.answer()

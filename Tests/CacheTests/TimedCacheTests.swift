@@ -101,7 +101,7 @@ struct TimedCacheTests {
     )
     func equal() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .json(#"{"a":[1,2,{"b":"ü"}]}"#).header("X-Kept", "1"))
+        f.stub.on("*", response: .json(#"{"a":[1,2,{"b":"ü"}]}"#).header("X-Kept", "1"))
         let fresh = try await f.response(Get())
         let stored = try await f.response(Get())
         #expect(stored.data == fresh.data && stored.status == fresh.status && stored.url == fresh.url)
@@ -132,7 +132,7 @@ struct TimedCacheTests {
     @Test("only accepted answers are stored (Y74, C19)")
     func accepted() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .text("bad", status: 500), .text("refused"), .text("good"))
+        f.stub.on("*", response: .text("bad", status: 500), .text("refused"), .text("good"))
         var get = Get()
         get.acceptableStatuses = .successful
         await #expect(throws: ErrandError.self) { try await f.text(get) }
@@ -150,7 +150,7 @@ struct TimedCacheTests {
     @Test("an empty answer is kept and served (B33)")
     func empty() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .status(204))
+        f.stub.on("*", response: .status(204))
         for _ in 0..<2 { #expect(try await f.text(Get()) == "") }
         #expect(f.sent == 1)
     }
@@ -203,7 +203,7 @@ struct TimedCacheTests {
     @Test("one answer is stored for two other requests; both hit with it, charset and all (T18, Y76, B36, B38)")
     func put() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .data(Data([0xE4]), contentType: "text/plain; charset=iso-8859-1"))
+        f.stub.on("*", response: .data(Data([0xE4]), contentType: "text/plain; charset=iso-8859-1"))
         let first = try await f.response(Get("first"))
         let again = try await f.response(Get("first"))
         #expect(again.source.isCache)
@@ -220,7 +220,7 @@ struct TimedCacheTests {
     @Test("cached, then fresh: one, two, or the same again (C46, K12, B35, S10)")
     func cachedThenFresh() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .text("old"), .text("new"), .text("new"))
+        f.stub.on("*", response: .text("old"), .text("new"), .text("new"))
         func all(always: Bool = false) async throws -> [String] {
             var result: [String] = []
             for try await response in f.agent.cachedThenFresh(Get(), always: always) { result.append(response.value) }
@@ -232,7 +232,7 @@ struct TimedCacheTests {
         #expect(try await all() == ["new"])
         #expect(try await all(always: true) == ["new", "new"])
         #expect(f.sent == 4)
-        f.stub.on("*", answer: .failure(ErrandError(.cannotConnect, "offline")))
+        f.stub.on("*", response: .failure(ErrandError(.cannotConnect, "offline")))
         var seen: [String] = []
         await #expect(throws: ErrandError.self) {
             for try await response in f.agent.cachedThenFresh(Get()) { seen.append(response.value) }
@@ -255,7 +255,7 @@ struct TimedCacheTests {
     @Test("stale if it fails")
     func staleIfError() async throws {
         let f = Fixture()
-        f.stub.on("*", answer: .text("good"), .text("down", status: 503), .failure(ErrandError(.cannotConnect, "x")))
+        f.stub.on("*", response: .text("good"), .text("down", status: 503), .failure(ErrandError(.cannotConnect, "x")))
         #expect(try await f.text(Get(), .staleIfError) == "good")
         f.time.advance(by: .seconds(1000))
         for why in ["the server failed", "the server could not be reached"] {
@@ -369,7 +369,7 @@ struct TimedCacheTests {
     func removalInFlight() async throws {
         let f = Fixture()
         let gate = Gate()
-        f.stub.on("*", answer: StubAnswer.text("secret").waiting(for: gate))
+        f.stub.on("*", response: StubAnswer.text("secret").waiting(for: gate))
         let get = Get("feed", .timed(.seconds(60), partition: "A"))
         let task = Task { try await f.text(get) }
         try await gate.reached()
@@ -390,7 +390,7 @@ struct TimedCacheTests {
         let directory = TemporaryDirectory()
         let f = Fixture(DiskStore(at: directory.url))
         let chunks = (0..<40).map { Data(repeating: UInt8($0), count: 100_000) }
-        f.stub.on("*", answer: .chunks(chunks))
+        f.stub.on("*", response: .chunks(chunks))
         func read(_ limit: Int = .max) async throws -> Data {
             var data = Data()
             let response: Response<HTTPBody> = try await f.agent.send(Stream(), options: CallOptions())

@@ -15,7 +15,7 @@ struct ChainEndTests {
         func chain(_ activity: Activity, didFinish step: ChainStepResult) {
             log.add("step \(step.index) \(step.label) \(step.value) \(step.http?.status ?? 0)")
         }
-        func chainDidSucceed(_ activity: Activity, answer: any Sendable) { log.add("delegate succeeded") }
+        func chainDidSucceed(_ activity: Activity, output: any Sendable) { log.add("delegate succeeded") }
         func chainDidFail(_ activity: Activity, error: any Error) {
             log.add("delegate failed \((error as? ChainError)?.index ?? -1)")
         }

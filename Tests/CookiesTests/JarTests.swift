@@ -91,7 +91,7 @@ import Testing
     func time() async throws {
         let time = ManualTimeSource(date: epoch)
         let stub = StubTransport()
-        stub.on("/", answer: .text("ok").header(.setCookie, "a=1; Max-Age=60"), .text("ok"))
+        stub.on("/", response: .text("ok").header(.setCookie, "a=1; Max-Age=60"), .text("ok"))
         let agent = NetworkAgent(baseURL: "https://x.example", transport: stub, filters: [.cookies], time: time)
         try await agent.send(Call<Void>(.get, "/"))
         time.advance(by: .seconds(59))

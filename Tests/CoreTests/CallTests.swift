@@ -9,9 +9,9 @@ import Testing
     @Test("a call decodes what its output says")
     func outputs() async throws {
         let stub = StubTransport()
-        stub.on("/v1/user", answer: .json(#"{"userName":"Ada"}"#))
-        stub.on("/v1/empty", answer: .status(204))
-        stub.on("/v1/text", answer: .text("hello"))
+        stub.on("/v1/user", response: .json(#"{"userName":"Ada"}"#))
+        stub.on("/v1/empty", response: .status(204))
+        stub.on("/v1/text", response: .text("hello"))
         let agent = NetworkAgent(baseURL: base, transport: stub)
         #expect(try await agent.send(Call<Named>(.get, "user")).value == Named(userName: "Ada"))
         #expect(try await agent.send(Call<Named?>(.get, "empty")).value == nil)
@@ -37,7 +37,7 @@ import Testing
             $0.filters = [Signpost(name: "own", log: log)]
         }
         let stub = StubTransport()
-        stub.on("/v1/items", answer: .status(404))
+        stub.on("/v1/items", response: .status(404))
         let agent = NetworkAgent(baseURL: base, transport: stub)
         let request = try agent.httpRequest(for: call)
         #expect(request.method == .post && request.url.absoluteString == base + "/items?debug&q=a%20b")
@@ -118,8 +118,8 @@ import Testing
         var configuration = NetworkAgent.Configuration(baseURL: base)
         (configuration.decoder, configuration.encoder) = (Lines(), Lines())
         let stub = StubTransport()
-        stub.on("/v1/lines", answer: .data(Data("userName=Ada".utf8), contentType: "text/x-lines"))
-        stub.on("/v1/json", answer: .json(#"{"userName":"Ada"}"#))
+        stub.on("/v1/lines", response: .data(Data("userName=Ada".utf8), contentType: "text/x-lines"))
+        stub.on("/v1/json", response: .json(#"{"userName":"Ada"}"#))
         let agent = NetworkAgent(configuration: configuration, transport: stub)
         #expect(try await agent.send(Call<Named>(.get, "lines")).value.userName == "Ada")
         #expect(await code { try await agent.send(Call<Named>(.get, "json")) } == .unacceptableContentType)

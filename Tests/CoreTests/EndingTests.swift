@@ -111,7 +111,7 @@ import Testing
     func configuration() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let stub = StubTransport(.redirect(to: "/there").waiting(for: gate))
-        stub.on("/there", answer: .text("x"))
+        stub.on("/there", response: .text("x"))
         let agent = NetworkAgent(
             baseURL: base, transport: stub, filters: [Signpost(name: "old", log: log, stages: .hop)])
         let handle = agent.start(Plain())

@@ -69,7 +69,7 @@ import Testing
         stub.on(
             "/v1/plain",
             answer: Self.dripping(cancelled, isDeaf: isDeaf, length: 1000).status(302).header(.location, "/there"))
-        stub.on("/there", answer: .text("there"))
+        stub.on("/there", response: .text("there"))
         let agent = NetworkAgent(baseURL: base, transport: stub, time: time)
         let task = Task { try await agent.send(Plain<HTTPBody>.streamed()).value.collect(upTo: 10) }
         try await time.waitForSleepers()

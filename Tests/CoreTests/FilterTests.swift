@@ -54,8 +54,8 @@ import Testing
     @Test("a filter may change the request, answer by itself, and go on several times")
     func acting() async throws {
         let stub = StubTransport()
-        stub.on("/v1/plain", headers: ["X-Try": "1"], answer: .status(503))
-        stub.on("/v1/plain", headers: ["X-Try": "2"], answer: .text("second"))
+        stub.on("/v1/plain", headers: ["X-Try": "1"], response: .status(503))
+        stub.on("/v1/plain", headers: ["X-Try": "2"], response: .text("second"))
         let retry = ClosureFilter { exchange, next in
             var exchange = exchange
             exchange.http.headers["X-Try"] = "1"

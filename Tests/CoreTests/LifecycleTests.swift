@@ -237,7 +237,7 @@ private struct Framing: Accessory {
     func twice() async throws {
         let recorder = RecordingAccessory()
         let stub = StubTransport()
-        stub.on("/v1/users/7", answer: .status(500), json, .status(500), json)
+        stub.on("/v1/users/7", response: .status(500), json, .status(500), json)
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder])
         let request = GetUser()
         #expect(await code { try await agent.send(request) } == .unacceptableStatus)

@@ -14,7 +14,7 @@ import Testing
 
     private func stub(_ location: String, _ status: Int = 302) -> StubTransport {
         let stub = StubTransport(.text("there"))
-        stub.on("/plain", answer: .redirect(to: location, status: status))
+        stub.on("/plain", response: .redirect(to: location, status: status))
         return stub
     }
 
@@ -66,7 +66,7 @@ import Testing
         ])
     func locations(location: String, expected: String) async throws {
         let stub = StubTransport(.text("there"))
-        stub.on("/plain", answer: .redirect(to: location), .text("there"))
+        stub.on("/plain", response: .redirect(to: location), .text("there"))
         let response = try await agent(stub).send(Plain())
         let url = try #require(stub.received.last).url.absoluteString
         #expect(url == expected || url == expected + "/")
@@ -168,8 +168,8 @@ import Testing
         let log = Log<String>()
         let recorder = RecordingAccessory()
         let stub = StubTransport(.text("there"))
-        stub.on("/plain", answer: .redirect(to: "/two"))
-        stub.on("/two", answer: .redirect(to: "/three"))
+        stub.on("/plain", response: .redirect(to: "/two"))
+        stub.on("/two", response: .redirect(to: "/three"))
         let hop = ClosureFilter(.hop) { exchange, next in
             log.add("hop \(exchange.attempt).\(exchange.hop) \(exchange.http.url.path)")
             return try await next(exchange)

@@ -96,7 +96,7 @@ import Testing
     @Test("a filter learns whether the origin may see secrets, anew after a redirect, and may vouch for it")
     func filters() async throws {
         let stub = StubTransport(.text("ok"))
-        stub.on("/plain", answer: .redirect(to: "https://evil.example/there"))
+        stub.on("/plain", response: .redirect(to: "https://evil.example/there"))
         let seen = Log<Bool>()
         let looking = ClosureFilter(.hop) { exchange, next in
             seen.add(exchange.isTrusted)
@@ -154,7 +154,7 @@ import Testing
     @Test("a request's own header over the agent's sensitive one stays off the way to another origin")
     func redirects() async throws {
         let stub = StubTransport(.text("ok"))
-        stub.on("/v1/plain", answer: .redirect(to: "https://evil.example/there"))
+        stub.on("/v1/plain", response: .redirect(to: "https://evil.example/there"))
         _ = try await agent(stub).send(Plain { $0.headers = ["X-Api-Key": "canary"] })
         #expect(stub.received.count == 2 && stub.received.first?.headers["X-Api-Key"] == "canary")
         #expect(stub.received.last?.headers.contains("X-Api-Key") == false)

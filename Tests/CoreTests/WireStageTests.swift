@@ -38,8 +38,8 @@ import Testing
     func hops() async throws {
         let log = Log<String>()
         let stub = StubTransport()
-        stub.on("/v1/plain", answer: .redirect(to: "/end"))
-        stub.on("/end", answer: .text("end"))
+        stub.on("/v1/plain", response: .redirect(to: "/end"))
+        stub.on("/end", response: .text("end"))
         let wire = ClosureFilter(.wire) { exchange, next in
             log.add(exchange.http.url.path())
             return try await next(exchange)

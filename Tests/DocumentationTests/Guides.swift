@@ -239,7 +239,7 @@ final class Countdown: HTTPBodySource {
     func retry() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        stub.on("/", answer: .status(503), .text("second"))
+        stub.on("/", response: .status(503), .text("second"))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, filters: [OnceMore()], time: time)
         let handle = agent.start(Plain())
         try await time.waitForSleepers()

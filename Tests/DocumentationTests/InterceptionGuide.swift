@@ -213,7 +213,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
 
     @Test("a result that the service refuses is a failure, whatever its status (C8)")
     func results() async throws {
-        stub.on("/search", answer: .text("no").header("X-Code", "7"))
+        stub.on("/search", response: .text("no").header("X-Code", "7"))
         let error = await #expect(throws: BusinessCode.Refused.self) { try await agent().send(Search(text: "a")) }
         #expect(error?.code == 7)
         #expect(

@@ -274,7 +274,8 @@ struct FakeAgent: Agent {
     func retry() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        stub.on("/users/7", answer: .failure(ErrandError(.connectionLost, "pulled")), .json(#"{"id":7,"name":"Ada"}"#))
+        stub.on(
+            "/users/7", response: .failure(ErrandError(.connectionLost, "pulled")), .json(#"{"id":7,"name":"Ada"}"#))
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: stub, filters: [RetryOnce()], time: time)
         let task = Task { try await agent.send(GetUser(id: 7)).value }

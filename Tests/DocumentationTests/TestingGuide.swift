@@ -14,8 +14,8 @@ import Testing
     @Test("responses from memory")
     func responses() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/users/7", answer: .json(#"{"id":7,"name":"Ada"}"#))
-        stub.on(.get, "/users/8", answer: .status(503), .json(#"{"id":8,"name":"Alan"}"#))  // in turn
+        stub.on(.get, "/users/7", response: .json(#"{"id":7,"name":"Ada"}"#))
+        stub.on(.get, "/users/8", response: .status(503), .json(#"{"id":8,"name":"Alan"}"#))  // in turn
         let profile = Profile(agent: NetworkAgent(baseURL: "https://api.example.com", transport: stub))
 
         #expect(try await profile.title(of: 7) == "Ada")

@@ -123,7 +123,7 @@ import Testing
     @Test("an empty page ends a list whose total promises more, and one beyond the total changes nothing")
     func wrongTotals() async throws {
         let stub = StubTransport()
-        stub.on("/numbers", answer: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
+        stub.on("/numbers", response: .json(#"{"items":[1,2],"total":9}"#), .json(#"{"items":[],"total":9}"#))
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
         var items: [Int] = []
         for try await item in agent.items(of: GetNumbers(page: .offset(size: 2))) { items.append(item) }

@@ -75,7 +75,7 @@ struct ExchangeRecorderTests {
         let recorder = ExchangeRecorder(time: time)
         let gate = Gate()
         let transport = StubTransport(.status(204))
-        transport.on("/v1/text", answer: .status(206).waiting(for: gate), .status(200))
+        transport.on("/v1/text", response: .status(206).waiting(for: gate), .status(200))
         let agent = NetworkAgent(
             baseURL: base, transport: transport, filters: [Twice(first: gate)], accessories: [recorder], time: time)
         _ = try await agent.send(Get())

@@ -84,6 +84,14 @@ struct HARFileTests {
         let times = full.timings
         #expect([times.blocked, times.dns, times.connect, times.ssl] == [1, 2, 7, 4])
         #expect([times.send, times.wait, times.receive] == [0, 5, 6] && full.time == 21)
+        timings.requestSent = .milliseconds(12)
+        let upload = try await entry(timings)
+        #expect([upload.timings.send, upload.timings.wait, upload.timings.receive] == [2, 3, 6] && upload.time == 21)
+        // A server may respond before it has the whole body.
+        timings.requestSent = .milliseconds(18)
+        let early = try await entry(timings)
+        #expect([early.timings.send, early.timings.wait, early.timings.receive] == [8, 0, 3] && early.time == 21)
+        timings.requestSent = nil
         (timings.queued, timings.nameLookup, timings.connected, timings.secured) = (nil, nil, nil, nil)
         let reused = try await entry(timings)
         #expect(

@@ -179,8 +179,8 @@ import Testing
     func error() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        stub.on("/x", answer: .text("ok").delayed(by: .seconds(20)))
-        stub.on("/quick", answer: .text("quick"))
+        stub.on("/x", response: .text("ok").delayed(by: .seconds(20)))
+        stub.on("/quick", response: .text("quick"))
         let agent = NetworkAgent(
             stub,
             [.attemptTimeout(.seconds(10))], time)

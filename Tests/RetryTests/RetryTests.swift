@@ -12,7 +12,7 @@ import Testing
     func repeats() async throws {
         let (time, recording) = (ManualTimeSource(), RecordingAccessory())
         let stub = StubTransport()
-        stub.on("/x", answer: .status(503), .failure(ErrandError(.connectionLost, "")), .text("third"))
+        stub.on("/x", response: .status(503), .failure(ErrandError(.connectionLost, "")), .text("third"))
         let agent = NetworkAgent(stub, [.retry(policy())], time, recording)
         let task = agent.sending()
         for wait in [1, 2] {
@@ -147,7 +147,7 @@ import Testing
     @Test("a check that fails is repeated if the policy says so, and the check runs on the last response")
     func checks() async throws {
         let stub = StubTransport()
-        stub.on("/x", answer: .text("bad"), .text("good"))
+        stub.on("/x", response: .text("bad"), .text("good"))
         let check = ResponseCheck("good") { response in
             if response.data == Data("bad".utf8) { throw ErrandError(.checkFailed, "bad", response: response) }
         }

@@ -158,7 +158,7 @@ import Testing
     func decoders() async throws {
         struct Dated: Decodable, Sendable { let at: Date }
         let stub = StubTransport()
-        stub.on("/stream", answer: .chunks([Data("[{\"at\":7}]".utf8)]))
+        stub.on("/stream", response: .chunks([Data("[{\"at\":7}]".utf8)]))
         var configuration = NetworkAgent.Configuration(baseURL: "http://stub")
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
@@ -179,7 +179,7 @@ import Testing
         #expect(try await iterator.next() == "b")
         let error = await #expect(throws: ErrandError.self) { try await iterator.next() }
         #expect(error?.code == .truncated && error?.response?.status == 200)
-        stub.on("/stream", answer: .status(404))
+        stub.on("/stream", response: .status(404))
         let other = NetworkAgent(baseURL: "http://stub", transport: stub)
         let refused = await #expect(throws: ErrandError.self) { try await other.lines(GetStream()).all() }
         #expect(refused?.code == .unacceptableStatus)

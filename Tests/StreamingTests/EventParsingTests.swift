@@ -168,7 +168,7 @@ import Testing
     @Test("comments reach the one who asks for them, as they are read")
     func commentCallback() async throws {
         let stub = StubTransport()
-        stub.on("/feed", answer: .events([.raw(":Hello\n: World\ndata: a\n\n:late\n")]))
+        stub.on("/feed", response: .events([.raw(":Hello\n: World\ndata: a\n\n:late\n")]))
         let comments = Collected<String>()
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub)
         let stream = agent.events(GetFeed(eventOptions: EventOptions(onComment: { comments.add($0) })))

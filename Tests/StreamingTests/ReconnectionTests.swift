@@ -182,7 +182,7 @@ import Testing
     func retryAfter() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        stub.on("/feed", answer: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
+        stub.on("/feed", response: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let options = EventOptions(reconnection: Reconnection(delay: .seconds(1), jitter: 0, statuses: [503]))
         let stream = agent.events(GetFeed(eventOptions: options))
@@ -207,7 +207,7 @@ import Testing
     func retryField(text: String, milliseconds: Int) async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        stub.on("/feed", answer: .events(["x", .raw(text)]), .events([.comment()]), .status(204))
+        stub.on("/feed", response: .events(["x", .raw(text)]), .events([.comment()]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(jitter: 0))))
         let reading = Task { try await stream.all() }
@@ -225,7 +225,7 @@ import Testing
         let time = ManualTimeSource()
         let stub = StubTransport()
         let lost = StubAnswer.failure(ErrandError(.cannotConnect, "refused"))
-        stub.on("/feed", answer: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
+        stub.on("/feed", response: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let rule = Reconnection(delay: .seconds(1), maximumDelay: .seconds(10), jitter: 0)
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
@@ -244,7 +244,7 @@ import Testing
         for _ in 0..<20 {
             let time = ManualTimeSource()
             let stub = StubTransport()
-            stub.on("/feed", answer: .events([]))
+            stub.on("/feed", response: .events([]))
             let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
             let rule = Reconnection(delay: .seconds(4), jitter: 0.5)
             let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }

@@ -31,7 +31,7 @@ struct StubTransportTests {
     @Test("a rule answers a typed request through an agent")
     func typed() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/v1/users/7", answer: .json(#"{"id":7,"name":"Ada"}"#))
+        stub.on(.get, "/v1/users/7", response: .json(#"{"id":7,"name":"Ada"}"#))
         let response = try await agent(stub).send(GetUser(id: 7))
         #expect(response.value == User(id: 7, name: "Ada") && response.http.status == 200)
         #expect(stub.received.map(\.url.absoluteString) == ["https://api.example.com/v1/users/7"])
@@ -43,7 +43,8 @@ struct StubTransportTests {
         #expect(try await NetworkAgent(baseURL: base, transport: .stub(.text("a"))).send(Get()).value == "a")
         let rules = NetworkAgent(
             baseURL: base,
-            transport: .stub(StubRule(.get, "/users/*", answer: .text("b")), StubRule(nil, "/c", answer: .text("c"))))
+            transport: .stub(
+                StubRule(.get, "/users/*", response: .text("b")), StubRule(nil, "/c", response: .text("c"))))
         #expect(try await rules.send(Get()).value == "b")
         #expect(try await rules.send(Get(path: "c")).value == "c")
         let handler = NetworkAgent(baseURL: base, transport: .stub { request in .text(request.url.path) })
@@ -56,8 +57,8 @@ struct StubTransportTests {
     @Test("the last rule that matches wins, and its answers come in turn, the last one for good")
     func turns() async throws {
         let stub = StubTransport(.text("default"))
-        stub.on("*", answer: .text("any"))
-        stub.on(.get, "*/7", answer: .text("one"), .text("two"))
+        stub.on("*", response: .text("any"))
+        stub.on(.get, "*/7", response: .text("one"), .text("two"))
         let agent = agent(stub)
         var values: [String] = []
         for path in ["users/7", "users/7", "users/7", "users/8"] {
@@ -70,10 +71,10 @@ struct StubTransportTests {
     @Test("method, path, host, query, headers and body are matched")
     func matching() async throws {
         let stub = StubTransport(.text("none"))
-        stub.on(.get, "/v1/a", query: ["q": "x y", "p": "2"], answer: .text("query"))
-        stub.on(.get, "/v1/a", headers: ["x-key": "k"], answer: .text("header"))
-        stub.on(.put, "/v1/files/1", body: Data("hi".utf8), answer: .text("body"))
-        stub.on(.get, "https://other.example.com/v1/a", answer: .text("host"))
+        stub.on(.get, "/v1/a", query: ["q": "x y", "p": "2"], response: .text("query"))
+        stub.on(.get, "/v1/a", headers: ["x-key": "k"], response: .text("header"))
+        stub.on(.put, "/v1/files/1", body: Data("hi".utf8), response: .text("body"))
+        stub.on(.get, "https://other.example.com/v1/a", response: .text("host"))
         let agent = agent(stub)
         #expect(try await agent.send(Get(path: "a")).value == "none")
         #expect(try await agent.send(Get(path: "a", query: ["p": 2, "q": "x y", "z": 1])).value == "query")
@@ -86,8 +87,8 @@ struct StubTransportTests {
     @Test("what nothing matches throws the nearest rule and every difference, secrets masked")
     func unmatched() async throws {
         let stub = StubTransport()
-        stub.on(.post, "/v1/nothing/like/it", answer: .text("far"))
-        stub.on(.get, "/v1/users/8", headers: ["Authorization": "Bearer right"], answer: .text("near"))
+        stub.on(.post, "/v1/nothing/like/it", response: .text("far"))
+        stub.on(.get, "/v1/users/8", headers: ["Authorization": "Bearer right"], response: .text("near"))
         let agent = agent(stub)
         let error = await #expect(throws: UnmatchedRequest.self) {
             try await agent.send(Get(headers: ["Authorization": "Bearer s3cret"], query: ["token": "s3cret"]))
@@ -106,11 +107,11 @@ struct StubTransportTests {
     @Test("differences of query and body are told")
     func differences() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/v1/users/7", query: ["page": "2"], answer: .text("no"))
+        stub.on(.get, "/v1/users/7", query: ["page": "2"], response: .text("no"))
         let query = await #expect(throws: UnmatchedRequest.self) { try await agent(stub).send(Get(query: ["page": 3])) }
         #expect(query?.differences == ["query page: expected 2, got 3"])
         let other = StubTransport()
-        other.on(.put, "/v1/files/1", body: Data("hello".utf8), answer: .text("no"))
+        other.on(.put, "/v1/files/1", body: Data("hello".utf8), response: .text("no"))
         let body = await #expect(throws: UnmatchedRequest.self) {
             try await agent(other).send(Upload(body: .text("help")))
         }

@@ -79,8 +79,8 @@ struct CacheKeyTests {
     @Test("redirects are not filtered")
     func redirected() async throws {
         let bench = Bench("https://example.com", .urls(.query(["v": "3"])))
-        bench.stub.on("/a", answer: .status(302, headers: ["Location": "/b?c"]))
-        bench.stub.on("/b", answer: .text("ok"))
+        bench.stub.on("/a", response: .status(302, headers: ["Location": "/b?c"]))
+        bench.stub.on("/b", response: .text("ok"))
         _ = try await bench.agent.send(Call(.get, "a"))
         #expect(
             bench.stub.received.map(\.url.absoluteString) == ["https://example.com/a?v=3", "https://example.com/b?c"])

@@ -28,6 +28,9 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     /// Changes only what caches leave out of their keys on purpose, because it does not identify the resource: the filter
     /// sets ``ResourceURL`` to the URL without it. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
+    /// Keeps what is stored for one user apart from what is stored for others, so that credentials may be added later.
+    /// Refines ``caches``.
+    public static let separatesUsers = FilterTraits(rawValue: 64)
 }
 
 /// Orders of filters that are known to be wrong.
@@ -51,7 +54,8 @@ enum FilterOrder {
     }
 
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits) -> String? {
-        if outer.contains(.caches), !inner.isDisjoint(with: [.signs, .authenticates]) {
+        if outer.contains(.caches), !outer.contains(.separatesUsers), !inner.isDisjoint(with: [.signs, .authenticates])
+        {
             return "what is stored for one user could be served to another, since the key lacks what is added later"
         }
         if outer.contains(.caches), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {

@@ -10,7 +10,7 @@ import ErrandSupport
 /// ```
 public struct AuthenticationError: Error, Sendable {
     /// The kind of failure; codes may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1.
@@ -41,7 +41,7 @@ public struct AuthenticationError: Error, Sendable {
     }
 }
 
-extension AuthenticationError: DescribedError, CustomDebugStringConvertible {
+extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     /// One sentence; nothing of the credential.
     public var description: String {
         switch code {
@@ -53,6 +53,4 @@ extension AuthenticationError: DescribedError, CustomDebugStringConvertible {
 
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
-    /// The number of the code.
-    public var errorCode: Int { code.number }
 }

@@ -18,7 +18,7 @@ extension Batch: Composite {
     /// Notifies a delegate, held weakly, of the end.
     public func completion(notifying delegate: any BatchDelegate) -> Completion<Success> {
         .main(
-            success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, answer: $1, cached: cached($1)) },
+            success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, output: $1, cached: cached($1)) },
             failure: { [weak delegate] in delegate?.batchDidFail($0, error: $1) },
             cancellation: { [weak delegate] in delegate?.batchDidCancel($0) })
     }

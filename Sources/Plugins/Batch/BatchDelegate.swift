@@ -5,6 +5,8 @@ public import Errand
 @MainActor public protocol BatchDelegate: AnyObject, Sendable {
     /// The output is what `send` returns: an array of `Response<User>`, a tuple, …; `cached` says how much of it came
     /// from a cache.
+    func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare)
+    /// The former name of ``batchDidSucceed(_:output:cached:)``, which calls it unless it is implemented.
     func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare)
     /// A ``BatchError`` names the request that failed.
     func batchDidFail(_ activity: Activity, error: any Error)
@@ -13,6 +15,10 @@ public import Errand
 }
 
 extension BatchDelegate {
+    /// Calls the method by its former name.
+    public func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {
+        batchDidSucceed(activity, answer: output, cached: cached)
+    }
     /// Does nothing.
     public func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare) {}
     /// Does nothing.

@@ -1,7 +1,7 @@
 import ErrandSupport
 public import Errand
 
-public import ErrandEssentials
+import ErrandEssentials
 
 /// Why a batch failed: the part that did, or all of them.
 ///
@@ -14,9 +14,11 @@ public import ErrandEssentials
 /// A batch that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, as a request does.
 public struct BatchError: Error, Sendable {
     /// The kind of failure.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// Stable, of low cardinality, fit for metrics.
         public let description: String
+        /// A number that never changes, from 1; the `code` of an `NSError`.
+        public let number: Int
     }
 
     /// One part that failed.
@@ -49,9 +51,9 @@ public struct BatchError: Error, Sendable {
 
 extension BatchError.Code {
     /// A part failed where all had to succeed.
-    public static let partFailed = Self(description: "partFailed")
+    public static let partFailed = Self(description: "partFailed", number: 1)
     /// No part succeeded where one was enough.
-    public static let noneSucceeded = Self(description: "noneSucceeded")
+    public static let noneSucceeded = Self(description: "noneSucceeded", number: 2)
 }
 
 extension BatchError {
@@ -77,7 +79,7 @@ extension BatchError {
     public var isRetryable: Bool { failures.contains { ($0.error as? ErrandError)?.isRetryable == true } }
 }
 
-extension BatchError: CustomStringConvertible, CustomDebugStringConvertible {
+extension BatchError: CodedError, CustomDebugStringConvertible {
     /// One line: the part, its label, and what happened to it.
     public var description: String {
         guard let failure = failures.first else { return "\(code): the batch is empty" }
@@ -87,9 +89,4 @@ extension BatchError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same.
     public var debugDescription: String { description }
-}
-
-extension BatchError: LocalizedError {
-    /// The same.
-    public var errorDescription: String? { description }
 }

@@ -1,4 +1,5 @@
-import Errand
+public import Errand
+import ErrandEssentials
 public import ErrandCache
 
 import ErrandEssentials
@@ -36,9 +37,13 @@ public enum CacheStoreSuite {
     }
 
     /// How a store failed a case.
-    public struct Failure: Error, Sendable, CustomStringConvertible {
+    public struct Failure: DescribedError, Sendable {
         /// What the store did, as a sentence.
         public let description: String
+        /// 1: there is one kind.
+        public var errorCode: Int { 1 }
+        /// "Errand.CacheStoreSuite.Failure"
+        public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
     /// The cases for every store; ``persistentCases`` and ``limitCases`` are for stores that persist entries or have a

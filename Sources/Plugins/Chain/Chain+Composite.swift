@@ -33,7 +33,7 @@ extension Chain: Composite {
     /// Notifies a delegate, held weakly, of the end.
     public func completion(notifying delegate: any ChainDelegate) -> Completion<Success> {
         .main(
-            success: { [weak delegate] in delegate?.chainDidSucceed($0, answer: $1) },
+            success: { [weak delegate] in delegate?.chainDidSucceed($0, output: $1) },
             failure: { [weak delegate] in delegate?.chainDidFail($0, error: $1) },
             cancellation: { [weak delegate] in delegate?.chainDidCancel($0) })
     }

@@ -9,6 +9,8 @@ public import Errand
     /// A step succeeded; the next one has not begun, if the chain runs one after the other.
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
     /// The output is what `send` returns.
+    func chainDidSucceed(_ activity: Activity, output: any Sendable)
+    /// The former name of ``chainDidSucceed(_:output:)``, which calls it unless it is implemented.
     func chainDidSucceed(_ activity: Activity, answer: any Sendable)
     /// A ``ChainError`` names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
@@ -19,6 +21,10 @@ public import Errand
 extension ChainDelegate {
     /// Does nothing.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
+    /// Calls the method by its former name.
+    public func chainDidSucceed(_ activity: Activity, output: any Sendable) {
+        chainDidSucceed(activity, answer: output)
+    }
     /// Does nothing.
     public func chainDidSucceed(_ activity: Activity, answer: any Sendable) {}
     /// Does nothing.

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandSupport
 
-public import ErrandEssentials
+import ErrandEssentials
 
 /// Why a chain failed: the step that did, and what it threw.
 ///
@@ -56,15 +56,13 @@ public struct ChainError: Error, Sendable {
     }
 }
 
-extension ChainError: CustomStringConvertible, CustomDebugStringConvertible {
+extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// One line: the chain, the step, its label, and what happened to it.
     public var description: String { "\(chain), step \(index) (\(label)): \(ErrorText.brief(underlying))" }
 
     /// The same.
     public var debugDescription: String { description }
-}
 
-extension ChainError: LocalizedError {
-    /// The same.
-    public var errorDescription: String? { description }
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

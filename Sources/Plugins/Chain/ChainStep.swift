@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 
 /// A step of a chain that is a list, with a callback that may change the steps not yet reached.
 ///
@@ -62,7 +63,7 @@ public struct ChainStep: Sendable {
 }
 
 /// Thrown when the step before one made with ``ChainStep/init(after:label:make:then:)`` did not bring what it needs.
-public struct ChainInputError: Error, Sendable, CustomStringConvertible {
+public struct ChainInputError: DescribedError, Sendable {
     /// The step that cannot begin.
     public let label: String
     /// The type that it needs.
@@ -74,4 +75,7 @@ public struct ChainInputError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         "\(label) needs \(expected) of the step before it, got \(got.map { "\($0)" } ?? "nothing")"
     }
+
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

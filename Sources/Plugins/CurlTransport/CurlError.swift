@@ -1,5 +1,8 @@
+public import Errand
+import ErrandEssentials
+
 /// What libcurl reported; the `underlying` of an ``ErrandError`` thrown by the transport.
-public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CurlError: DescribedError, Sendable, Hashable {
     /// libcurl's `CURLcode`, such as 6 for a name that could not be resolved.
     public var code: Int32
     /// libcurl's words for the code, and what it knew of this case.
@@ -13,4 +16,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The code and the words, in one line.
     public var description: String { "CURLcode \(code): \(message)" }
+
+    /// libcurl's code.
+    public var errorCode: Int { Int(code) }
 }

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 
 /// The problems of a JSON text, up to ``JSONLimits/maximumProblems``.
 ///
@@ -23,7 +24,7 @@ public struct JSONValidationError: Error, Sendable, Hashable {
     }
 }
 
-extension JSONValidationError: CustomStringConvertible {
+extension JSONValidationError: DescribedError {
     /// `JSON validation failed: /3/name: expected a string, found a number (byte 214); /7/tags: missing, expected an array (2
     /// problems)`
     public var description: String {
@@ -31,6 +32,9 @@ extension JSONValidationError: CustomStringConvertible {
         let listed = problems.count < count ? ", \(problems.count) listed" : ""
         return "JSON validation failed: \(list) (\(count) \(count == 1 ? "problem" : "problems")\(listed))"
     }
+
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }
 
 extension ErrandError {

@@ -4,7 +4,7 @@ import ErrandEssentials
 /// What goes wrong with pages, beside what the requests throw.
 public struct PagingError: Error, Sendable, Hashable {
     /// The kind of failure; codes may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1.
@@ -24,14 +24,11 @@ public struct PagingError: Error, Sendable, Hashable {
     public let page: Int
 }
 
-extension PagingError: DescribedError {
+extension PagingError: CodedError {
     /// One sentence.
     public var description: String {
         code == .repeatedPage
             ? "repeatedPage: page \(page) names itself as the next one"
             : "unreachablePage: page \(page) cannot be asked for"
     }
-
-    /// The number of the code.
-    public var errorCode: Int { code.number }
 }

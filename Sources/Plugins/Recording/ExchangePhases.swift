@@ -10,14 +10,16 @@ public struct ExchangePhases: Sendable, Hashable {
     public var connect: Duration?
     /// Secured the connection.
     public var secure: Duration?
-    /// From then to the first byte of the response, the sending of the request included.
+    /// Sent the request with its body.
+    public var send: Duration?
+    /// From then to the first byte of the response; with the sending of the request where ``send`` is not known.
     public var wait: Duration
     /// Received the response.
     public var receive: Duration
 
     /// All phases together.
     public var total: Duration {
-        [blocked, nameLookup, connect, secure, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
+        [blocked, nameLookup, connect, secure, send, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
     }
 
     /// The phases that the transport measured.
@@ -35,6 +37,7 @@ public struct ExchangePhases: Sendable, Hashable {
         nameLookup = phase(timings.nameLookup)
         connect = phase(timings.connected)
         secure = phase(timings.secured)
+        send = phase(timings.requestSent)
         wait = phase(timings.firstByte ?? total) ?? .zero
         receive = phase(total) ?? .zero
     }

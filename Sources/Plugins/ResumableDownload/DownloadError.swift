@@ -12,7 +12,7 @@ import ErrandEssentials
 /// A failure loses nothing: the previous file stays in place, and the received bytes are kept where they can be resumed.
 public struct DownloadError: Error, Sendable {
     /// The kind of failure; codes may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1; the `code` of an `NSError`.
@@ -79,7 +79,4 @@ extension DownloadError.Code {
     public static let unusableResponse = Self("unusableResponse", 15)
 }
 
-extension DownloadError: DescribedError {
-    /// The number of the code, which never changes.
-    public var errorCode: Int { code.number }
-}
+extension DownloadError: CodedError {}

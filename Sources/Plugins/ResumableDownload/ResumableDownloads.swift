@@ -21,8 +21,11 @@ public struct ResumableDownloads: Filter {
     /// Makes a filter with options for all downloads.
     public init(_ options: DownloadOptions = DownloadOptions()) { self.options = options }
 
-    /// It calls `next` again after a failure.
-    public var traits: FilterTraits { .retries }
+    /// Each attempt and each segment of a download needs a signature of its own. Other filters may stand before this one: a
+    /// cache passes downloads, and requests that are none pass this filter.
+    public func orderProblem(after outer: any Filter) -> String? {
+        outer.traits.contains(.signs) ? "every attempt repeats the signature of the first, with its time" : nil
+    }
 
     /// What it does, with its options in numbers.
     public var explanation: String {

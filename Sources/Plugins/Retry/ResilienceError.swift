@@ -8,9 +8,9 @@ import ErrandEssentials
 ///     print(error.host, error.remaining ?? .zero)
 /// }
 /// ```
-public struct ResilienceError: DescribedError, Sendable {
+public struct ResilienceError: CodedError, Sendable {
     /// The kind of failure; codes may be added.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1.
@@ -42,6 +42,4 @@ public struct ResilienceError: DescribedError, Sendable {
 
     /// Code, host and reason, in one line.
     public var description: String { "\(code): \(host): \(message)" }
-    /// The number of the code.
-    public var errorCode: Int { code.number }
 }

@@ -12,9 +12,9 @@ import ErrandEssentials
 /// ```
 ///
 /// What fails on the wire is an ``Errand/ErrandError`` instead. The description holds nothing of the stream.
-public struct StreamingError: DescribedError, Sendable {
+public struct StreamingError: CodedError, Sendable {
     /// The kind of failure; stable, of low cardinality, fit for metrics.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1; the `code` of an `NSError`.
@@ -42,9 +42,6 @@ public struct StreamingError: DescribedError, Sendable {
 
     /// The code, the message and the place.
     public var description: String { "\(code): \(message), element \(element), byte \(byte)" }
-
-    /// The number of the code.
-    public var errorCode: Int { code.number }
 }
 
 extension StreamingError.Code {

@@ -25,8 +25,8 @@ import ErrandEssentials
 public final class ResponseCache: Filter {
     /// Both stages.
     public let stages: FilterStages = [.call, .hop]
-    /// ``FilterTraits/caches``
-    public let traits = FilterTraits.caches
+    /// ``FilterTraits/caches``; with a partition in the default policy also ``FilterTraits/separatesUsers``.
+    public let traits: FilterTraits
     /// `cache in MemoryStore, timed and HTTP by each request's policy, default policy off`
     public let explanation: String
     let standardStore: any CacheStore
@@ -54,6 +54,7 @@ public final class ResponseCache: Filter {
     ) {
         standardStore = store
         standardPolicy = policy
+        traits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
         explanation =
             "cache in \(type(of: store)), timed and HTTP by each request's policy, default policy \(policy.summary)"
         self.appVersion = appVersion

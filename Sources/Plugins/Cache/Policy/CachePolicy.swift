@@ -1,3 +1,6 @@
+public import Errand
+import ErrandEssentials
+
 /// Whether and by which rules responses are stored: the app's (`.timed`), the server's (`.http`), or both.
 ///
 /// ```swift
@@ -76,6 +79,11 @@ public struct CachePolicy: Sendable, Hashable {
 
     var isOff: Bool { timed == nil && http == nil }
 
+    /// Whether everything that is stored belongs to a partition.
+    var separatesUsers: Bool {
+        !isOff && timed.map { $0.partition != nil } != false && http.map { $0.partition != nil } != false
+    }
+
     /// The rules that apply, without the partition.
     var summary: String {
         switch (timed, http) {
@@ -88,30 +96,33 @@ public struct CachePolicy: Sendable, Hashable {
 }
 
 /// Thrown when no stored response can be served, with the reason.
-public struct CacheMiss: Error, Sendable, CustomStringConvertible {
+public struct CacheMiss: DescribedError, Sendable {
     /// A reason; reasons may be added.
-    public struct Reason: Hashable, Sendable, CustomStringConvertible {
+    public struct Reason: ErrorCode {
         /// The name of the reason, for logs.
         public let description: String
-        init(_ description: String) { self.description = description }
+        /// A number that never changes, from 1; the `code` of an `NSError`.
+        public let number: Int
+
+        init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
 
         /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body is a
         /// stream.
-        public static let off = Reason("off")
+        public static let off = Reason("off", 1)
         /// The request passes no cache filter.
-        public static let notInstalled = Reason("notInstalled")
+        public static let notInstalled = Reason("notInstalled", 2)
         /// Nothing is stored.
-        public static let notStored = Reason("notStored")
+        public static let notStored = Reason("notStored", 3)
         /// The entry is older than its lifetime, or from the future.
-        public static let expired = Reason("expired")
+        public static let expired = Reason("expired", 4)
         /// The entry has another version of the policy.
-        public static let versionMismatch = Reason("versionMismatch")
+        public static let versionMismatch = Reason("versionMismatch", 5)
         /// The entry has another partition, or none.
-        public static let partitionMismatch = Reason("partitionMismatch")
+        public static let partitionMismatch = Reason("partitionMismatch", 6)
         /// The entry was stored by another version of the app.
-        public static let appVersionMismatch = Reason("appVersionMismatch")
+        public static let appVersionMismatch = Reason("appVersionMismatch", 7)
         /// The entry could not be read.
-        public static let unreadable = Reason("unreadable")
+        public static let unreadable = Reason("unreadable", 8)
     }
 
     /// The reason.
@@ -124,4 +135,7 @@ public struct CacheMiss: Error, Sendable, CustomStringConvertible {
         reason == .notInstalled
             ? "the request passes no cache filter" : "no valid response in the cache: \(reason)"
     }
+
+    /// The number of the reason.
+    public var errorCode: Int { reason.number }
 }

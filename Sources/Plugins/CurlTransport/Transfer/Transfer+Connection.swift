@@ -1,6 +1,7 @@
 #if os(Linux)
 import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 import ErrandSupport
 import Synchronization
 

@@ -36,10 +36,7 @@ extension DescribedError {
     public var errorUserInfo: [String: Any] { ["NSLocalizedDescription": description] }
 }
 
-extension ErrandError: DescribedError {
-    /// The number of the code, which never changes.
-    public var errorCode: Int { code.number }
-
+extension ErrandError: CodedError {
     /// The description, and the failure below this one.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = ["NSLocalizedDescription": description]

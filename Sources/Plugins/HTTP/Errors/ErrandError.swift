@@ -10,7 +10,7 @@
 /// a query item.
 public struct ErrandError: Error, Sendable {
     /// The kind of failure; stable, of low cardinality, fit for metrics.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public struct Code: ErrorCode {
         /// The name of the code.
         public let description: String
         /// A number that never changes, from 1; the `code` of an `NSError`.
@@ -70,7 +70,7 @@ extension ErrandError.Code {
     public static let file = Self("file", 5)
     /// The call was cancelled: by its task, its handle, an accessory or its agent.
     public static let cancelled = Self("cancelled", 6)
-    /// Nothing was heard for longer than the request's timeout.
+    /// No bytes arrived or were sent for longer than the request's timeout.
     public static let timedOut = Self("timedOut", 7)
     /// The deadline of the whole call passed.
     public static let deadlineExceeded = Self("deadlineExceeded", 8)

@@ -1,3 +1,6 @@
+public import Errand
+import ErrandEssentials
+
 extension JSONShape {
     /// Any value, null included.
     public static let any = JSONShape(.any)
@@ -66,7 +69,7 @@ extension JSONShape {
 }
 
 /// Thrown for a pattern that is not a valid regular expression, or not supported.
-public struct JSONShapeError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct JSONShapeError: DescribedError, Sendable, Hashable {
     /// The pattern.
     public let pattern: String
     /// The reason; completes "the pattern …".
@@ -78,4 +81,7 @@ public struct JSONShapeError: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
     }
+
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

@@ -112,7 +112,7 @@ extension HARFile {
         public var connect: Double
         /// Secured the connection: a part of ``connect``.
         public var ssl: Double
-        /// Sent the request: 0 in a file of Errand's, where it is a part of ``wait``.
+        /// Sent the request; 0 where it is not known, and then a part of ``wait``.
         public var send: Double
         /// Waited for the response.
         public var wait: Double

@@ -81,7 +81,8 @@ extension HARFile.Timings {
         self.init(
             blocked: milliseconds(phases.blocked), dns: milliseconds(phases.nameLookup),
             connect: hasConnected ? milliseconds((phases.connect ?? .zero) + (phases.secure ?? .zero)) : -1,
-            ssl: milliseconds(phases.secure), wait: milliseconds(phases.wait), receive: milliseconds(phases.receive))
+            ssl: milliseconds(phases.secure), send: milliseconds(phases.send ?? .zero), wait: milliseconds(phases.wait),
+            receive: milliseconds(phases.receive))
     }
 }
 

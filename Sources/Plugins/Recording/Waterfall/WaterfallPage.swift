@@ -23,7 +23,7 @@ public struct WaterfallPage: Sendable {
         dropped = recording.droppedActivities
     }
 
-    private static let phases = ["blocked", "dns", "connect", "tls", "wait", "receive"]
+    private static let phases = ["blocked", "dns", "connect", "tls", "send", "wait", "receive"]
 
     /// The page in UTF-8.
     public var html: String {
@@ -68,7 +68,8 @@ public struct WaterfallPage: Sendable {
             var at = (exchange.offset - origin) / .milliseconds(1)
             let phases = exchange.phases
             let lengths = [
-                phases.blocked, phases.nameLookup, phases.connect, phases.secure, phases.wait, phases.receive,
+                phases.blocked, phases.nameLookup, phases.connect, phases.secure, phases.send, phases.wait,
+                phases.receive,
             ]
             for (name, duration) in zip(Self.phases, lengths) {
                 guard let duration, duration > .zero else { continue }

@@ -24,6 +24,7 @@ enum WaterfallStyle {
         .dns{background:repeating-linear-gradient(90deg,#1f7a8c 0 3px,#9fd3de 3px 6px)}
         .connect{background:repeating-linear-gradient(45deg,#b3541e 0 4px,#f0b48c 4px 8px)}
         .tls{background:repeating-linear-gradient(-45deg,#7a3fa0 0 4px,#d3b2e6 4px 8px)}
+        .send{background:repeating-linear-gradient(135deg,#8a6d1f 0 2px,#e3cf94 2px 6px)}
         .wait{background:repeating-linear-gradient(0deg,#2d7d46 0 2px,#a9dcb8 2px 5px)}
         .receive{background:#2b62c4}
         @media (max-width:40rem){li[style]{grid-template-columns:minmax(0,1fr)}.name{padding-left:calc(var(--depth)*.6rem)}}

@@ -92,7 +92,7 @@ extension FaultInjection {
         public static let stall = Fault(description: "stall") { exchange in
             let wait = min(max(exchange.timeout, .zero), .seconds(3_155_760_000))
             try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
-            throw ErrandError(.timedOut, "injected: nothing was heard for \(exchange.timeout)")
+            throw ErrandError(.timedOut, "injected: no response within \(exchange.timeout)")
         }
 
         func happen(to exchange: Exchange) async throws -> HTTPResponse { try await body(exchange) }

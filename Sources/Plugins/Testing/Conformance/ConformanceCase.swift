@@ -1,4 +1,5 @@
-import Errand
+public import Errand
+import ErrandEssentials
 
 /// One thing that a transport promises, as something to run; see ``TransportConformance``.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
@@ -27,7 +28,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 }
 
 /// A promise that was not kept: what was expected, and what came.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: DescribedError, Sendable {
     /// The case, once it is known.
     public internal(set) var name = ""
     /// In words, or a value.
@@ -45,14 +46,18 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
 
     /// A sentence for a test's log.
     public var description: String { "\(name): expected \(expected), came \(came)" }
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }
 
 /// Thrown by an excused case, so that nobody takes it for one that passed.
-public struct ConformanceExcused: Error, Sendable, CustomStringConvertible {
+public struct ConformanceExcused: DescribedError, Sendable {
     /// Why the case does not apply.
     public let reason: String
     /// The reason.
     public var description: String { "excused: \(reason)" }
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }
 
 /// Something that a transport cannot do, said in the open.

@@ -1,4 +1,5 @@
-import Errand
+public import Errand
+import ErrandEssentials
 
 /// The first lines of a request, parsed strictly: a client that sends something doubtful shall hear of it.
 struct RequestHead {
@@ -104,7 +105,7 @@ struct RequestHead {
 }
 
 /// What was wrong with a request, and the status it was refused with.
-public struct RequestFault: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RequestFault: DescribedError, Sendable, Hashable {
     /// 400, 413, 417, 431, 501 or 505.
     public let status: Int
     /// What was wrong; nothing of the request itself.
@@ -114,4 +115,6 @@ public struct RequestFault: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// "400 a line does not end in CR and LF"
     public var description: String { "\(status) \(reason)" }
+    /// The status.
+    public var errorCode: Int { status }
 }

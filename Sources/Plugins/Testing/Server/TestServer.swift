@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 import Synchronization
 
 /// A scripted HTTP/1.1 server on the loopback interface: it answers as a test says, misbehaves when told to, and
@@ -151,9 +152,11 @@ extension TestServer {
 }
 
 /// Thrown when a server cannot start.
-public struct TestServerError: Error, Sendable, CustomStringConvertible {
+public struct TestServerError: DescribedError, Sendable {
     /// What the system said.
     public let reason: String
     /// A sentence for a test's log.
     public var description: String { "the test server cannot start: \(reason)" }
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

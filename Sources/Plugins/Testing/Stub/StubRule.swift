@@ -28,9 +28,17 @@ public struct StubRule: Sendable {
     ///   - answers: one for each request, the last one for all that follow; 200 without a body if there is none.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, answer answers: StubAnswer...
+        body: Data? = nil, response answers: StubAnswer...
     ) {
         self.init(method, path, query: query, headers: headers, body: body, .inTurn(answers))
+    }
+
+    /// The former name of ``init(_:_:query:headers:body:response:)``.
+    public init(
+        _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
+        body: Data? = nil, answer first: StubAnswer, _ others: StubAnswer...
+    ) {
+        self.init(method, path, query: query, headers: headers, body: body, .inTurn([first] + others))
     }
 
     init(
@@ -99,7 +107,7 @@ struct StubbedRequest {
 /// Thrown when no rule of a ``StubTransport`` matches: which was nearest, and what differed.
 ///
 /// Sensitive headers are masked, bodies are left out.
-public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
+public struct UnmatchedRequest: DescribedError, Sendable {
     /// The request that nothing matched.
     public let request: HTTPRequest
     /// The rule with the fewest differences, such as "GET /users/7"; nil if there are no rules.
@@ -109,7 +117,10 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
 
     /// Several lines for a test's log.
     public var description: String {
-        guard let nearest else { return "\(request) has no answer: the stub transport has no rules" }
-        return "\(request) has no answer. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
+        guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
+        return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
     }
+
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// ```swift
 /// let stub = StubTransport()
-/// stub.on(.get, "/users/7", answer: .json(#"{"id":7,"name":"Ada"}"#))
-/// stub.on(.get, "/feed", answer: .status(503), .json("[]"))             // first 503, then always []
+/// stub.on(.get, "/users/7", response: .json(#"{"id":7,"name":"Ada"}"#))
+/// stub.on(.get, "/feed", response: .status(503), .json("[]"))             // first 503, then always []
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
 /// …
 /// stub.received.last?.headers["Authorization"]
@@ -112,23 +112,39 @@ extension StubTransport {
         }
     }
 
-    /// Answers a method and a path, and what else is asked for; see ``StubRule``. Several answers are given in turn.
+    /// Responds to a method and a path, and what else is asked for; see ``StubRule``. Several responses come in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, answer answers: StubAnswer...
+        body: Data? = nil, response answers: StubAnswer...
     ) {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(answers)))
     }
 
-    /// Answers a path, whatever the method. Several answers are given in turn.
+    /// Responds to a path, whatever the method. Several responses come in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
-        answer answers: StubAnswer...
+        response answers: StubAnswer...
     ) {
         add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(answers)))
     }
 
-    /// Answers a method and a path by a handler.
+    /// The former name of ``on(_:_:query:headers:body:response:)``.
+    public func on(
+        _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
+        body: Data? = nil, answer first: StubAnswer, _ others: StubAnswer...
+    ) {
+        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn([first] + others)))
+    }
+
+    /// The former name of ``on(_:query:headers:body:response:)``.
+    public func on(
+        _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
+        answer first: StubAnswer, _ others: StubAnswer...
+    ) {
+        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn([first] + others)))
+    }
+
+    /// Responds to a method and a path by a handler.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
@@ -136,7 +152,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Answers a path by a handler, whatever the method.
+    /// Responds to a path by a handler, whatever the method.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler

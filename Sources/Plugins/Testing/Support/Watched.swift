@@ -1,3 +1,5 @@
+public import Errand
+import ErrandEssentials
 import Synchronization
 
 /// State behind a lock that tasks can wait on: they are looked at after each change, so nobody polls or sleeps.
@@ -101,11 +103,13 @@ package final class Watched<State: Sendable>: Sendable {
 }
 
 /// Thrown by the waits of the test kit when nothing came of it.
-public struct WaitTimeout: Error, Sendable, CustomStringConvertible {
+public struct WaitTimeout: DescribedError, Sendable {
     /// What was waited for.
     public let what: String
     /// For how long.
     public let limit: Duration
     /// A sentence for a test's log.
     public var description: String { "waited \(limit) for \(what)" }
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
 }

@@ -1,4 +1,4 @@
-import ErrandSupport
+import ErrandHTTPSyntax
 import Testing
 
 @Suite("Names of hosts", .leakChecked) struct HostNameTests {
@@ -14,15 +14,5 @@ import Testing
         ] as [(String, String?)])
     func normalized(text: String, host: String?) {
         #expect(HostName.normalized(text) == host)
-    }
-
-    @Test("pins are found by every way of writing their host")
-    func pins() throws {
-        let pins = try HostPins(["API.test": ["a"], "*": ["b"]])
-        for host in ["api.test", "api.test.", "API.TEST"] { #expect(try pins.keys(for: host) == ["a"]) }
-        #expect(try pins.keys(for: "other.test") == ["b"])
-        #expect(throws: HostPins.Fault.self) { try pins.keys(for: "a..b") }
-        #expect(throws: HostPins.Fault.self) { try HostPins(["api.test": ["a"], "api.test.": ["b"]]) }
-        #expect(try HostPins([:]).keys(for: "a..b") == nil)
     }
 }

@@ -6,11 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// Host names and addresses in one form for every way of writing them.
-package enum HostName {
+/// Host names and addresses in one form for every way of writing them (RFC 9110, section 4.2.3; RFC 5952).
+///
+/// ```swift
+/// HostName.normalized("API.Example.com.")         // "api.example.com"
+/// HostName.normalized("127.1")                    // "127.0.0.1"
+/// HostName.normalized("https://example.com")      // nil: a URL is no host
+/// ```
+public enum HostName {
     /// In lower case and without the final dot, an address as it is usually written; nil for what is no host, such as a
     /// URL, a name with a port, or one in another script than Latin, which is written as Punycode (RFC 5891).
-    package static func normalized(_ text: String) -> String? {
+    public static func normalized(_ text: String) -> String? {
         var host = text[...]
         if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
         if host.utf8.contains(UInt8(ascii: ":")) { return literal(host) }
@@ -23,7 +29,7 @@ package enum HostName {
     }
 
     /// Whether it is an address, for which nothing is looked up.
-    package static func isAddress(_ text: String) -> Bool {
+    public static func isAddress(_ text: String) -> Bool {
         text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
@@ -52,41 +58,5 @@ package enum HostName {
         guard inet_aton(text, &address) != 0 else { return nil }
         let number = UInt32(bigEndian: address.s_addr)
         return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
-    }
-}
-
-/// Public keys by host, however the host is written.
-package struct HostPins: Sendable {
-    package struct Fault: SupportFault {
-        package let description: String
-    }
-
-    private var keys: [String: [String]] = [:]
-    private let others: [String]?
-
-    /// Throws for a key that is no host name, and for two that are one host with other pins.
-    package init(_ pins: [String: [String]]) throws(Fault) {
-        others = pins["*"]
-        for (name, list) in pins where name != "*" {
-            guard let host = HostName.normalized(name) else {
-                throw Fault(
-                    description: "the pins for \"\(name)\" are for no host name: no scheme, port or path belongs to it")
-            }
-            if let known = keys[host], Set(known) != Set(list) {
-                throw Fault(description: "the host \(host) is pinned twice, to different keys")
-            }
-            keys[host] = list
-        }
-    }
-
-    package var isEmpty: Bool { keys.isEmpty && others == nil }
-
-    /// The pins for a host; nil if it has none. Throws where pins exist and it cannot be said for which host.
-    package func keys(for host: String) throws(Fault) -> [String]? {
-        if isEmpty { return nil }
-        guard let name = HostName.normalized(host) else {
-            throw Fault(description: "the host of the URL is no host name, so that its pins are not known")
-        }
-        return keys[name] ?? others
     }
 }

@@ -1,0 +1,31 @@
+import Errand
+import ErrandCache
+import ErrandResumableDownload
+import ErrandTesting
+import Testing
+
+@Suite("Explaining downloads", .leakChecked) struct ExplanationTests {
+    private struct Signature: Filter {
+        let traits: FilterTraits = .signs
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+    }
+
+    private func problems(_ filters: [any Filter]) throws -> [String] {
+        let request = Get(try Folder().file("film"))
+        return NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)), filters: filters)
+            .explain(request).problems
+    }
+
+    @Test("a cache may stand before downloads, which it passes")
+    func cache() throws {
+        #expect(try problems([.cache(.memory(), policy: .http)]).isEmpty)
+        #expect(try problems([.cache(.memory()), .downloads]).isEmpty)
+    }
+
+    @Test("a signature belongs after downloads, which send several requests")
+    func signature() throws {
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub, filters: [.downloads, Signature()])
+        #expect(agent.explain(Call<String>(.get, "a")).problems.isEmpty)
+        #expect(try problems([Signature(), .downloads]).count == 1)
+    }
+}
