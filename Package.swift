@@ -103,7 +103,9 @@ let programs: [Target] = [
             .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-cost", "errand-download",
         ],
         excluding: ["BareCurl"]),
-    program("errand-cost", in: "Tests/Cost/Program", needs: ["CErrandCounter"]),
+    program(
+        "errand-cost", in: "Tests/Cost/Program",
+        needs: [.target(name: "CErrandCounter", condition: .when(platforms: [.linux]))]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),

@@ -110,11 +110,13 @@ enum CoreBench {
 
     /// Counted in a program of their own, so that counting costs the other figures nothing.
     private static func allocations() throws {
+        #if os(Linux)
         let program = Process()
         program.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
             path: "errand-cost")
         try program.run()
         program.waitUntilExit()
+        #endif
     }
 
     /// Grows only if something is kept of a request that has ended.

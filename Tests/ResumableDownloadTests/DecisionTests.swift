@@ -114,9 +114,15 @@ import Testing
         #expect(codes.map(\.number) == Array(1...codes.count))
     }
 
-    @Test("the filter explains itself and says that it retries")
+    private struct Signature: Filter {
+        var traits: FilterTraits { .signs }
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+    }
+
+    @Test("the filter explains itself, and why no signature stands before it")
     func explanation() {
-        #expect(ResumableDownloads().traits == .retries)
+        #expect(ResumableDownloads().orderProblem(after: Signature())?.contains("signature") == true)
+        #expect(ResumableDownloads().orderProblem(after: ResumableDownloads()) == nil)
         #expect(ResumableDownloads().explanation == "downloads to a file, resumed after failures")
         #expect(
             ResumableDownloads(DownloadOptions(segments: 4)).explanation

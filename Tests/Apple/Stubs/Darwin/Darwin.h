@@ -25,6 +25,7 @@ NEWTYPE(unsigned int, sigset_t);
 NEWTYPE(unsigned int, useconds_t);
 NEWTYPE(unsigned long, tcflag_t);
 NEWTYPE(unsigned long, clock_t);
+NEWTYPE(unsigned int, clockid_t);
 
 struct NAMED("timespec") apple_timespec { apple_time_t tv_sec; long tv_nsec; };
 struct NAMED("timeval") apple_timeval { apple_time_t tv_sec; apple_suseconds_t tv_usec; };
@@ -183,8 +184,14 @@ FUNCTION(int, "pthread_attr_setdetachstate(_:_:)", pthread_attr_setdetachstate, 
 FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, apple_pthread_t _Nullable * _Nonnull,
     const apple_pthread_attr_t * _Nullable, void * _Nullable (* _Nonnull)(void * _Nonnull), void * _Nullable);
 FUNCTION(int, "pthread_join(_:_:)", pthread_join, apple_pthread_t _Nonnull, void * _Nullable * _Nullable);
+FUNCTION(int, "clock_gettime(_:_:)", clock_gettime, apple_clockid_t, struct apple_timespec *);
 FUNCTION(int, "posix_spawn(_:_:_:_:_:_:)", posix_spawn, apple_pid_t *, const char *,
     const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
+FUNCTION(int, "posix_spawnattr_init(_:)", posix_spawnattr_init, apple_posix_spawnattr_t *);
+FUNCTION(int, "posix_spawnattr_destroy(_:)", posix_spawnattr_destroy, apple_posix_spawnattr_t *);
+FUNCTION(int, "posix_spawnattr_setsigmask(_:_:)", posix_spawnattr_setsigmask, apple_posix_spawnattr_t *,
+    const apple_sigset_t *);
+FUNCTION(int, "posix_spawnattr_setflags(_:_:)", posix_spawnattr_setflags, apple_posix_spawnattr_t *, short);
 FUNCTION(int, "posix_spawn_file_actions_init(_:)", posix_spawn_file_actions_init, apple_posix_spawn_file_actions_t *);
 FUNCTION(int, "posix_spawn_file_actions_destroy(_:)", posix_spawn_file_actions_destroy,
     apple_posix_spawn_file_actions_t *);
@@ -322,6 +329,11 @@ CONSTANT(int, WNOHANG, 1);
 CONSTANT(int, R_OK, 4);
 CONSTANT(int, W_OK, 2);
 CONSTANT(int, F_OK, 0);
+CONSTANT(int, X_OK, 1);
+CONSTANT(apple_clockid_t, CLOCK_MONOTONIC, 6);
+CONSTANT(apple_clockid_t, CLOCK_PROCESS_CPUTIME_ID, 12);
+CONSTANT(int, POSIX_SPAWN_SETSIGMASK, 0x0008);
+CONSTANT(int, POSIX_SPAWN_CLOEXEC_DEFAULT, 0x4000);
 CONSTANT(int, SIG_BLOCK, 1);
 CONSTANT(int, SIG_UNBLOCK, 2);
 CONSTANT(int, SIG_SETMASK, 3);
