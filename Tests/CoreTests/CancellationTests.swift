@@ -136,7 +136,9 @@ import Testing
         try await dropped.cancelled.wait()
     }
 
-    @Test("a thousand starts and cancels at once: each ends once, with its own tag (B5, T22)", .timeLimit(.minutes(10)))
+    @Test(
+        "a thousand starts and cancels at once: each ends once, with its own tag (B5, T22, K5)",
+        .timeLimit(.minutes(10)))
     func thousand() async throws {
         enum Number: TagKey { static let defaultValue = -1 }
         let recorder = RecordingAccessory()

@@ -35,7 +35,9 @@ private struct Framing: Accessory {
 @Suite("The life of a request", .leakChecked) struct LifecycleTests {
     private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
 
-    @Test("success: accessories will-stop, filter code, delegate, completion, did-stop (Y32, Y34, Y36, Y41, D20)")
+    @Test(
+        "success: accessories will-stop, filter code, delegate, completion, did-stop (Y32, Y34, Y36, Y41, D20, C16, K9)"
+    )
     func successOrder() async throws {
         let log = Log<String>()
         let filter = ClosureFilter { exchange, next in
@@ -124,7 +126,7 @@ private struct Framing: Accessory {
         #expect(recorder.names() == ["willStart", "willStop", "didStop", "willStart", "willStop", "didStop"])
     }
 
-    @Test("the agent keeps what runs: neither handle nor agent need be held (Y33)")
+    @Test("the agent keeps what runs: neither handle nor agent need be held (Y33, K10)")
     func keeping() async throws {
         let gate = Gate()
         let done = Gate()

@@ -73,7 +73,7 @@ import Testing
             (["image/*"] as ContentTypes).contains("image/png") && !(["image/*"] as ContentTypes).contains("text/png"))
     }
 
-    @Test("the status is judged first, and every error keeps the answer (Y30, D5)")
+    @Test("the status is judged first, and every error keeps the answer (Y30, D5, K7)")
     func precedence() async throws {
         do {
             _ = try await send(GetUser(), .data(Data("<html>".utf8), contentType: "text/html", status: 404))

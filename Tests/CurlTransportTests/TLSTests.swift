@@ -61,7 +61,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a certificate of another host, an expired, a self-signed and a foreign one are refused, and it is said which (Y47)",
+        "a certificate of another host, an expired, a self-signed and a foreign one are refused, and it is said which (Y47, K11)",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
             ("foreign", "untrusted signer"),

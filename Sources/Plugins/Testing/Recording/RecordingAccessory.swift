@@ -92,7 +92,7 @@ public final class RecordingAccessory: Accessory {
     /// Waits for the `count`th event of a name, of any activity or of one. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(
-        for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(60)
+        for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(300)
     ) async throws -> Record {
         try await state.wait(for: "\(count) \(name)", within: limit) { state in
             let found = state.records.lazy.filter { $0.name == name && (activity == nil || $0.activity == activity) }
@@ -101,7 +101,7 @@ public final class RecordingAccessory: Accessory {
     }
 
     /// Waits until at least one activity has started and all that have started did stop. Throws ``WaitTimeout``.
-    public func waitUntilQuiet(within limit: Duration = .seconds(60)) async throws {
+    public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
         }

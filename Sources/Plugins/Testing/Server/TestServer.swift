@@ -104,13 +104,13 @@ extension TestServer {
     public var openConnections: Int { core.state.read { $0.open.count } }
 
     /// The next request that this did not return before, as soon as it is there. Throws ``WaitTimeout`` after `limit`.
-    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+    public func nextRequest(within limit: Duration = .seconds(300)) async throws -> RecordedRequest {
         try await core.state.wait(for: "a request", within: limit) { $0.takeNext() }
     }
 
     /// Waits until so many requests have come in all, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
-    public func wait(forRequests count: Int, within limit: Duration = .seconds(60)) async throws -> [RecordedRequest] {
+    public func wait(forRequests count: Int, within limit: Duration = .seconds(300)) async throws -> [RecordedRequest] {
         _ = try await core.state.wait(for: "\(count) requests", within: limit) { [core] _ in
             core.requestCount.load(ordering: .sequentiallyConsistent) >= count ? true : nil
         }
@@ -118,14 +118,14 @@ extension TestServer {
     }
 
     /// Waits until so many connections are open. Throws ``WaitTimeout`` after `limit`.
-    public func wait(forOpenConnections count: Int, within limit: Duration = .seconds(60)) async throws {
+    public func wait(forOpenConnections count: Int, within limit: Duration = .seconds(300)) async throws {
         _ = try await core.state.wait(for: "\(count) open connections", within: limit) {
             $0.open.count == count ? true : nil
         }
     }
 
     /// Waits until the clients have closed all connections. Throws ``WaitTimeout`` after `limit`.
-    public func waitUntilNoConnections(within limit: Duration = .seconds(60)) async throws {
+    public func waitUntilNoConnections(within limit: Duration = .seconds(300)) async throws {
         try await wait(forOpenConnections: 0, within: limit)
     }
 }

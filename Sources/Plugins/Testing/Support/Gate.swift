@@ -38,13 +38,13 @@ public final class Gate: Sendable {
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Waits at the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
-    public func wait(within limit: Duration = .seconds(60)) async throws {
+    public func wait(within limit: Duration = .seconds(300)) async throws {
         state.update { $0.arrivals += 1 }
         _ = try await state.wait(for: "a gate to open", within: limit) { $0.isOpen ? true : nil }
     }
 
     /// Waits until `count` have come to the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
-    public func reached(by count: Int = 1, within limit: Duration = .seconds(60)) async throws {
+    public func reached(by count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
     }
 

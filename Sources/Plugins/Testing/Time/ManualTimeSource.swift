@@ -74,7 +74,7 @@ public final class ManualTimeSource: TimeSource {
     public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
     /// Waits until so many sleep, so that advancing wakes them. Throws ``WaitTimeout`` after `limit` of real time.
-    public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(60)) async throws {
+    public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 

@@ -43,7 +43,7 @@ enum TimeoutCases {
                     return try await agent.send(probe, options: options).value.body.collect(upTo: 1 << 21)
                 }
                 // The head and some of the body are there.
-                _ = try await received.wait(for: "some of the body", within: .seconds(60)) { $0 > 0 ? true : nil }
+                _ = try await received.wait(for: "some of the body", within: .seconds(300)) { $0 > 0 ? true : nil }
                 let error = try await untilEnd(of: task, time, bench)
                 try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
                 try bench.equal(error.response?.headers["X-Trace"], "7", "a header, delivered as \(delivery)")
