@@ -169,6 +169,13 @@ let suites: [Target] = [
         ]),
     suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
     suite(
+        "PluginConformanceTests",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCookies", "ErrandJSONValidation",
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandRetry",
+            "ErrandURLFilters",
+        ]),
+    suite(
         "RecordingTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),
     suite(

@@ -135,6 +135,13 @@ enum DocCommentContext {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse { value() }
         }
         typealias MyStore = MemoryStore
+        struct MyFilter: Filter {
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        final class MyAccessory: Accessory {
+            let text = ""
+            func activity(_ activity: Activity, did event: ActivityEvent) {}
+        }
         final class Counter: Sendable { func add() {} }
         func newDirectory() -> URL { directory }
         let test: CacheStoreSuite.Case = value()

@@ -17,6 +17,13 @@ enum POSIX {
 
     enum Readiness { case readable, belled, timedOut }
 
+    /// The time for which the processor has worked for this thread.
+    static func threadTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
     /// A listening socket on the loopback interface and its port.
     static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)

@@ -1,0 +1,68 @@
+public import Errand
+
+/// Everything that an ``Accessory`` promises, as a list of cases for any test framework.
+///
+/// ```swift
+/// @Test(arguments: AccessoryConformance.cases(for: { MyAccessory() }))
+/// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
+/// ```
+///
+/// Each case makes an accessory and installs it in an agent of its own, over a transport in memory. One that writes
+/// something is also searched for secrets:
+///
+/// ```swift
+/// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
+/// ```
+public enum AccessoryConformance {
+    /// The cases for the accessories that `make` makes.
+    ///
+    /// - Parameters:
+    ///   - make: makes an accessory with no state shared with another.
+    ///   - output: everything that it has written so far, for the search for secrets; nothing by default.
+    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are in
+    ///     the list too, and say why.
+    ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
+    ///   - patience: how long after a call what belongs to it may still be there; 30 seconds by default.
+    public static func cases<Subject: Accessory>(
+        for make: @escaping @Sendable () throws -> Subject,
+        output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
+        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(120),
+        patience: Duration = .seconds(30)
+    ) -> [PluginConformanceCase] {
+        AccessoryDraft.all.map { draft in
+            PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
+                try await draft.body(
+                    AccessoryBench(
+                        make: {
+                            let subject = try make()
+                            return (subject, { try await output(subject) })
+                        }, patience: patience))
+            }
+        }.excusing(excuses, within: limit)
+    }
+}
+
+/// A case before it is bound to an accessory.
+struct AccessoryDraft: Sendable {
+    let name: String
+    let body: @Sendable (AccessoryBench) async throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable (AccessoryBench) async throws -> Void) {
+        (self.name, self.body) = (name, body)
+    }
+}
+
+/// What a case works with: accessories to make, and agents that have them.
+struct AccessoryBench: Sendable {
+    let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
+    let patience: Duration
+
+    /// For agents and checks; it makes no filter.
+    var filters: FilterBench {
+        FilterBench(make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], patience: patience)
+    }
+
+    func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {
+        filters.agent(transport, filter: nil, accessories: accessories)
+    }
+}

@@ -1,0 +1,106 @@
+import Errand
+import ErrandEssentials
+
+/// What a case works with: filters to make, agents around them, and checks that say what they wanted.
+struct FilterBench: Sendable {
+    let make: @Sendable () throws -> any Filter
+    let secrets: [String]
+    let patience: Duration
+
+    static let origin = "https://conformance.example"
+
+    /// An agent with a filter; `outside` stands before it, `inside` behind it.
+    func agent(
+        _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
+        accessories: [any Accessory] = [], origin: String = FilterBench.origin
+    ) -> NetworkAgent {
+        var configuration = NetworkAgent.Configuration(baseURL: origin + "/v1")
+        configuration.timeout = .seconds(1_000_000)
+        configuration.filters = outside + (filter.map { [$0] } ?? []) + inside
+        configuration.accessories = accessories
+        return NetworkAgent(configuration: configuration, transport: transport)
+    }
+
+    /// Sends one request through a new filter. Streams are left to the caller.
+    func send(
+        _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
+        accessories: [any Accessory] = [], over transport: BenchTransport
+    ) async throws -> HTTPResponse {
+        let agent = try agent(
+            transport, outside: outside, filter: make(), inside: inside, accessories: accessories)
+        return try await agent.send(request, options: CallOptions()).value
+    }
+
+    /// The same without the filter: how it is when nothing stands in the way.
+    func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
+        try await agent(transport, filter: nil).send(request, options: CallOptions()).value
+    }
+
+    /// Waits until something is so, at most as long as the bench is patient; false if it never is.
+    func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + patience
+        while !isSo() {
+            if ContinuousClock.now > end { return false }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+
+    /// Lets what was left running go on for a moment.
+    func pause() async throws {
+        for _ in 0..<50 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}
+
+extension FilterBench {
+    func expect(_ condition: Bool, _ expected: @autoclosure () -> String, came: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(expected: expected(), came: came()) }
+    }
+
+    func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
+        if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
+    }
+
+    /// What an operation throws; a failure of the case if it throws nothing.
+    func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
+        let response: HTTPResponse
+        do { response = try await body() } catch { return error }
+        throw ConformanceFailure(expected: "\(what): an error", came: "the status \(response.status)")
+    }
+}
+
+/// A request of a case, with everything that a filter might forget.
+struct BenchRequest: Request {
+    typealias Output = HTTPResponse
+    var method = HTTPMethod.get
+    var path = "items"
+    var headers: HTTPHeaders = [:]
+    var body = RequestBody.none
+    var delivery = BodyDelivery.data
+    var tags = Tags()
+    var acceptableStatuses: StatusCodes { .any }
+    var acceptableContentTypes: ContentTypes { .any }
+
+    static let key: HTTPHeaderName = "X-Conformance-Key"
+    static let trace: HTTPHeaderName = "X-Conformance-Trace"
+    static let secrets = ["conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de"]
+
+    /// A request with secrets in its fields.
+    static func secret(_ method: HTTPMethod = .get, _ path: String = "items") -> BenchRequest {
+        var headers: HTTPHeaders = [.authorization: "Bearer \(secrets[0])"]
+        headers.set(key, secrets[1], sensitive: true)
+        return BenchRequest(method: method, path: path, headers: headers)
+    }
+}
+
+/// An error of no known type, as a filter or a transport of others may throw.
+struct BenchError: Error, Equatable {}
+
+/// A tag that no filter knows.
+enum BenchTag: TagKey {
+    static var defaultValue: BenchMark? { nil }
+}
+
+/// The value of the tag, an object so that it is seen who keeps it.
+final class BenchMark: Sendable {}

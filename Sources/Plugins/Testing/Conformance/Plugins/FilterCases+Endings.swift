@@ -1,0 +1,194 @@
+import Errand
+import ErrandEssentials
+
+extension FilterDraft {
+    /// Failures.
+    static let errors: [FilterDraft] = [
+        FilterDraft("an error of the rest of the way passes as it is") { bench in
+            for thrown in [BenchError(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "silence")]
+                as [any Error]
+            {
+                let request = BenchRequest(method: .post)
+                let expected = try await bench.error(of: "a transport that throws") {
+                    try await bench.control(request, over: BenchTransport { _, _ in throw thrown })
+                }
+                let came = try await bench.error(of: "a transport that throws \(expected)") {
+                    try await bench.send(request, over: BenchTransport { _, _ in throw thrown })
+                }
+                try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
+            }
+        },
+        FilterDraft("a request that is not idempotent is sent once") { bench in
+            for isError in [true, false] {
+                let transport = BenchTransport { request, _ in
+                    if isError { throw ErrandError(.connectionLost, "cut") }
+                    return HTTPResponse(url: request.url, status: 500)
+                }
+                _ = try? await bench.send(BenchRequest(method: .post), over: transport)
+                try bench.equal(transport.arrivals.count, 1, "how often a POST that failed was sent")
+            }
+        },
+    ]
+
+    private static func same(_ a: any Error, _ b: any Error) -> Bool {
+        if a is BenchError || b is BenchError { return type(of: a) == type(of: b) }
+        guard let a = a as? ErrandError, let b = b as? ErrandError else { return false }
+        return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)
+    }
+
+    /// Cancellation, at every stage.
+    static let cancellations: [FilterDraft] = [
+        FilterDraft("a cancellation reaches the transport, passes, and nothing is sent after it") { bench in
+            let gate = Gate()
+            let transport = BenchTransport { request, _ in
+                try await gate.wait()
+                return .text("late", for: request)
+            }
+            let probe = BenchProbe(.call)
+            let agent = try bench.agent(transport, outside: [probe], filter: bench.make())
+            let task = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+            try await gate.reached()
+            let sent = transport.arrivals.count
+            task.cancel()
+            let isDone = try await bench.becomes { !probe.results.isEmpty }
+            let isStopped = try await bench.becomes { transport.running == 0 }
+            let count = transport.arrivals.count
+            gate.open()
+            _ = await task.result
+            try bench.expect(isStopped, "the end of the transfer", came: "a transport that goes on")
+            try bench.expect(isDone, "the end of the filter", came: "a filter that goes on")
+            try bench.equal(count, sent, "the requests at the transport")
+            switch probe.results.first {
+            case .failure(let error)?:
+                try bench.expect(error.isCancellation, "a cancellation", came: "\(type(of: error)): \(error)")
+            case .success(let status)?:
+                throw ConformanceFailure(expected: "a cancellation", came: "a response with the status \(status)")
+            case nil: break
+            }
+        },
+        FilterDraft("a cancellation from further in passes and is not repeated") { bench in
+            let transport = BenchTransport { request, index in
+                if index == 1 { throw CancellationError() }
+                return .text("second", for: request)
+            }
+            let error = try await bench.error(of: "a transport that was cancelled") {
+                try await bench.send(over: transport)
+            }
+            try bench.expect(error.isCancellation, "a cancellation", came: "\(type(of: error)): \(error)")
+            try bench.equal(transport.arrivals.count, 1, "the requests at the transport")
+        },
+        FilterDraft("a call that is cancelled leaves an equal one alone") { bench in
+            for _ in 0..<3 {
+                let gate = Gate()
+                let transport = BenchTransport { request, _ in
+                    try await gate.wait()
+                    return .text("ok", for: request)
+                }
+                let probe = BenchProbe(.call)
+                let agent = try bench.agent(transport, outside: [probe], filter: bench.make())
+                let first = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+                try await gate.reached()
+                let second = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+                try await probe.entered(2)
+                try await bench.pause()
+                first.cancel()
+                _ = try await bench.becomes { !probe.results.isEmpty }
+                gate.open()
+                _ = await first.result
+                do { _ = try await second.value } catch {
+                    throw ConformanceFailure(expected: "the response of the second call", came: "\(error)")
+                }
+            }
+        },
+    ]
+
+    /// What is left when a call is over.
+    static let lifetimes: [FilterDraft] = [
+        FilterDraft("once it has returned it sends nothing more for the call") { bench in
+            let probe = BenchProbe(.wire)
+            let counts = Watched<[Int]>([])
+            let hold = ClosureFilter(.call) { exchange, next in
+                let response = try await next(exchange)
+                let mine: @Sendable () -> Int = { probe.entries.count { $0 == exchange.activity.id } }
+                let before = mine()
+                try await bench.pause()
+                counts.update { $0 += [before, mine()] }
+                return response
+            }
+            _ = try await bench.send(outside: [hold], inside: [probe], over: BenchTransport())
+            let seen = counts.read { $0 }
+            try bench.expect(
+                seen.count == 2 && seen[0] == seen[1], "no request after the response",
+                came: "\(seen.last ?? 0) requests, \(seen.first ?? 0) of them before it")
+        },
+        FilterDraft("what it has started ends before its response is taken") { bench in
+            let gate = Gate()
+            let transport = BenchTransport { request, index in
+                if index > 1 { try await gate.wait() }
+                return .text("ok", for: request)
+            }
+            let (probe, witness) = (BenchProbe(.wire), BenchWitness())
+            let running = Watched(true)
+            let hold = ClosureFilter(.call) { exchange, next in
+                let response = try await next(exchange)
+                let isOver = try await bench.becomes { probe.running == 0 }
+                running.update { $0 = !isOver }
+                return response
+            }
+            _ = try await bench.send(outside: [hold], inside: [probe], accessories: [witness], over: transport)
+            gate.open()
+            try bench.expect(
+                !running.read { $0 }, "no request in flight after the response", came: "one that goes on")
+        },
+        FilterDraft("it calls next only while the call lives, and keeps nothing of it") { bench in
+            let witness = BenchWitness()
+            let marks = Watched<[WeakMark]>([])
+            let transport = BenchTransport { request, _ in
+                if request.url.path.hasSuffix("bad") { throw BenchError() }
+                return .text("ok", for: request)
+            }
+            let agent = try bench.agent(transport, filter: bench.make(), accessories: [witness])
+            for path in ["items", "items", "bad"] {
+                let mark = BenchMark()
+                marks.update { $0.append(WeakMark(mark: mark)) }
+                let request = BenchRequest(method: .post, path: path, tags: Tags().with(BenchTag.self, mark))
+                _ = try? await agent.send(request, options: CallOptions()).value.status
+            }
+            transport.forget()
+            let isGone = try await bench.becomes { witness.remaining == 0 }
+            try bench.expect(
+                isGone, "the end of the activity",
+                came: "a task that still runs or calls next, or an exchange that is kept")
+            let isForgotten = try await bench.becomes { marks.read { $0.allSatisfy { $0.mark == nil } } }
+            try bench.expect(isForgotten, "the end of the request and its tags", came: "a request that is kept")
+            withExtendedLifetime(agent) {}
+        },
+        FilterDraft("agent, transport and filter go when they are released") { bench in
+            let (transport, filter) = try await released(bench)
+            let isGone = try await bench.becomes { transport.value == nil }
+            try bench.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
+            let isReleased = try await bench.becomes { filter.value == nil }
+            try bench.expect(isReleased, "the end of the filter", came: "a task or a timer that keeps it")
+        },
+    ]
+
+    /// Uses an agent and lets go of it.
+    private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
+        let (transport, filter) = (BenchTransport(), try bench.make())
+        let agent = bench.agent(transport, filter: filter)
+        for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+        // Only a class can be kept by what it has started; a value is copied.
+        let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
+        return (Weak(transport), Weak(object))
+    }
+}
+
+/// Refers to an object without keeping it.
+struct WeakMark: Sendable { weak let mark: BenchMark? }
+
+/// The same for any object.
+struct Weak: @unchecked Sendable {
+    // Read only, and no more than compared with nil.
+    weak let value: AnyObject?
+    init(_ value: AnyObject?) { self.value = value }
+}

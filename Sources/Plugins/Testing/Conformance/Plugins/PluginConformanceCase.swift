@@ -1,0 +1,45 @@
+import ErrandEssentials
+
+/// One thing that a filter or an accessory promises, as something to run; see ``FilterConformance`` and
+/// ``AccessoryConformance``.
+public struct PluginConformanceCase: Sendable, CustomStringConvertible {
+    /// The promise, in a sentence that is unique in its suite.
+    public let name: String
+    /// Why it does not apply to this plugin; nil if it does.
+    public let excuse: String?
+    let limit: Duration
+    let body: @Sendable () async throws -> Void
+
+    /// Runs it with a plugin of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if the case takes
+    /// longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
+    public func run() async throws {
+        if let excuse { throw ConformanceExcused(reason: excuse) }
+        do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
+            throw failure.named(name)
+        } catch {
+            throw ConformanceFailure(expected: "no error", came: "\(error)").named(name)
+        }
+    }
+
+    /// The name, and the excuse.
+    public var description: String { name + (excuse.map { " (excused: \($0))" } ?? "") }
+}
+
+extension [PluginConformanceCase] {
+    /// The same cases with their excuses. An excuse that names no case adds one that fails.
+    func excusing(_ excuses: [ConformanceExcuse], within limit: Duration) -> [PluginConformanceCase] {
+        var cases = map { each in
+            let excuse = excuses.first { $0.name == each.name }
+            return PluginConformanceCase(
+                name: each.name, excuse: excuse?.reason, limit: limit, body: each.body)
+        }
+        for excuse in excuses where !contains(where: { $0.name == excuse.name }) {
+            let name = excuse.name ?? excuse.feature.map { "feature \($0)" } ?? ""
+            cases.append(
+                PluginConformanceCase(name: "the excuse \"\(name)\" belongs to a case", excuse: nil, limit: limit) {
+                    throw ConformanceFailure(expected: "a case of that name", came: "none")
+                })
+        }
+        return cases
+    }
+}

@@ -1,0 +1,75 @@
+// What docs/writing-a-plugin.md and docs/plugin-conformance.md show, as code that compiles.
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Lets so many requests pass in a second; here in the fewest lines.
+struct RateLimit: Filter {
+    let perSecond: Int
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        try await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(1) / max(1, perSecond)))
+        return try await next(exchange)
+    }
+}
+
+@Suite("RateLimit keeps what a filter promises")
+struct RateLimitTests {
+    @Test(arguments: FilterConformance.cases(for: { RateLimit(perSecond: 10_000) }))
+    func kept(each: PluginConformanceCase) async throws { try await each.run() }
+}
+
+extension Filter where Self == RateLimit {
+    /// `filters: [.rateLimit(perSecond: 10)]`
+    static func rateLimit(perSecond count: Int) -> RateLimit { RateLimit(perSecond: count) }
+}
+
+/// As in a manifest.
+private struct PackageDependency {
+    let url: String
+    static func package(url: String, _ range: Range) -> PackageDependency { PackageDependency(url: url) }
+
+    struct Range {
+        static func upToNextMinor(from version: String) -> Range { Range() }
+    }
+}
+
+private let dependencies: [PackageDependency] = [
+    .package(url: "https://example.com/errand.git", .upToNextMinor(from: "0.1.0"))
+]
+
+private struct SignedFilter: Filter {
+    let key: String
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private func secretCases() -> [PluginConformanceCase] {
+    FilterConformance.cases(for: { SignedFilter(key: "key-of-the-test") }, secrets: ["key-of-the-test"])
+}
+
+private func outputCases() -> [PluginConformanceCase] {
+    AccessoryConformance.cases(for: { SlowRequests() }, output: { $0.all.joined(separator: "\n") })
+}
+
+private func excusedCases() -> [PluginConformanceCase] {
+    FilterConformance.cases(
+        for: { SignedFilter(key: "key-of-the-test") },
+        excusing: [.named("a stream is not read ahead of its reader", because: "it verifies a signature")])
+}
+
+private struct MyFilter: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+@Suite("My filter keeps what a filter promises")
+struct MyFilterTests {
+    @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
+    func kept(each: PluginConformanceCase) async throws { try await each.run() }
+}
+
+@Suite("My accessory keeps what an accessory promises")
+struct MyAccessoryTests {
+    @Test(arguments: AccessoryConformance.cases(for: { SlowRequests() }))
+    func kept(each: PluginConformanceCase) async throws { try await each.run() }
+}

@@ -1,0 +1,56 @@
+import Errand
+import ErrandLoadingIndicatorLog
+import ErrandRecording
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("The accessories of the house keep what an accessory promises")
+struct HouseAccessoryTests {
+    @Test("the log passes every case", arguments: HouseAccessory.log)
+    func log(each: PluginConformanceCase) async throws { try await each.run() }
+
+    @Test("the loading indicator passes every case", arguments: HouseAccessory.indicator)
+    func indicator(each: PluginConformanceCase) async throws { try await each.run() }
+
+    @Test("the recorder passes every case", arguments: HouseAccessory.recorder)
+    func recorder(each: PluginConformanceCase) async throws { try await each.run() }
+
+    @Test("closures for events pass every case", arguments: HouseAccessory.events)
+    func events(each: PluginConformanceCase) async throws { try await each.run() }
+}
+
+enum HouseAccessory {
+    private static let limit = Duration.seconds(600)
+
+    /// The log at its most talkative level, with what its sink received.
+    private final class TestedLog: Accessory {
+        private let lines: Log<String>
+        private let log: RequestLog
+
+        init() {
+            let lines = Log<String>()
+            self.lines = lines
+            log = RequestLog(.bodies(upTo: 1_000), to: ClosureSink { lines.add("\($0)") })
+        }
+
+        var bodyByteLimit: Int { log.bodyByteLimit }
+        func activity(_ activity: Activity, did event: ActivityEvent) { log.activity(activity, did: event) }
+
+        func text() async -> String {
+            await log.flush()
+            return lines.all.joined(separator: "\n")
+        }
+    }
+
+    static let log = AccessoryConformance.cases(
+        for: { TestedLog() }, output: { await $0.text() }, within: limit, patience: limit)
+    static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, patience: limit)
+    static let recorder = AccessoryConformance.cases(
+        for: { ExchangeRecorder(bodiesUpTo: 1_000) },
+        output: { recorder in
+            "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
+        }, within: limit, patience: limit)
+    static let events = AccessoryConformance.cases(
+        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, patience: limit)
+}

@@ -1,0 +1,78 @@
+import Errand
+import ErrandAuthentication
+import ErrandCache
+import ErrandCookies
+import ErrandJSONValidation
+import ErrandResumableDownload
+import ErrandRetry
+import ErrandTesting
+import ErrandURLFilters
+import Testing
+
+/// A filter of this package, and its cases.
+struct HouseFilter: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let cases: [PluginConformanceCase]
+
+    init(
+        _ name: String, secrets: [String] = [], excusing: [ConformanceExcuse] = [],
+        _ make: @escaping @Sendable () throws -> any Filter
+    ) {
+        testDescription = name
+        cases = FilterConformance.cases(
+            for: make, secrets: secrets, excusing: excusing, within: .seconds(600), patience: .seconds(300))
+    }
+}
+
+extension HouseFilter {
+    private static let key = "filter-key-51d0"
+    private static let quick = RetryPolicy(backoff: RetryBackoff(base: .milliseconds(1), limit: .milliseconds(5)))
+
+    static let all: [HouseFilter] = [
+        HouseFilter("a filter that does nothing") { .closure { exchange, next in try await next(exchange) } },
+        HouseFilter("authentication", secrets: [key]) { .authentication(.bearer(key)) },
+        HouseFilter("cache, timed") { .cache(.memory(), policy: .timed(.seconds(60))) },
+        HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
+        HouseFilter("cookies") { .cookies },
+        HouseFilter("JSON validation") { JSONValidation() },
+        HouseFilter("resumable downloads") { .downloads },
+        HouseFilter("retry") { .retry(quick) },
+        HouseFilter("hedge") { .hedge },
+        HouseFilter("host gate") {
+            .hostGate(HostLimits(maximumConcurrent: 4, rate: RequestRate(1_000, per: .seconds(1))))
+        },
+        HouseFilter("breaker") { .breaker },
+        HouseFilter("attempt timeout") { .attemptTimeout(.seconds(600)) },
+        HouseFilter("fault injection without faults") { FaultInjection(seed: 7) },
+        HouseFilter("standard resilience") {
+            .standardResilience {
+                $0.retry = quick
+                $0.attemptTimeout = .seconds(600)
+            }
+        },
+        HouseFilter("query and signature", secrets: [key]) {
+            .urls(.query(["app": "shop"]), .sign(key: SigningKey(key)))
+        },
+        HouseFilter("headers", secrets: [key]) {
+            let headers: HTTPHeaders = ["X-Key": key]
+            return .headers(headers.sensitive("X-Key"))
+        },
+        HouseFilter("environment") {
+            try .environment(
+                ServiceEnvironments(
+                    ["release": ServiceSettings(baseURL: "https://conformance.example")], selected: "release"))
+        },
+    ]
+}
+
+@Suite("The filters of the house keep what a filter promises")
+struct HouseFilterTests {
+    @Test("a filter of the house passes every case", arguments: HouseFilter.all)
+    func kept(filter: HouseFilter) async throws {
+        for each in filter.cases {
+            do { try await each.run() } catch is ConformanceExcused {
+                #expect(each.excuse != nil)
+            } catch { Issue.record("\(error)") }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// An accessory that is wrong on purpose, and the case that has to say so.
+struct WrongAccessory: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The case, by its name.
+    let caughtBy: String
+    /// What the failure says among other things.
+    let saying: String
+    private let cases: [PluginConformanceCase]
+
+    init<Subject: Accessory>(
+        _ description: String, caughtBy name: String, saying: String,
+        output: @escaping @Sendable (Subject) -> String = { _ in "" }, _ make: @escaping @Sendable () -> Subject
+    ) {
+        (testDescription, caughtBy, self.saying) = (description, name, saying)
+        cases = AccessoryConformance.cases(
+            for: make, output: { output($0) }, patience: .milliseconds(200))
+    }
+
+    /// Runs the case that is to catch it.
+    func run() async throws {
+        let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
+        let failure = await #expect(throws: ConformanceFailure.self) { try await each.run() }
+        let text = failure?.description ?? ""
+        #expect(text.hasPrefix(caughtBy))
+        #expect(text.contains(saying), "\(text)")
+    }
+
+    static let all: [WrongAccessory] = [
+        WrongAccessory(
+            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "came cancelled"
+        ) { ClosureAccessory { activity, event in if case .built = event { activity.cancel() } } },
+        WrongAccessory(
+            "cancels when many run", caughtBy: "it keeps up with hundreds of activities of several agents",
+            saying: "other ends, such as cancelled"
+        ) { Crowded() },
+        WrongAccessory(
+            "sleeps", caughtBy: "it does not block the thread of an event", saying: "in willStop"
+        ) {
+            ClosureAccessory { _, event in if case .willStop = event { Thread.sleep(forTimeInterval: 0.003) } }
+        },
+        WrongAccessory(
+            "asks for whole bodies", caughtBy: "it asks for a bounded copy of bodies", saying: "\(Int.max) bytes"
+        ) { Greedy() },
+        WrongAccessory(
+            "keeps the activities that it has seen", caughtBy: "it keeps no activity after its end",
+            saying: "an activity that is kept"
+        ) { KeepsActivities(untilTheirEnd: false) },
+        WrongAccessory(
+            "keeps activities until their end",
+            caughtBy: "it keeps no activity whose end is missing, and serves the next",
+            saying: "an activity that waits for its end"
+        ) { KeepsActivities(untilTheirEnd: true) },
+        WrongAccessory(
+            "leaks a task for each activity", caughtBy: "it keeps no activity after its end",
+            saying: "an activity that is kept"
+        ) {
+            ClosureAccessory { activity, event in
+                guard case .willStop = event else { return }
+                Task {
+                    try await Task.sleep(for: .seconds(600))
+                    print(activity)
+                }
+            }
+        },
+        WrongAccessory(
+            "has a timer that keeps it", caughtBy: "agent, transport and accessory go when they are released",
+            saying: "a task or a timer that keeps it"
+        ) { Ticking() },
+        WrongAccessory(
+            "writes the fields of requests", caughtBy: "no secret is in what it writes", saying: "2 secrets",
+            output: \.text
+        ) { Journal() },
+    ]
+}
+
+private struct ClosureAccessory: Accessory {
+    let body: @Sendable (Activity, ActivityEvent) -> Void
+    func activity(_ activity: Activity, did event: ActivityEvent) { body(activity, event) }
+}
+
+private struct Greedy: Accessory {
+    var bodyByteLimit: Int { .max }
+    func activity(_ activity: Activity, did event: ActivityEvent) {}
+}
+
+/// Counts what has started, and thinks that ten are enough.
+private final class Crowded: Accessory {
+    private let count = Atomic(0)
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .willStart = event else { return }
+        if count.add(1, ordering: .relaxed).newValue > 10 { activity.cancel() }
+    }
+}
+
+private final class KeepsActivities: Accessory {
+    private let activities = Mutex<[Activity.ID: Activity]>([:])
+    private let isUntilEnd: Bool
+
+    init(untilTheirEnd isUntilEnd: Bool) { self.isUntilEnd = isUntilEnd }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        activities.withLock { activities in
+            if case .didStop = event, isUntilEnd {
+                activities[activity.id] = nil
+            } else {
+                activities[activity.id] = activity
+            }
+        }
+    }
+}
+
+private final class Ticking: Accessory {
+    private let ticks = Atomic(0)
+
+    init() {
+        Task {
+            try await Task.sleep(for: .seconds(600))
+            self.ticks.add(1, ordering: .relaxed)
+        }
+    }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {}
+}
+
+private final class Journal: Accessory {
+    private let lines = Mutex<[String]>([])
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .sending(let request, _, _) = event else { return }
+        lines.withLock { $0 += request.headers.map { "\($0.name): \($0.value)" } }
+    }
+}

@@ -1,0 +1,48 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+import Testing
+
+/// A filter that is wrong on purpose, and the case that has to say so.
+struct WrongFilter: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The case, by its name.
+    let caughtBy: String
+    /// What the failure says among other things.
+    let saying: String
+    var secrets: [String] = []
+    let make: @Sendable () -> any Filter
+
+    /// A filter of a closure.
+    init(
+        _ description: String, caughtBy name: String, saying: String,
+        _ body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
+    ) {
+        self.init(description, caughtBy: name, saying: saying) { ClosureFilter(.call, body: body) }
+    }
+
+    init(
+        _ description: String, caughtBy name: String, saying: String, secrets: [String] = [],
+        make: @escaping @Sendable () -> any Filter
+    ) {
+        (testDescription, caughtBy, self.saying, self.secrets, self.make) = (description, name, saying, secrets, make)
+    }
+
+    /// Runs the case that is to catch it.
+    func run() async throws {
+        let cases = FilterConformance.cases(for: make, secrets: secrets, patience: .milliseconds(200))
+        let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
+        let failure = await #expect(throws: ConformanceFailure.self) { try await each.run() }
+        let text = failure?.description ?? ""
+        #expect(text.hasPrefix(caughtBy))
+        #expect(text.contains(saying), "\(text)")
+    }
+}
+
+extension HTTPResponse {
+    /// A response that no server has sent.
+    static func madeUp(for exchange: Exchange, status: Int = 200, _ text: String = "") -> HTTPResponse {
+        HTTPResponse(url: exchange.http.url, status: status, body: HTTPBody(Data(text.utf8)))
+    }
+}

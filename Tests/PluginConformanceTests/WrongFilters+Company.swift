@@ -1,0 +1,183 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+extension WrongFilter {
+    private static let key = "filter-key-9f2e"
+
+    /// Filters that disturb what is around them.
+    static let company: [WrongFilter] = [
+        WrongFilter(
+            "sends its key wherever a redirect leads", caughtBy: "no secret goes to another origin",
+            saying: "X-Api-Key", secrets: [key]
+        ) {
+            ClosureFilter(.hop) { exchange, next in
+                var exchange = exchange
+                exchange.http.headers.set("X-Api-Key", key, sensitive: true)
+                return try await next(exchange)
+            }
+        },
+        WrongFilter(
+            "adds again what a redirect has removed", caughtBy: "no secret goes to another origin",
+            saying: "Authorization"
+        ) { RemembersFields() },
+        WrongFilter(
+            "does its work for the first attempt only",
+            caughtBy: "each attempt of a retry around it is treated like the first",
+            saying: "the fields of the second attempt"
+        ) { WorksOnce() },
+        WrongFilter(
+            "refuses a response without a Date",
+            caughtBy: "a response that a filter behind it makes passes, as that of a cache",
+            saying: "SomethingWentWrong"
+        ) { exchange, next in
+            let response = try await next(exchange)
+            guard response.source == .network else { throw SomethingWentWrong() }
+            return response
+        },
+        WrongFilter(
+            "confuses calls that run at the same time",
+            caughtBy: "of two hundred calls at once each gets its own response", saying: "the response of call"
+        ) { RemembersLast() },
+        WrongFilter(
+            "holds a lock over next", caughtBy: "a call that waits for its response holds back no other",
+            saying: "a call that waits behind the first"
+        ) { HoldsLock() },
+        WrongFilter(
+            "sends by the way of the first agent", caughtBy: "two agents can share it",
+            saying: "the responses of the"
+        ) { UsesFirstNext() },
+    ]
+
+    /// Filters that tell secrets, or nothing of what they do.
+    static let talk: [WrongFilter] = [
+        WrongFilter(
+            "writes the fields into a note", caughtBy: "no secret is in a note", saying: "<secret>"
+        ) { exchange, next in
+            let fields = exchange.http.headers.map { "\($0.name): \($0.value)" }
+            exchange.note("debug", fields.joined(separator: ", "))
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "adds the key that it used to an error", caughtBy: "no secret is in an error", saying: "<secret>",
+            secrets: [key]
+        ) {
+            ClosureFilter(.call) { exchange, next in
+                let response = try await next(exchange)
+                if response.status == 403 { throw Refused(key: key) }
+                return response
+            }
+        },
+        WrongFilter(
+            "shows its key in its description", caughtBy: "no secret is in what describes it", saying: "<secret>",
+            secrets: [key]
+        ) { ShowsKey(key: key) },
+        WrongFilter(
+            "stands nowhere", caughtBy: "it stands in a stage, and explains itself in one line", saying: "stages 0"
+        ) { ClosureFilter([]) { exchange, next in try await next(exchange) } },
+        WrongFilter(
+            "repeats without saying so", caughtBy: "its traits say that it repeats", saying: "the trait .retries"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        },
+        WrongFilter(
+            "adds a parameter without saying so", caughtBy: "its traits say that it changes the request",
+            saying: "the trait .changesRequest"
+        ) { exchange, next in
+            var exchange = exchange
+            exchange.http.headers["X-App"] = "7"
+            return try await next(exchange)
+        },
+    ]
+
+    /// All of them.
+    static let all = messages + bodies + endings + company + talk
+}
+
+private struct Refused: Error { let key: String }
+
+private struct ShowsKey: Filter {
+    let key: String
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+/// Adds to each hop what the first one had.
+private final class RemembersFields: Filter {
+    private let fields = Mutex<[Activity.ID: HTTPHeaders]>([:])
+    var stages: FilterStages { .hop }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        let first = fields.withLock { fields in
+            let first = fields[exchange.activity.id] ?? exchange.http.headers
+            fields[exchange.activity.id] = first
+            return first
+        }
+        exchange.http.headers.merge(first)
+        return try await next(exchange)
+    }
+}
+
+/// Adds its field to the first request of a call.
+private final class WorksOnce: Filter {
+    private let seen = Mutex<Set<Activity.ID>>([])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        let isFirst = seen.withLock { $0.insert(exchange.activity.id).inserted }
+        if isFirst { exchange.http.headers["X-App"] = "7" }
+        return try await next(exchange)
+    }
+}
+
+/// Has one place for the request of the moment.
+private final class RemembersLast: Filter {
+    private let last = Mutex<Exchange?>(nil)
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        last.withLock { $0 = exchange }
+        await Task.yield()
+        return try await next(last.withLock { $0 } ?? exchange)
+    }
+}
+
+/// Lets one request in at a time.
+private final class HoldsLock: Filter {
+    private actor Turn {
+        private var isTaken = false
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        func take() async {
+            if isTaken { return await withCheckedContinuation { waiting.append($0) } }
+            isTaken = true
+        }
+
+        func release() {
+            if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+        }
+    }
+
+    private let turn = Turn()
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        await turn.take()
+        let result: Result<HTTPResponse, any Error>
+        do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
+        await turn.release()
+        return try result.get()
+    }
+}
+
+/// Calls the `next` that it was given first.
+private final class UsesFirstNext: Filter {
+    private let first = Mutex<Next?>(nil)
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let first = first.withLock { first in
+            first = first ?? next
+            return first
+        }
+        return try await (first ?? next)(exchange)
+    }
+}

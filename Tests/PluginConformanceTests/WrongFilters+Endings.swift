@@ -1,0 +1,198 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+extension WrongFilter {
+    /// Filters that end a call wrongly, or do not let it end.
+    static let endings: [WrongFilter] = [
+        WrongFilter(
+            "replaces each error by its own", caughtBy: "an error of the rest of the way passes as it is",
+            saying: "SomethingWentWrong"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { throw SomethingWentWrong() }
+        },
+        WrongFilter(
+            "makes a response of each error", caughtBy: "an error of the rest of the way passes as it is",
+            saying: "an error, came the status 503"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { return .madeUp(for: exchange, status: 503) }
+        },
+        WrongFilter(
+            "repeats a POST that may have arrived", caughtBy: "a request that is not idempotent is sent once",
+            saying: "how often a POST that failed was sent: 1, came 2"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        },
+        WrongFilter(
+            "swallows a cancellation",
+            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            saying: "a response with the status 499"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch  where error.isCancellation {
+                return .madeUp(for: exchange, status: 499)
+            }
+        },
+        WrongFilter(
+            "turns a cancellation into an error of its own",
+            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            saying: "a cancellation, came SomethingWentWrong"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { throw SomethingWentWrong() }
+        },
+        WrongFilter(
+            "sends by a task that no cancellation reaches",
+            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            saying: "a transport that goes on"
+        ) { exchange, next in
+            try await Task { try await next(exchange) }.value
+        },
+        WrongFilter(
+            "sends again after a cancellation",
+            caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
+            saying: "the requests at the transport: 1, came 2"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        },
+        WrongFilter(
+            "repeats what was cancelled further in",
+            caughtBy: "a cancellation from further in passes and is not repeated",
+            saying: "a transport that was cancelled: an error, came the status 200"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        },
+        WrongFilter(
+            "cancels those who share a response with the first",
+            caughtBy: "a call that is cancelled leaves an equal one alone", saying: "the response of the second call"
+        ) { SharesResponses() },
+        WrongFilter(
+            "sends once more after it has returned",
+            caughtBy: "once it has returned it sends nothing more for the call",
+            saying: "2 requests, 1 of them before it"
+        ) { exchange, next in
+            let response = try await next(exchange)
+            Task { try await next(exchange) }
+            return response
+        },
+        WrongFilter(
+            "leaves the loser of a race running", caughtBy: "what it has started ends before its response is taken",
+            saying: "one that goes on"
+        ) { exchange, next in
+            let loser = Task { try await next(exchange) }
+            let winner = Task { try await next(exchange) }
+            // The first to arrive wins; the other one is left to itself.
+            guard let first = try await First.of(loser, winner) else { throw CancellationError() }
+            return first
+        },
+        WrongFilter(
+            "leaks a task that calls next after the end",
+            caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            saying: "a task that still runs or calls next"
+        ) { exchange, next in
+            Task {
+                try await Task.sleep(for: .seconds(600))
+                _ = try await next(exchange)
+            }
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            saying: "an exchange that is kept"
+        ) { KeepsExchanges() },
+        WrongFilter(
+            "keeps the requests that it has seen",
+            caughtBy: "it calls next only while the call lives, and keeps nothing of it",
+            saying: "a request that is kept"
+        ) { KeepsRequests() },
+        WrongFilter(
+            "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
+            saying: "a task or a timer that keeps it"
+        ) { HasTimer() },
+        WrongFilter(
+            "keeps the rest of the way", caughtBy: "agent, transport and filter go when they are released",
+            saying: "something of the agent that is kept"
+        ) { KeepsNext.shared },
+    ]
+}
+
+/// An error that says nothing.
+struct SomethingWentWrong: Error {}
+
+/// The first of two results.
+enum First {
+    static func of(
+        _ one: Task<HTTPResponse, any Error>, _ two: Task<HTTPResponse, any Error>
+    ) async throws -> HTTPResponse? {
+        let results = AsyncStream<HTTPResponse> { continuation in
+            for task in [one, two] {
+                Task { if let response = try? await task.value { continuation.yield(response) } }
+            }
+        }
+        for await response in results { return response }
+        return nil
+    }
+}
+
+/// One request for all that are equal, which ends with the first of them.
+private final class SharesResponses: Filter {
+    private let running = Mutex<[URL: Task<HTTPResponse, any Error>]>([:])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let url = exchange.http.url
+        let (task, isFirst) = running.withLock { running in
+            if let task = running[url] { return (task, false) }
+            let task = Task { try await next(exchange) }
+            running[url] = task
+            return (task, true)
+        }
+        guard isFirst else { return try await task.value }
+        defer { running.withLock { $0[url] = nil } }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+private final class KeepsExchanges: Filter {
+    private let exchanges = Mutex<[Exchange]>([])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        exchanges.withLock { $0.append(exchange) }
+        return try await next(exchange)
+    }
+}
+
+private final class KeepsRequests: Filter {
+    private let requests = Mutex<[any Request]>([])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        requests.withLock { $0.append(exchange.request) }
+        return try await next(exchange)
+    }
+}
+
+/// Its task holds it, however short it is used.
+private final class HasTimer: Filter {
+    private let ticks = Atomic(0)
+
+    init() {
+        Task {
+            try await Task.sleep(for: .seconds(600))
+            self.ticks.add(1, ordering: .relaxed)
+        }
+    }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private final class KeepsNext: Filter {
+    static let shared = KeepsNext()
+    private let kept = Mutex<[Next]>([])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        kept.withLock { $0.append(next) }
+        return try await next(exchange)
+    }
+}

@@ -1,0 +1,30 @@
+import Errand
+import ErrandTesting
+import Testing
+
+@Suite("Plugins that are wrong on purpose")
+struct WrongPluginTests {
+    @Test("a wrong filter is caught by the case that names its fault", arguments: WrongFilter.all)
+    func filters(wrong: WrongFilter) async throws { try await wrong.run() }
+
+    @Test("a wrong accessory is caught by the case that names its fault", arguments: WrongAccessory.all)
+    func accessories(wrong: WrongAccessory) async throws { try await wrong.run() }
+
+    @Test("an excuse covers a case by its name, and one without a case fails")
+    func excuses() async throws {
+        let cases = FilterConformance.cases(
+            for: { .closure { exchange, next in try await next(exchange) } },
+            excusing: [.named("a redirect is followed", because: "no"), .named("no such case", because: "never")])
+        let excused = try #require(cases.first { $0.name == "a redirect is followed" })
+        #expect(excused.excuse == "no")
+        await #expect(throws: ConformanceExcused.self) { try await excused.run() }
+        let unknown = try #require(cases.last)
+        await #expect(throws: ConformanceFailure.self) { try await unknown.run() }
+    }
+
+    @Test("the names of the cases are unique")
+    func names() {
+        let cases = FilterConformance.cases(for: { .closure { exchange, next in try await next(exchange) } })
+        #expect(Set(cases.map(\.name)).count == cases.count)
+    }
+}
