@@ -54,7 +54,7 @@ let modules: [Target] = [
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Paging", needs: ["ErrandSupport"]),
-    plugin("Recording"),
+    plugin("Recording", needs: ["ErrandSupport"]),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
     plugin("Retry"),
     plugin(

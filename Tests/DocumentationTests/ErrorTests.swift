@@ -10,6 +10,7 @@ import Errand
 @testable import ErrandChain
 import ErrandHTTPSyntax
 import ErrandJSONValidation
+import ErrandRecording
 @testable import ErrandResumableDownload
 @testable import ErrandTesting
 @testable import ErrandURLFilters
@@ -19,6 +20,10 @@ import Testing
 /// Every public error of every module; a new one is to be added here.
 @Suite("Public errors") struct ErrorTests {
     private struct Step: Request {}
+
+    private static let archive = """
+        {"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200}}]}}
+        """
 
     /// One value of each type, made by what throws it where that is simple.
     private static var all: [any DescribedError] {
@@ -34,6 +39,12 @@ import Testing
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
         ]
+        do { _ = try ReplayTransport(har: Data()) } catch {
+            errors.append(error as? HARError ?? ErrandError(.file, ""))
+        }
+        do {
+            try ReplayTransport(har: Data(archive.utf8)).checkAllUsed()
+        } catch { errors.append(error as? ReplayError ?? ErrandError(.file, "")) }
         do { _ = try JSONShape.string(pattern: "(") } catch { errors.append(error) }
         do { _ = try StructuredField.List(parsing: "\"") } catch { errors.append(error as any DescribedError) }
         return errors
@@ -41,7 +52,7 @@ import Testing
 
     @Test("what localizedDescription says is what description says")
     func sentences() {
-        #expect(Self.all.count == 22)
+        #expect(Self.all.count == 24)
         for error in Self.all {
             #expect(error.localizedDescription == error.description)
             #expect(error.errorDescription == error.description && !error.description.isEmpty)
@@ -78,6 +89,8 @@ import Testing
         )
         expect(AuthenticationError.Code.signedOut, .refreshFailed, .refreshTimedOut)
         expect(ResilienceError.Code.breakerOpen, .waitTooLong, .queueFull)
+        expect(HARError.Code.file, .malformedJSON, .truncated, .notHAR, .tooLarge, .damagedBody)
+        expect(ReplayError.Code.unmatched, .exhausted, .unusedEntries)
         expect(PagingError.Code.repeatedPage, .unreachablePage)
         expect(
             StreamingError.Code.elementTooLong, .invalidJSON, .decoding, .truncated, .alreadyRead, .unusableEventID)

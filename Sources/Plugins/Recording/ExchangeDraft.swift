@@ -57,20 +57,39 @@ struct ExchangeDraft: Sendable {
 
     /// The exchange at its end, secrets masked.
     ///
-    /// - Parameter outcome: of the activity, if this is its last exchange.
+    /// - Parameters:
+    ///   - activity: nil for a request that is recorded below an agent.
+    ///   - outcome: of the activity, if this is its last exchange.
     func recorded(
-        of activity: Activity, until end: ContinuousClock.Instant, since origin: ContinuousClock.Instant,
+        of activity: Activity?, until end: ContinuousClock.Instant, since origin: ContinuousClock.Instant,
         _ outcome: ActivityOutcome?, _ redaction: Redaction
     ) -> RecordedExchange {
         var redactor = Redactor(redaction)
         // Everything is searched for secrets first: what one part names is masked in all of them.
         var exchange = RecordedExchange(
-            request: recordedRequest(&redactor), response: recordedResponse(&redactor), activity: activity.id,
-            parent: activity.parent, label: redactor.url(activity.label), attempt: attempt, hop: hop, date: date,
+            request: recordedRequest(&redactor), response: recordedResponse(&redactor), activity: activity?.id,
+            parent: activity?.parent, label: activity.map { redactor.url($0.label) } ?? "", attempt: attempt, hop: hop,
+            date: date,
             offset: origin.duration(to: start), duration: start.duration(to: end), timeToHead: timeToHead,
             timings: timings, outcome: outcome.map(RecordedOutcome.init))
         exchange.mask(redactor)
         return exchange
+    }
+
+    /// Has a redactor remember the secrets that have names here, and what authorizes the request; not the cookies, many of
+    /// which are no secrets.
+    func findSecrets(_ redactor: inout Redactor) {
+        let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
+        _ = redactor.headers(HTTPHeaders(authorizing))
+        _ = redactor.url(request.url.absoluteString)
+        _ = RecordedBody(
+            redacting: sent, request.headers[.contentType] ?? request.body.contentType,
+            coding: request.headers[.contentEncoding], length: nil, &redactor)
+        guard let response else { return }
+        if let location = response.headers[.location] { _ = redactor.url(location) }
+        _ = RecordedBody(
+            redacting: received, response.headers[.contentType], coding: response.headers[.contentEncoding],
+            length: nil, &redactor)
     }
 
     private func recordedRequest(_ redactor: inout Redactor) -> RecordedExchange.Request {
@@ -98,7 +117,8 @@ struct ExchangeDraft: Sendable {
 }
 
 extension RecordedExchange {
-    fileprivate mutating func mask(_ redactor: Redactor) {
+    /// Masks what a redactor remembers.
+    mutating func mask(_ redactor: Redactor) {
         request.url = redactor.masking(request.url)
         request.headers = request.headers.masked(redactor)
         request.body.mask(redactor)

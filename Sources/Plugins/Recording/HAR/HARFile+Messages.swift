@@ -38,10 +38,17 @@ extension HARFile {
         public var text: String
         /// What differs from the body, for people.
         public var comment: String?
+        /// "base64" for what is not text; `_encoding` in the file, since the format has no field for it.
+        public var encoding: String?
 
         /// Makes a body.
-        public init(mimeType: String, text: String, comment: String? = nil) {
-            (self.mimeType, self.text, self.comment) = (mimeType, text, comment)
+        public init(mimeType: String, text: String, comment: String? = nil, encoding: String? = nil) {
+            (self.mimeType, self.text, self.comment, self.encoding) = (mimeType, text, comment, encoding)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case mimeType, text, comment
+            case encoding = "_encoding"
         }
     }
 

@@ -20,7 +20,8 @@ extension HARFile.Entry {
             startedDateTime: exchange.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
             time: timings.sum, request: HARFile.Request(exchange.request, version),
             response: HARFile.Response(exchange.response, version, wireBytes: exchange.timings?.bytesReceived),
-            timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment)
+            timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
+            error: exchange.response == nil ? exchange.outcome?.failureName : nil)
     }
 }
 

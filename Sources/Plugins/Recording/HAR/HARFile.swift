@@ -17,10 +17,12 @@ public struct HARFile: Codable, Sendable, Hashable {
     /// The file as JSON, indented, with sorted names.
     ///
     /// - Throws: `EncodingError`, if a time is not finite.
-    public func encoded() throws -> Data {
+    public func encoded() throws -> Data { try Self.encode(self) }
+
+    static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        return try encoder.encode(value)
     }
 
     /// The content of a file.
@@ -69,14 +71,22 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var serverIPAddress: String?
         /// For people; label, attempt, hop and failure, in a file of Errand's.
         public var comment: String?
+        /// Why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write too.
+        public var error: String?
 
         /// Makes an entry.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
-            serverIPAddress: String? = nil, comment: String? = nil
+            serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
         ) {
             (self.startedDateTime, self.time, self.request, self.response) = (startedDateTime, time, request, response)
             (self.timings, self.serverIPAddress, self.comment) = (timings, serverIPAddress, comment)
+            self.error = error
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
+            case error = "_error"
         }
     }
 

@@ -1,0 +1,66 @@
+public import Errand
+import ErrandEssentials
+
+/// Why a replay cannot respond to a request: which recorded one is nearest, and where they differ.
+///
+/// Secrets are masked, bodies are left out.
+public struct ReplayError: CodedError, Sendable {
+    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    public struct Code: ErrorCode {
+        /// The name of the code.
+        public let description: String
+        /// A number that never changes, from 1; the `code` of an `NSError`.
+        public let number: Int
+
+        init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// The request; nil for ``Code/unusedEntries``.
+    public var request: HTTPRequest?
+    /// The recorded request that differs the least; nil if nothing is recorded.
+    public var nearest: ReplayEntry?
+    /// What differs from it, a line each, such as "query page: recorded 2, requested 3".
+    public var differences: [String]
+    /// The entries that no request asked for, with ``Code/unusedEntries``.
+    public var unused: [ReplayEntry]
+    private var url = ""
+
+    init(
+        _ code: Code, _ request: HTTPRequest? = nil, nearest: ReplayEntry? = nil, differences: [String] = [],
+        unused: [ReplayEntry] = [], redaction: Redaction
+    ) {
+        (self.code, self.request, self.nearest) = (code, request, nearest)
+        (self.differences, self.unused) = (differences, unused)
+        if let request {
+            var redactor = Redactor(redaction)
+            url = "\(request.method) \(String(redactor.url(request.url.absoluteString).prefix(500)))"
+        }
+    }
+
+    /// Several lines for a test's log.
+    public var description: String {
+        switch code {
+        case .unusedEntries:
+            let lines =
+                unused.prefix(20).map(\.description) + (unused.count > 20 ? ["and \(unused.count - 20) more"] : [])
+            return (["no request asked for \(unused.count) recorded entries:"] + lines).joined(separator: "\n  ")
+        case .exhausted:
+            return "\(url) was recorded less often than it is requested: \(differences.joined(separator: ", "))"
+        default:
+            guard let nearest else { return "\(url) is not in the recording, which is empty" }
+            return (["\(url) is not in the recording. The nearest entry is \(nearest):"] + differences)
+                .joined(separator: "\n  ")
+        }
+    }
+}
+
+extension ReplayError.Code {
+    /// No recorded request is equal.
+    public static let unmatched = Self("unmatched", 1)
+    /// The equal ones have been used up.
+    public static let exhausted = Self("exhausted", 2)
+    /// Entries are left that no request asked for; see ``ReplayTransport/checkAllUsed()``.
+    public static let unusedEntries = Self("unusedEntries", 3)
+}

@@ -1,0 +1,206 @@
+public import Errand
+public import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// A transport that responds from recorded traffic: an HTTP Archive (HAR 1.2) of Errand, Chromium, Firefox or mitmproxy.
+///
+/// ```swift
+/// let replay = try ReplayTransport(har: folder.appending(path: "sign-in.har"))
+/// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: replay)
+/// …
+/// try replay.checkAllUsed()
+/// ```
+///
+/// A request gets the response that was recorded for the same method and URL; requests that repeat get theirs in the order
+/// of the file, each once. Redirects, failures and bodies come back as they were recorded. What is not in the recording
+/// throws ``ReplayError``, which names the nearest entry and what differs; ``ReplayMode`` has other ways.
+///
+/// A file of more than 4 MiB stays open and is read in one pass of 64 KiB at a time; bodies are read when they are asked for,
+/// so a file of 1 GB takes little memory. Each transport counts for itself: tests that run in parallel have one each, and
+/// may share the file. Safe to use from any thread.
+public final class ReplayTransport: Transport {
+    private struct State {
+        /// How often an item of the index was used.
+        var uses: [Int: Int] = [:]
+        /// How many items of a key were used.
+        var turns: [String: Int] = [:]
+        var withoutBody: [Int] = []
+        var unmatched: [String] = []
+    }
+
+    /// Where the archive is; nil for one from memory.
+    public let file: URL?
+    let index: HARIndex
+    let mode: ReplayMode
+    let recorder: ReplayRecorder
+    private let table: ReplayTable
+    private let matching: ReplayMatching
+    private let timing: ReplayTiming
+    private let repeatsLastResponse: Bool
+    private let redaction: Redaction
+    private let state = Mutex(State())
+
+    /// Opens an archive. Blocks while it reads the file, in memory that does not depend on its size.
+    ///
+    /// - Parameters:
+    ///   - file: the archive. It has to exist unless the mode records.
+    ///   - mode: what happens to requests; ``ReplayMode/replayOnly`` by default.
+    ///   - matching: what makes a request equal to a recorded one; method and URL by default.
+    ///   - timing: when responses arrive; at once by default.
+    ///   - repeatsLastResponse: whether the last response to a request is also that to all which follow; if not, they count
+    ///     as not recorded. False by default.
+    ///   - redaction: what a new recording, an error and a report may show.
+    ///   - indexByteLimit: bytes that methods, URLs and places of the entries may take in memory; 64 MiB by default.
+    /// - Throws: ``HARError``.
+    public convenience init(
+        har file: URL, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
+        timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
+        indexByteLimit: Int = 64 << 20
+    ) throws {
+        let isAbsent = mode.records && (try? FileStatus(at: file.path)) == nil
+        let source = mode.kind == .recordAll || isAbsent ? nil : try HARSource(contentsOf: file)
+        try self.init(file, source, mode, matching, timing, repeatsLastResponse, redaction, indexByteLimit)
+    }
+
+    /// Opens an archive in memory; the parameters are those of
+    /// ``init(har:mode:matching:timing:repeatsLastResponse:redaction:indexByteLimit:)-(URL,_,_,_,_,_,_)``.
+    ///
+    /// - Throws: ``HARError``.
+    public convenience init(
+        har data: Data, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
+        timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
+        indexByteLimit: Int = 64 << 20
+    ) throws {
+        let source = mode.kind == .recordAll ? nil : HARSource(data)
+        try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, indexByteLimit)
+    }
+
+    /// Opens an archive that a recorder has made, or that was made by hand; the parameters are those of
+    /// ``init(har:mode:matching:timing:repeatsLastResponse:redaction:indexByteLimit:)-(URL,_,_,_,_,_,_)``.
+    ///
+    /// ```swift
+    /// let replay = try ReplayTransport(har: recorder.harFile())
+    /// ```
+    ///
+    /// - Throws: ``HARError``, or `EncodingError` if a time is not finite.
+    public convenience init(
+        har archive: HARFile, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
+        timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
+        indexByteLimit: Int = 64 << 20
+    ) throws {
+        try self.init(
+            har: try archive.encoded(), mode: mode, matching: matching, timing: timing,
+            repeatsLastResponse: repeatsLastResponse, redaction: redaction, indexByteLimit: indexByteLimit)
+    }
+
+    private init(
+        _ file: URL?, _ source: HARSource?, _ mode: ReplayMode, _ matching: ReplayMatching, _ timing: ReplayTiming,
+        _ repeatsLastResponse: Bool, _ redaction: Redaction, _ indexByteLimit: Int
+    ) throws(HARError) {
+        let index: HARIndex
+        if let source { index = try HARIndex(source, memoryLimit: indexByteLimit) } else { index = HARIndex() }
+        (self.file, self.index, self.mode, self.matching) = (file, index, mode, matching)
+        (self.timing, self.repeatsLastResponse, self.redaction) = (timing, repeatsLastResponse, redaction)
+        table = try ReplayTable(index, matching, redaction)
+        recorder = ReplayRecorder(redaction)
+    }
+
+    /// Responds from the recording, or as the mode says.
+    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        try Task.checkCancellation()
+        var request = request
+        let data = matching.body || mode.records ? try await Self.collectBody(of: &request) : nil
+        guard mode.kind != .recordAll else {
+            return try await recorder.send(request, data, options, over: mode.transport)
+        }
+        let contentType = request.headers[.contentType] ?? request.body.contentType
+        let body = matching.body ? ReplayBody(Array(data ?? Data()), contentType: contentType) : nil
+        let found = try table.find(request, body)
+        if let position = take(found) { return try await replay(position, request, options) }
+        guard let transport = mode.transport else { throw missing(request, body, found.exact + found.masked) }
+        if mode.records { return try await recorder.send(request, data, options, over: transport) }
+        note(request)
+        return try await transport.send(request, options: options)
+    }
+
+    /// The body of a request in memory, which replaces one that can be read only once.
+    private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
+        if let data = request.body.data { return data }
+        let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)
+        if !request.body.isReplayable { request.body = .data(data, contentType: request.body.contentType) }
+        return data
+    }
+
+    // MARK: Entries
+
+    /// The next of the entries that were found, which counts as used.
+    private func take(_ found: (key: String, exact: [Int], masked: [Int])) -> Int? {
+        state.withLock { state in
+            let turn = state.turns[found.key] ?? 0
+            var position: Int?
+            if turn < found.exact.count {
+                position = found.exact[turn]
+                state.turns[found.key] = turn + 1
+            } else {
+                position = found.masked.first { state.uses[$0] == nil }
+            }
+            if position == nil, repeatsLastResponse { position = found.masked.last ?? found.exact.last }
+            if let position { state.uses[position, default: 0] += 1 }
+            return position
+        }
+    }
+
+    private func replay(
+        _ position: Int, _ request: HTTPRequest, _ options: TransportOptions
+    ) async throws -> HTTPResponse {
+        let item = index.items[position]
+        let response = ReplayedResponse(
+            source: index.source, number: item.number, entry: try index.entry(item), timing: timing)
+        if response.lacksBody, request.method != .head {
+            state.withLock { if !$0.withoutBody.contains(position) { $0.withoutBody.append(position) } }
+        }
+        return try await response.respond(to: request, options)
+    }
+
+    private func missing(_ request: HTTPRequest, _ body: ReplayBody?, _ used: [Int]) -> ReplayError {
+        note(request)
+        guard let last = used.max() else { return table.unmatched(request, body) }
+        let entries = used.count == 1 ? "its one response has been used" : "its \(used.count) responses have been used"
+        return ReplayError(
+            .exhausted, request, nearest: ReplayEntry(index.items[last], redaction), differences: [entries],
+            redaction: redaction)
+    }
+
+    private func note(_ request: HTTPRequest) {
+        var redactor = Redactor(redaction)
+        let text = "\(request.method) \(redactor.url(request.url.absoluteString).prefix(500))"
+        state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }
+    }
+
+    // MARK: Report
+
+    /// The entries that no request has asked for so far, in the order of the file.
+    public var unusedEntries: [ReplayEntry] {
+        let uses = state.withLock { $0.uses }
+        return index.items.indices.filter { uses[$0] == nil }.map { ReplayEntry(index.items[$0], redaction) }
+    }
+
+    /// What became of the recording so far.
+    public var report: ReplayReport {
+        let state = state.withLock { $0 }
+        var report = ReplayReport()
+        (report.entryCount, report.ignoredEntryCount) = (index.items.count, index.count - index.items.count)
+        report.unused = unusedEntries
+        report.withoutBody = state.withoutBody.sorted().map { ReplayEntry(index.items[$0], redaction) }
+        report.unmatched = state.unmatched
+        (report.recordedCount, report.notRecorded) = recorder.summary
+        return report
+    }
+
+    /// Throws ``ReplayError/Code/unusedEntries`` if no request has asked for some of the entries; for the end of a test.
+    public func checkAllUsed() throws {
+        let unused = unusedEntries
+        if !unused.isEmpty { throw ReplayError(.unusedEntries, unused: unused, redaction: redaction) }
+    }
+}
