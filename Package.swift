@@ -66,6 +66,7 @@ let modules: [Target] = [
     plugin("Streaming"),
     plugin("Testing"),
     plugin("URLFilters", needs: ["ErrandSupport"]),
+    plugin("XML"),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
     .target(
         name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"],
@@ -200,6 +201,7 @@ let suites: [Target] = [
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
     suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
+    suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
 
 /// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, and the programs that they run, and no more.

@@ -21,6 +21,7 @@ struct Quickstart {
         try await RecordingChapter.run(shop)
         try await SchemaChapter.run(shop)
         try await StreamingChapter.run(shop)
+        try await XMLChapter.run(shop)
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)
         print("That was all. Read Examples/Quickstart to see how each line came about.")

@@ -31,6 +31,7 @@ enum DocCommentContext {
         import ErrandTesting
         import ErrandURLFilters
         import ErrandURLSessionTransport
+        import ErrandXML
         import Foundation
         #if canImport(FoundationNetworking)
         import FoundationNetworking

@@ -14,6 +14,7 @@ import ErrandRecording
 @testable import ErrandResumableDownload
 @testable import ErrandTesting
 @testable import ErrandURLFilters
+@testable import ErrandXML
 import Foundation
 import Testing
 
@@ -38,6 +39,7 @@ import Testing
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
+            XMLError(.truncated, "the document ends within an element"),
         ]
         do { _ = try ReplayTransport(har: Data()) } catch {
             errors.append(error as? HARError ?? ErrandError(.file, ""))
@@ -52,7 +54,7 @@ import Testing
 
     @Test("what localizedDescription says is what description says")
     func sentences() {
-        #expect(Self.all.count == 24)
+        #expect(Self.all.count == 25)
         for error in Self.all {
             #expect(error.localizedDescription == error.description)
             #expect(error.errorDescription == error.description && !error.description.isEmpty)
@@ -94,6 +96,8 @@ import Testing
         expect(PagingError.Code.repeatedPage, .unreachablePage)
         expect(
             StreamingError.Code.elementTooLong, .invalidJSON, .decoding, .truncated, .alreadyRead, .unusableEventID)
+        expect(
+            XMLError.Code.malformed, .truncated, .documentType, .tooDeep, .tooLarge, .charset, .namespace)
     }
 
     @Test("a step, a stub and a chain fail with such errors")

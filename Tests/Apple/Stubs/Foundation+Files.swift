@@ -108,14 +108,41 @@ open class DateFormatter: NSObject, @unchecked Sendable {
 // Not Sendable, as in the SDK.
 open class XMLParser: NSObject {
     public init(data: Data) { fatalError() }
+    public convenience init(stream: InputStream) { fatalError() }
     open weak var delegate: (any XMLParserDelegate)?
+    open var shouldProcessNamespaces: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open var shouldReportNamespacePrefixes: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open var shouldResolveExternalEntities: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
     open var parserError: (any Error)? { fatalError() }
     open var lineNumber: Int { fatalError() }
+    open var columnNumber: Int { fatalError() }
     open func parse() -> Bool { fatalError() }
+    open func abortParsing() { fatalError() }
 }
 public protocol XMLParserDelegate: NSObjectProtocol {
     func parser(
         _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName qName: String?,
         attributes attributeDict: [String: String])
+    func parser(
+        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName qName: String?)
     func parser(_ parser: XMLParser, foundCharacters string: String)
+    func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data)
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error)
+}
+// The requirements are optional in the SDK.
+extension XMLParserDelegate {
+    public func parser(
+        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName qName: String?
+    ) {}
+    public func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data) {}
+    public func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {}
 }

@@ -54,6 +54,12 @@ open class Pipe: NSObject, @unchecked Sendable {
 
 // Not Sendable, as in the SDK.
 open class Thread: NSObject {
+    public convenience init(block: @escaping @Sendable () -> Void) { fatalError() }
+    open var name: String? {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open func start() { fatalError() }
     open class func detachNewThread(_ block: @escaping @Sendable () -> Void) { fatalError() }
 }
 

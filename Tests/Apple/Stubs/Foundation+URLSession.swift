@@ -165,6 +165,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 
 // Not Sendable, as in the SDK.
 open class Stream: NSObject {
+    public enum Status: UInt, Sendable {
+        case notOpen, opening, open, reading, writing, atEnd, closed, error
+    }
+    open var streamStatus: Status { fatalError() }
+    open var streamError: (any Error)? { fatalError() }
     open func open() { fatalError() }
     open func close() { fatalError() }
     open class func getBoundStreams(
@@ -174,6 +179,11 @@ open class Stream: NSObject {
 }
 open class InputStream: Stream {
     public init(data: Data) { fatalError() }
+    open var hasBytesAvailable: Bool { fatalError() }
+    open func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { fatalError() }
+    open func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
+    ) -> Bool { fatalError() }
 }
 open class OutputStream: Stream {
     open func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int { fatalError() }

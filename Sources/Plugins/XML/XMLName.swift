@@ -1,0 +1,35 @@
+/// The name of an element or an attribute: a local name, and the namespace that it belongs to (Namespaces in XML 1.0).
+///
+/// Two names are equal if local name and namespace are, whatever prefix the document uses.
+///
+/// ```swift
+/// let entry = XMLName("entry", in: "http://www.w3.org/2005/Atom")
+/// ```
+public struct XMLName: Sendable, Hashable, CustomStringConvertible {
+    /// The name without its prefix: "entry".
+    public let local: String
+    /// The URI of the namespace; nil for none.
+    public let namespace: String?
+    /// The prefix that the document has written, without the colon; nil for none.
+    public let prefix: String?
+
+    /// Makes a name; of no namespace by default.
+    public init(_ local: String, in namespace: String? = nil, prefix: String? = nil) {
+        (self.local, self.namespace, self.prefix) = (local, namespace, prefix)
+    }
+
+    /// The namespace of `xml:lang` and `xml:space`, which needs no declaration.
+    public static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
+
+    /// By local name and namespace.
+    public static func == (a: XMLName, b: XMLName) -> Bool { a.local == b.local && a.namespace == b.namespace }
+
+    /// Of local name and namespace.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(local)
+        hasher.combine(namespace)
+    }
+
+    /// As the document has written it: "atom:entry".
+    public var description: String { prefix.map { "\($0):\(local)" } ?? local }
+}

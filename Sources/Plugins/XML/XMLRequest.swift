@@ -1,0 +1,80 @@
+public import Errand
+
+/// A request whose response is XML: an ``XMLTree`` by default, a type that is ``XMLReadable``, or ``XMLEvents``, a stream.
+///
+/// ```swift
+/// struct GetFeed: XMLRequest {
+///     var path: String { "feed.xml" }
+/// }
+/// let feed = try await agent.send(GetFeed()).value
+/// ```
+///
+/// It accepts `application/xml`, `text/xml` and every `…+xml`. What is wrong with the document is an
+/// `ErrandError` with the code `decoding` and an ``XMLError`` as `underlying`; of a stream, the ``XMLError`` itself. The
+/// charset is that of a byte order mark, of `Content-Type` or of the XML declaration, in this order (RFC 7303, section
+/// 3.2), otherwise UTF-8.
+public protocol XMLRequest: Request {
+    associatedtype Output = XMLTree
+
+    /// The limits of the document; ``XMLLimits/standard`` by default, ``XMLLimits/streaming`` for a stream.
+    var xmlLimits: XMLLimits { get }
+}
+
+extension XMLRequest {
+    /// The standard limits.
+    public var xmlLimits: XMLLimits { .standard }
+    /// Types of XML.
+    public var acceptableContentTypes: ContentTypes { .xml }
+}
+
+extension XMLRequest where Output: XMLReadable {
+    /// Reads the tree, and the output from it.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        try Output(xml: response.xml(limits: xmlLimits))
+    }
+}
+
+extension XMLRequest where Output: XMLReadable & Decodable {
+    /// Types of XML.
+    public var acceptableContentTypes: ContentTypes { .xml }
+    /// Reads the tree, and the output from it.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        try Output(xml: response.xml(limits: xmlLimits))
+    }
+}
+
+extension XMLRequest where Output == XMLEvents {
+    /// The limits of a stream.
+    public var xmlLimits: XMLLimits { .streaming }
+    /// As a stream.
+    public var delivery: BodyDelivery { .stream }
+    /// The events of the body.
+    public func decode(_ response: HTTPResponse) async throws -> Output { response.xmlEvents(limits: xmlLimits) }
+}
+
+extension Call where Output: XMLReadable {
+    /// A call for XML, within the standard limits: `Call<XMLTree>(.get, "feed.xml")`.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { try Output(xml: $0.xml()) }) { call in
+            call.acceptableContentTypes = .xml
+            configure(&call)
+        }
+    }
+}
+
+extension Call where Output == XMLEvents {
+    /// A call for a stream of XML: `Call<XMLEvents>(.get, "export.xml")`.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { $0.xmlEvents() }) { call in
+            call.acceptableContentTypes = .xml
+            call.delivery = .stream
+            configure(&call)
+        }
+    }
+}

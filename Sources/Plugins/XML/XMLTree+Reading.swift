@@ -1,0 +1,70 @@
+public import Errand
+public import ErrandEssentials
+import ErrandHTTPSyntax
+
+extension XMLTree {
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - data: the bytes of the document.
+    ///   - charset: what a header said; a byte order mark counts more, and the XML declaration less. Nil by default.
+    ///   - limits: what is accepted.
+    /// - Throws: ``XMLError``.
+    public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
+        let limits = limits.forTree
+        var builder = TreeBuilder(limits)
+        var pieces = DataPieces(data)
+        let parser = DocumentParser(charset: charset, limits: limits) { parser throws(XMLError) in
+            for event in parser.takeEvents() { try builder.add(event) }
+            return pieces.next()
+        }
+        try parser.run()
+        do throws(XMLError) { for event in parser.takeEvents() { try builder.add(event) } } catch {
+            throw error.at(parser.place)
+        }
+        guard let root = builder.finished.first else { throw XMLError(.truncated, "there is no root element") }
+        self = root
+    }
+}
+
+/// The pieces of some data: small ones, so that the events of each are few.
+struct DataPieces {
+    private var rest: Data
+
+    /// The most bytes of a piece.
+    static let size = 32 << 10
+
+    init(_ data: Data) { rest = data }
+
+    /// The next one; nil at the end.
+    mutating func next() -> Data? {
+        guard !rest.isEmpty else { return nil }
+        defer { rest = rest.dropFirst(Self.size) }
+        return rest.prefix(Self.size)
+    }
+}
+
+extension HTTPResponse {
+    /// A body in memory as XML, by the charset of `Content-Type` or of the document.
+    ///
+    /// ```swift
+    /// let response = try await agent.send(Call<HTTPResponse>(.get, "feed.xml")).value
+    /// let title = try response.xml()["channel"]?["title"]?.text
+    /// ```
+    ///
+    /// - Throws: an `ErrandError` with the code `decoding` and an ``XMLError`` as `underlying`.
+    public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
+        do { return try XMLTree(data, charset: charset, limits: limits) } catch {
+            throw ErrandError(.decoding, "XML expected: \(error)", response: self, underlying: error)
+        }
+    }
+
+    /// The body as a stream of XML, by the charset of `Content-Type` or of the document.
+    public func xmlEvents(limits: XMLLimits = .streaming) -> XMLEvents {
+        XMLEvents(body, charset: charset, limits: limits)
+    }
+
+    private var charset: String? {
+        headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
+    }
+}

@@ -1,0 +1,53 @@
+import Errand
+import ErrandEssentials
+import ErrandXML
+import Testing
+
+@Suite("The charset of XML", .leakChecked) struct CharsetTests {
+    private func latin(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8($0.value) }) }
+
+    @Test("is that of a byte order mark, of the header, of the declaration, in this order, otherwise UTF-8")
+    func precedence() async throws {
+        let text = "<a>\u{E9}</a>"
+        func declared(_ name: String) -> String { "<?xml version=\"1.0\" encoding=\"\(name)\"?>" + text }
+        let mark = Data([0xEF, 0xBB, 0xBF])
+        let cases: [(Data, String?)] = [
+            (Data(text.utf8), nil), (Data(declared("utf-8").utf8), nil), (Data(declared("ISO-8859-1").utf8), "UTF-8"),
+            (mark + Data(declared("ISO-8859-1").utf8), "iso-8859-1"), (latin(declared("ISO-8859-1")), nil),
+            (latin(declared("windows-1252")), nil), (latin(declared("utf-8")), "iso-8859-1"),
+            (latin(text), "windows-1252"),
+            (utf16(declared("utf-16"), isBigEndian: true, mark: true), nil),
+            (utf16(text, isBigEndian: false, mark: true), nil),
+            (utf16(declared("utf-16"), isBigEndian: false, mark: false), nil),
+            (utf16(text, isBigEndian: true, mark: false), "utf-16"),
+            (utf16(text, isBigEndian: false, mark: false), "utf-16le"),
+            (utf16(text, isBigEndian: true, mark: true), "utf-8"),
+        ]
+        for (index, (data, charset)) in cases.enumerated() {
+            #expect(try XMLTree(data, charset: charset).text == "\u{E9}", "\(index)")
+            let pieces = HTTPBody(chunks: data.map { Data([$0]) })
+            #expect(joined(try await XMLEvents(pieces, charset: charset).all()).contains(.text("\u{E9}")), "\(index)")
+        }
+    }
+
+    @Test("may be one of several bytes a character")
+    func multibyte() throws {
+        let head = Data("<?xml version='1.0' encoding='Shift_JIS'?><a>".utf8)
+        #expect(try XMLTree(head + [0x8A, 0xBF, 0x8E, 0x9A] + Data("</a>".utf8)).text == "\u{6F22}\u{5B57}")
+    }
+
+    @Test("is an error where it is not known, or the bytes are not valid in it")
+    func unknown() async throws {
+        let bad: [(Data, String?)] = [
+            (Data("<a/>".utf8), "no-such-charset"), (Data("<?xml version='1.0' encoding='x-none'?><a/>".utf8), nil),
+            (Data("<?xml version='1.0' encoding='utf-16'?><a/>".utf8), nil), (latin("<a>\u{E9}</a>"), nil),
+            (latin("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>"), nil), (Data("<a/>".utf8), "a b"),
+            (Data([0xFE, 0xFF, 0, 0x3C, 0xDC, 0, 0, 0x61]), nil), (Data([0x3C, 0x61, 0x3E, 0xC0, 0x80, 0x3C]), nil),
+            (Data([0x3C, 0x61, 0x3E, 0xED, 0xA0, 0x80, 0x3C]), nil),
+        ]
+        for (index, (data, charset)) in bad.enumerated() {
+            #expect(failure(of: data, charset: charset)?.code == .charset, "\(index)")
+            #expect(try await streamFailure(of: data, charset: charset)?.code == .charset, "\(index)")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Errand
+import ErrandEssentials
+import ErrandSystemTransport
+import ErrandTesting
+import ErrandXML
+import Testing
+
+@Suite("Hostile XML", .leakChecked) struct HostileTests {
+    static let laughs: String = {
+        var text = "<?xml version=\"1.0\"?>\n<!DOCTYPE lolz [\n<!ENTITY lol \"lol\">\n"
+        for (name, of) in zip("bcdefghijk", ["lol"] + "bcdefghij".map(String.init)) {
+            text += "<!ENTITY \(name) \"" + String(repeating: "&\(of);", count: 10) + "\">\n"
+        }
+        return text + "]>\n<lolz>&k;</lolz>"
+    }()
+
+    static let declarations = [
+        laughs,
+        "<!DOCTYPE a [<!ENTITY b \"\(String(repeating: "x", count: 50_000))\">]><a>\(String(repeating: "&b;", count: 50_000))</a>",
+        "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>",
+        "<!DOCTYPE a [<!ENTITY % p SYSTEM 'http://127.0.0.1/p.dtd'> %p;]><a>&b;</a>",
+        "<!DOCTYPE a SYSTEM 'http://127.0.0.1/a.dtd'><a>&b;</a>",
+        "<!DOCTYPE a PUBLIC '-//A//B' 'http://127.0.0.1/a.dtd'><a/>",
+        "<!DOCTYPE a SYSTEM 'x' [<!ATTLIST a b CDATA 'c'>]><a/>",
+        "<!-- c --><?p i?>\n<!DOCTYPE\n\ta\n[]\n><a/>",
+    ]
+
+    @Test(
+        "a document type with entities, an external entity or an address is refused in every charset, before it is parsed",
+        arguments: declarations)
+    func refusal(_ text: String) async throws {
+        let plain = text.hasPrefix("<?xml") ? text : "<?xml version='1.0'?>" + text
+        let latin = plain.replacing(/^<\?xml version=.1\.0./, with: "<?xml version='1.0' encoding='ISO-8859-1'")
+        let forms: [(Data, String?)] = [
+            (Data(text.utf8), nil), ([0xEF, 0xBB, 0xBF] + Data(plain.utf8), nil), (Data(latin.utf8), nil),
+            (Data(latin.utf8), "utf-8"), (Data(text.utf8), "windows-1252"),
+            (utf16(text, isBigEndian: true, mark: true), nil), (utf16(text, isBigEndian: false, mark: true), "utf-8"),
+            (utf16(plain, isBigEndian: true, mark: false), nil),
+            (utf16(text, isBigEndian: false, mark: false), "utf-16"),
+        ]
+        for (data, charset) in forms {
+            #expect(failure(of: data, charset: charset)?.code == .documentType)
+            #expect(try await streamFailure(of: data, charset: charset)?.code == .documentType)
+        }
+    }
+
+    @Test("an external document type is skipped where that is allowed, and nothing is ever loaded")
+    func skipping() async throws {
+        let server = try TestServer()
+        server.on(.get, "/a.dtd", .text("<!ENTITY b 'loaded'>"))
+        var limits = XMLLimits.standard
+        limits.skipsDocumentType = true
+        let type = "<!DOCTYPE a PUBLIC \"-//A//B\" '\(server.url)/a.dtd'>"
+        #expect(try XMLTree(type + "<a>x</a>", limits: limits).text == "x")
+        #expect(failure(of: type + "<a>&b;</a>", limits: limits)?.code == .malformed)
+        #expect(failure(of: "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", limits: limits)?.code == .documentType)
+        #expect(failure(of: type + "<a/>")?.code == .documentType)
+        #expect(server.received.isEmpty)
+    }
+
+    @Test("100,000 levels are refused at the limit, as a tree and as a stream, with any limit")
+    func depth() async throws {
+        let text = String(repeating: "<a>", count: 100_000) + String(repeating: "</a>", count: 100_000)
+        let error = failure(of: text)
+        #expect(error?.code == .tooDeep && error?.line == 1 && error?.column == 257 * 3)
+        #expect(try await streamFailure(of: Data(text.utf8))?.code == .tooDeep)
+        #expect(failure(of: String(repeating: "<a>", count: 100_000))?.code == .tooDeep)
+        var limits = XMLLimits.standard
+        limits.maximumDepth = .max
+        #expect(failure(of: text, limits: limits)?.code == .tooDeep)
+        let allowed = String(repeating: "<a>", count: 1_000) + String(repeating: "</a>", count: 1_000)
+        #expect(failure(of: allowed, limits: limits) == nil)
+        limits.maximumDepth = -1
+        #expect(failure(of: "<a/>", limits: limits)?.code == .tooDeep)
+    }
+
+    @Test("a document, a tag, a comment, its attributes and a tree have a largest size")
+    func sizes() async throws {
+        var limits = XMLLimits.standard
+        (limits.maximumBytes, limits.maximumMarkupBytes, limits.maximumNodes, limits.maximumAttributes) = (
+            40_000, 5_000, 100, 10
+        )
+        let many = (0..<11).map { " a\($0)=''" }.joined()
+        for text in [
+            "<a>" + String(repeating: "x", count: 40_000) + "</a>",
+            "<a>" + String(repeating: "<b/>", count: 100) + "</a>",
+            "<a b='" + String(repeating: "x", count: 5_000) + "'/>", "<" + String(repeating: "x", count: 5_000) + "/>",
+            "<!--" + String(repeating: "x", count: 5_000) + "--><a/>",
+            "<?p " + String(repeating: "x", count: 5_000) + "?><a/>",
+            "<a\(many)/>", "<a" + String(repeating: " ", count: 5_000) + "/>",
+            "<!DOCTYPE " + String(repeating: "x", count: 5_000),
+        ] { #expect(failure(of: text, limits: limits)?.code == .tooLarge, "\(text.prefix(20))") }
+        #expect(failure(of: "<a" + many.prefix(60) + "/>", limits: limits) == nil)
+        #expect(
+            failure(
+                of: utf16("<a>" + String(repeating: "x", count: 40_000), isBigEndian: true, mark: true), limits: limits)?
+                .code == .tooLarge)
+        #expect(
+            failure(of: Data(String(repeating: "x", count: 40_001).utf8), charset: "shift_jis", limits: limits)?.code
+                == .tooLarge)
+        let stream = "<a>" + String(repeating: "<b/>", count: 101) + "</a>"
+        #expect(try await streamFailure(of: Data(stream.utf8), limits: limits) == nil)
+        #expect(
+            try await streamFailure(of: Data(("<a>" + String(repeating: "x", count: 40_000)).utf8), limits: limits)?
+                .code == .tooLarge)
+    }
+
+    @Test("a document that is cut at any byte is an error, in every charset, as a tree and as a stream")
+    func cuts() async throws {
+        let latin = "<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{E9}</a>"
+        let documents = [
+            Data(atom.utf8), utf16(atom, isBigEndian: false, mark: true),
+            Data(latin.unicodeScalars.map { UInt8($0.value) }),
+            Data("<?xml version='1.0' encoding='Shift_JIS'?><a>x</a>".utf8), Data("<!DOCTYPE a><a/>".utf8),
+            Data("<a/>".utf8),
+        ]
+        for document in documents {
+            #expect(failure(of: document) == nil)
+            for length in 0..<document.count {
+                let part = Data(document.prefix(length))
+                let (tree, stream) = (failure(of: part), try await streamFailure(of: part))
+                #expect(tree?.code == .truncated && tree == stream, "\(length) of \(document.count): \(tree as Any)")
+            }
+        }
+    }
+
+    @Test("bytes at random are read or refused, the same as a tree and as a stream")
+    func noise() async throws {
+        var generator = SeededGenerator(seed: 7)
+        let document = Array(atom.utf8)
+        let bytes = Array("<>&;!?[]-'\"= /xmlDOCTYPE\u{0}\u{E9}".utf8)
+        for _ in 0..<150 {
+            var copy = document
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let place = Int.random(in: 0..<copy.count, using: &generator)
+                copy[place] = bytes.randomElement(using: &generator) ?? 0
+            }
+            let data = Data(copy)
+            #expect(failure(of: data) == (try await streamFailure(of: data)))
+        }
+    }
+}
