@@ -49,6 +49,7 @@ let modules: [Target] = [
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
+    plugin("Coalescing"),
     plugin("Cookies", needs: ["ErrandSupport"]),
     plugin("CurlTransport", needs: ["CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
@@ -150,6 +151,12 @@ let suites: [Target] = [
     .testTarget(
         name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
         path: "Examples/CacheStores"),
+    suite(
+        "CoalescingTests",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandJSONValidation", "ErrandRetry",
+            "ErrandSystemTransport",
+        ]),
     suite("CookiesTests", needs: ["ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP"]),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
@@ -172,7 +179,7 @@ let suites: [Target] = [
     suite(
         "PluginConformanceTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCookies", "ErrandJSONValidation",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandRetry",
             "ErrandURLFilters",
         ]),

@@ -16,6 +16,7 @@ struct Bench {
         ("json", JSONValidationBench.run),
         ("log", LogBench.run),
         ("session", SessionBench.run),
+        ("coalescing", CoalescingBench.run),
         ("urlfilters", URLFiltersBench.run),
         ("retry", RetryBench.run),
         ("streaming", StreamingBench.run),

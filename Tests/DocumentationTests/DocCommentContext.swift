@@ -17,6 +17,7 @@ enum DocCommentContext {
         import ErrandCache
         import ErrandCacheTesting
         import ErrandChain
+        import ErrandCoalescing
         import ErrandCookies
         import ErrandCurlTransport
         import ErrandHTTPSyntax

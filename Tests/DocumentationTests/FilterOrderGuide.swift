@@ -1,6 +1,7 @@
 // What docs/filter-order.md shows, as code that compiles and runs.
 import Errand
 import ErrandCache
+import ErrandCoalescing
 import ErrandJSONValidation
 import ErrandResumableDownload
 import ErrandRetry
@@ -58,6 +59,7 @@ struct Transaction: Filter {
                 .body(["app": "shop"]),
                 .urls(.query(["v": "3"]), .sign(key: .service("sign"))),
                 .cache(.disk(at: directory)),
+                .coalescing,
                 CountHops(),
             ])
         let explanation = agent.explain(GetUser(id: 7))
@@ -65,7 +67,7 @@ struct Transaction: Filter {
 
         for problem in explanation.problems { print(problem) }
         #expect(explanation.problems.isEmpty, "\(explanation.problems)")
-        #expect(explanation.steps.count == 18)
+        #expect(explanation.steps.count == 19)
     }
 
     @Test("an order that the page calls wrong has a problem")

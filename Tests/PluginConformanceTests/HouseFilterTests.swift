@@ -1,6 +1,7 @@
 import Errand
 import ErrandAuthentication
 import ErrandCache
+import ErrandCoalescing
 import ErrandCookies
 import ErrandJSONValidation
 import ErrandResumableDownload
@@ -33,6 +34,8 @@ extension HouseFilter {
         HouseFilter("authentication", secrets: [key]) { .authentication(.bearer(key)) },
         HouseFilter("cache, timed") { .cache(.memory(), policy: .timed(.seconds(60))) },
         HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
+        HouseFilter("coalescing") { .coalescing },
+        HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
         HouseFilter("cookies") { .cookies },
         HouseFilter("JSON validation") { JSONValidation() },
         HouseFilter("resumable downloads") { .downloads },

@@ -162,7 +162,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
+    /// Keeps it until the response is accepted or refused; discards it where that has happened.
+    func stage(_ work: StagedWork) {
+        let isTooLate = state.withLock { state in
+            if state.outcome == nil { state.staged.append(work) }
+            return state.outcome != nil
+        }
+        if isTooLate { Task { await work.discard() } }
+    }
 
     private func takeStagedWork() -> [StagedWork] {
         state.withLock { state in

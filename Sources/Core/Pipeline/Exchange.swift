@@ -24,6 +24,8 @@ public struct Exchange: Sendable {
         var attempt = 1
         var hop = 1
         var reportsProgress = true
+        /// Set while several calls have this carried out for all of them.
+        var shared: SharedExchange?
     }
 
     init(_ request: some Request, _ built: BuiltRequest, _ activity: Activity, _ settings: PipelineSettings) {
@@ -82,6 +84,7 @@ public struct Exchange: Sendable {
     /// Which request on the wire within the attempt, from 1: redirects count.
     public var hop: Int { fields[0].hop }
     var settings: PipelineSettings { fields[0].settings }
+    var shared: SharedExchange? { fields[0].shared }
     var trust: OriginTrust {
         get { fields[0].trust }
         set { fields[0].trust = newValue }
@@ -91,27 +94,35 @@ public struct Exchange: Sendable {
     public var time: any TimeSource { activity.time }
 
     /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends later.
-    public var deadline: ContinuousClock.Instant? { activity.deadline }
+    /// Where several calls share an exchange, the latest of theirs.
+    public var deadline: ContinuousClock.Instant? {
+        guard let shared else { return activity.deadline }
+        return shared.deadline
+    }
 
     /// How many failures of this call a filter has declared final; see ``declareFailureFinal()``.
-    public var finalFailures: Int { activity.finalFailures }
+    public var finalFailures: Int { shared?.finalFailures ?? activity.finalFailures }
 
     /// Declares the failure that the filter passes on final: it was repeated as often as it may be.
     ///
     /// Filters that repeat requests may stand within one another, such as a retry around a download. Of these the innermost
     /// that can repeats: one further out compares ``finalFailures`` before and after `next`, and passes a failure on if it
     /// has grown.
-    public func declareFailureFinal() { activity.declareFailureFinal() }
+    public func declareFailureFinal() {
+        guard let shared else { return activity.declareFailureFinal() }
+        shared.declareFailureFinal()
+    }
 
     /// The checks that run on the final response.
-    public var checks: ExchangeChecks { ExchangeChecks(activity: activity) }
+    public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
     /// Keeps something if the response is accepted: `commit` runs once all checks and the decoding have passed,
     /// `otherwise` runs if not. Both before will-stop, so be brief; detach what takes long.
     public func whenAccepted(
         _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
     ) {
-        activity.stage(StagedWork(commit: commit, discard: discard))
+        let work = StagedWork(commit: commit, discard: discard)
+        if let shared { shared.stage(work) } else { activity.stage(work) }
     }
 
     /// Does work that outlives the call, as an activity of its own that `cancelAll()` and the end of the agent reach.
@@ -123,7 +134,7 @@ public struct Exchange: Sendable {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: activity.accessories, registry: activity.registry)
-        let exchange = with { $0.activity = background }
+        let exchange = with { ($0.activity, $0.shared) = (background, nil) }
         return activity.registry.launch(background) { result in
             result.succeed(try await body(exchange))
             return nil
@@ -133,6 +144,12 @@ public struct Exchange: Sendable {
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
     public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
         activity.note(name, message(), details: details)
+    }
+
+    /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends exchanges of
+    /// its own. Where several calls share the exchange, those that share it.
+    public func report(_ event: TransportEvent) {
+        if let shared { shared.report(event) } else { activity.report(event) }
     }
 
     /// Judges a response as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
@@ -147,17 +164,20 @@ public struct Exchange: Sendable {
         let judge = ResponseJudge(request, settings)
         try judge.checkHead(of: response)
         if case .file = request.delivery, response.body.file == nil { return }
-        try await judge.check(response, judge.checks(and: activity.checks))
+        try await judge.check(response, judge.checks(and: activity.checks + (shared?.checks ?? [])))
     }
 }
 
 /// The checks of one call; see ``ResponseCheck``.
 public struct ExchangeChecks: Sendable {
     let activity: Activity
+    let shared: SharedExchange?
 
     /// Adds a check; it replaces one of the same name.
-    public func add(_ check: ResponseCheck) { activity.add(check) }
+    public func add(_ check: ResponseCheck) {
+        if let shared { shared.add(check) } else { activity.add(check) }
+    }
 
     /// The names of those that filters have added.
-    public var names: [String] { activity.checks.map(\.name) }
+    public var names: [String] { (activity.checks + (shared?.checks ?? [])).map(\.name) }
 }

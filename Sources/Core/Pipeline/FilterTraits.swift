@@ -31,6 +31,8 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     /// Keeps what is stored for one user apart from what is stored for others, so that credentials may be added later.
     /// Refines ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
+    /// May give several requests one response, which it compares as they are at this place.
+    public static let shares = FilterTraits(rawValue: 128)
 }
 
 /// Orders of filters that are known to be wrong.
@@ -60,6 +62,12 @@ enum FilterOrder {
         }
         if outer.contains(.caches), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {
             return "the key of the cache lacks what is changed later, so different requests share an entry"
+        }
+        if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
+            return "requests of different users could share a response, since what is added later is not compared"
+        }
+        if outer.contains(.shares), inner.contains(.changesRequest) {
+            return "what is changed later is not compared, so different requests could share a response"
         }
         if outer.contains(.signs), inner.contains(.changesRequest) {
             return "the signature does not cover what is changed later"

@@ -18,7 +18,7 @@ final class PipelineSettings: Sendable {
         self.configuration = configuration
         self.transport = transport
         filters = configuration.filters.ungrouped()
-        chain = RequestPipeline.chain(filters, transport)
+        chain = RequestPipeline.chain(filters, [], transport)
         base = Result { try BaseURL(configuration.baseURL) }
         namedBases = configuration.namedBaseURLs.mapValues { text in Result { try BaseURL(text) } }
     }

@@ -78,18 +78,27 @@ struct RequestPipeline: Sendable {
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
         let own = required + filters + callFilters + tagged
-        return own.isEmpty ? settings.chain : chain(settings.filters + own.ungrouped(), settings.transport)
+        if own.isEmpty { return settings.chain }
+        return chain(settings.filters, own.ungrouped(), settings.transport, standard: settings.chain)
     }
 
-    /// The steps of filters without groups.
-    static func chain(_ filters: [any Filter], _ transport: any Transport) -> FilterChain {
-        var steps = filters.filter { $0.stages.contains(.call) }
+    /// The steps of the agent's filters, and of those that a request, its call or its tags bring; without groups.
+    static func chain(
+        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: FilterChain? = nil
+    ) -> FilterChain {
+        var (steps, ownEnd): ([any Filter], Int) = ([], 0)
+        func add(_ stage: FilterStages) {
+            steps += filters.filter { $0.stages.contains(stage) }
+            let added = own.filter { $0.stages.contains(stage) }
+            steps += added
+            if !added.isEmpty { ownEnd = steps.count }
+        }
+        add(.call)
         steps.append(RedirectStep())
-        steps += filters.filter { $0.stages.contains(.hop) }
-        let wire = filters.filter { $0.stages.contains(.wire) }
-        if !wire.isEmpty { steps.append(WireStageStep()) }
-        steps += wire
+        add(.hop)
+        if (filters + own).contains(where: { $0.stages.contains(.wire) }) { steps.append(WireStageStep()) }
+        add(.wire)
         steps.append(WireStep(transport: transport))
-        return FilterChain(steps)
+        return FilterChain(steps, standard: standard, ownEnd: ownEnd)
     }
 }

@@ -38,7 +38,7 @@ struct WireStep: Filter {
             timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: exchange.time)
-        (options.observer, options.reportsProgress) = (exchange.activity, exchange.reportsProgress)
+        (options.observer, options.reportsProgress) = (exchange.shared ?? exchange.activity, exchange.reportsProgress)
         return options
     }
 

@@ -134,6 +134,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 /// The sessions whose credential a request goes without, because it has its own.
 private enum OwnCredentials: TagKey {
     static var defaultValue: [ObjectIdentifier] { [] }
+    static var affectsResponse: Bool { true }
 }
 
 extension Filter {

@@ -22,6 +22,8 @@ public enum AuthenticationMode: Sendable, Hashable {
 public enum AuthenticationModeKey: TagKey {
     /// ``AuthenticationMode/required``
     public static var defaultValue: AuthenticationMode { .required }
+    /// True.
+    public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {

@@ -43,6 +43,8 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
 extension FilterExemption: TagKey {
     /// ``none``
     public static var defaultValue: FilterExemption { .none }
+    /// True.
+    public static var affectsResponse: Bool { true }
 }
 
 /// A request that common filters do not apply to: all of them, unless it names some.

@@ -8,4 +8,6 @@ public import Errand
 public enum AllowsCellularAccess: TagKey {
     /// The value of a request without this tag: `true`.
     public static let defaultValue = true
+    /// True.
+    public static var affectsResponse: Bool { true }
 }

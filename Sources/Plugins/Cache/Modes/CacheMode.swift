@@ -54,10 +54,30 @@ public struct CacheMode: Sendable {
     public static let bypass = CacheMode(kind: .bypass)
 }
 
+/// Modes are equal that treat a call in the same way.
+extension CacheMode: Equatable {
+    /// Whether both are the same mode.
+    public static func == (a: CacheMode, b: CacheMode) -> Bool {
+        guard a.report === b.report else { return false }
+        return switch (a.kind, b.kind) {
+        case (.standard, .standard), (.reload, .reload), (.reloadFromOrigin, .reloadFromOrigin),
+            (.preferCache, .preferCache), (.cacheOnly, .cacheOnly), (.staleIfError, .staleIfError),
+            (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.bypass, .bypass), (.remove, .remove),
+            (.staleWhileRevalidate, .staleWhileRevalidate):
+            true
+        // Each has a report of its own.
+        case (.store, .store): a.report != nil
+        default: false
+        }
+    }
+}
+
 /// The tag that carries the mode of a call.
 public enum CacheModeTag: TagKey {
     /// `.standard`
     public static var defaultValue: CacheMode { .standard }
+    /// True.
+    public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {

@@ -58,6 +58,8 @@ extension RetryableRequest {
 public enum RetryPolicyTag: TagKey {
     /// Nil: the request's or the agent's.
     public static var defaultValue: RetryPolicy? { nil }
+    /// True.
+    public static var affectsResponse: Bool { true }
 }
 
 extension RetryPolicy: FilterProvidingTag {

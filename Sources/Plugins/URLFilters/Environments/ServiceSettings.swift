@@ -20,6 +20,8 @@ public struct ServiceSettings: Sendable, Hashable {
 extension ServiceSettings: TagKey {
     /// Nil: the request has not passed an `.environment` filter.
     public static var defaultValue: ServiceSettings? { nil }
+    /// True.
+    public static var affectsResponse: Bool { true }
 }
 
 extension Exchange {

@@ -2,7 +2,7 @@
 public enum RequestPriority: Sendable, Hashable {
     case low, medium, high
 
-    var task: TaskPriority {
+    package var task: TaskPriority {
         switch self {
         case .low: .low
         case .medium: .medium

@@ -8,11 +8,19 @@
 public protocol TagKey {
     associatedtype Value: Sendable
     static var defaultValue: Value { get }
+    /// Whether the value may change which response a request gets, so that requests with different values are not equal to
+    /// a filter that shares responses; false by default, as for a label.
+    static var affectsResponse: Bool { get }
+}
+
+extension TagKey {
+    /// False.
+    public static var affectsResponse: Bool { false }
 }
 
 /// Typed values that travel with a request, for filters, accessories and the transport.
 public struct Tags: Sendable {
-    private var entries: [(key: ObjectIdentifier, value: any Sendable)] = []
+    private var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
     /// No tags.
     public init() {}
@@ -27,12 +35,27 @@ public struct Tags: Sendable {
         }
         set {
             entries.removeAll { $0.key == ObjectIdentifier(key) }
-            entries.append((ObjectIdentifier(key), newValue))
+            entries.append((ObjectIdentifier(key), newValue, key.affectsResponse))
         }
     }
 
+    /// Whether those that affect the response are the same; false where their values cannot be compared.
+    public func haveSameEffect(as other: Tags) -> Bool {
+        if entries.isEmpty, other.entries.isEmpty { return true }
+        let (own, others) = (entries.filter(\.affectsResponse), other.entries.filter(\.affectsResponse))
+        return own.count == others.count
+            && own.allSatisfy { entry in
+                others.contains { $0.key == entry.key && Self.areEqual(entry.value, $0.value) }
+            }
+    }
+
+    private static func areEqual(_ a: any Sendable, _ b: any Sendable) -> Bool {
+        func isEqual<Value: Equatable>(_ a: Value) -> Bool { b as? Value == a }
+        return (a as? any Equatable).map { isEqual($0) } ?? false
+    }
+
     /// The values, in the order in which they were set.
-    var values: [any Sendable] { entries.map(\.value) }
+    package var values: [any Sendable] { entries.map(\.value) }
 
     /// The same with one more.
     public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {

@@ -1,0 +1,30 @@
+import Errand
+import ErrandCoalescing
+import ErrandSystemTransport
+import ErrandTesting
+
+/// Ten screens that want the same thing at the same time.
+enum SharingChapter {
+    static func run() async throws {
+        Quickstart.chapter("Sharing: equal requests under way make one")
+        let server = try TestServer()
+        let gate = Gate()
+        let recorder = RecordingAccessory()
+        server.on("/profile", .text("Ada").waiting(for: gate))
+        let agent = NetworkAgent(
+            baseURL: server.url, transport: .system, filters: [.coalescing], accessories: [recorder])
+        let screens = (1...10).map { number in
+            agent.start(Call<String>(.get, "profile"), options: CallOptions(label: "screen \(number)"))
+        }
+        try await gate.reached()
+        try await recorder.wait(for: "note", count: 9)
+        // The first one began the exchange; its user leaves, and the others get the response all the same.
+        screens[0].cancel()
+        gate.open()
+        var names: [String] = []
+        for screen in screens.dropFirst() { names.append(try await screen.value.value) }
+        Quickstart.line("9 screens got \(Set(names)), the tenth had closed")
+        Quickstart.line("requests on the wire: \(server.received.count)")
+        Quickstart.end()
+    }
+}

@@ -1,0 +1,97 @@
+public import ErrandHTTP
+import Synchronization
+
+/// One pass of the rest of the way that several calls share; for a filter that hands one response to several.
+///
+/// The filter sends it in a task of its own, with ``send(_:next:)``, and calls ``hand(to:)`` before any of the calls gets
+/// the response or the failure.
+///
+/// The exchange goes on after the activity that it was begun by is over; it ends with the task that sends it. What filters
+/// further on add to the call, checks and staged work, belongs to all: the first call whose response is accepted commits
+/// what was staged.
+public final class SharedExchange: Sendable {
+    private struct State {
+        var checks: [ResponseCheck] = []
+        var staged: [StagedWork] = []
+        /// The calls that may still commit.
+        var open = 0
+        var finalFailures = 0
+    }
+
+    private let latest: @Sendable () -> ContinuousClock.Instant?
+    private let listener: @Sendable (TransportEvent) -> Void
+    private let state = Mutex(State())
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - deadline: when the last of the calls ends; nil where one has no deadline. Asked again and again.
+    ///   - report: receives what the transport reports; from any thread.
+    public init(
+        deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
+        report: @escaping @Sendable (TransportEvent) -> Void
+    ) {
+        (latest, listener) = (deadline, report)
+    }
+
+    /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
+    /// ``ErrandError/Code/bodyTooLarge``.
+    public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var response = try await next(exchange.with { $0.shared = self })
+        if response.body.data == nil {
+            response.body = HTTPBody(
+                try await response.body.collect(upTo: exchange.settings.configuration.maximumBodyBytes))
+        }
+        return response
+    }
+
+    /// Gives each call its part in what filters further on have added; once, when the response or the failure is there and
+    /// before a call gets it. Where there is no call left, what was staged is discarded.
+    public func hand(to exchanges: [Exchange]) async {
+        let state = state.withLock { state in
+            state.open = exchanges.count
+            return state
+        }
+        for exchange in exchanges {
+            for check in state.checks { exchange.checks.add(check) }
+            if state.finalFailures > 0 { exchange.declareFailureFinal() }
+            if state.staged.isEmpty { continue }
+            exchange.whenAccepted {
+                for work in self.take(isAccepted: true) { await work.commit() }
+            } otherwise: {
+                for work in self.take(isAccepted: false) { await work.discard() }
+            }
+        }
+        if exchanges.isEmpty {
+            for work in take(isAccepted: false) { await work.discard() }
+        }
+    }
+
+    /// All that is staged: for the first that accepts, or for the last that does not.
+    private func take(isAccepted: Bool) -> [StagedWork] {
+        state.withLock { state in
+            if !isAccepted { state.open -= 1 }
+            guard isAccepted || state.open <= 0 else { return [] }
+            defer { state.staged = [] }
+            return state.staged
+        }
+    }
+}
+
+extension SharedExchange: TransportObserver {
+    func report(_ event: TransportEvent) { listener(event) }
+    var deadline: ContinuousClock.Instant? { latest() }
+
+    var checks: [ResponseCheck] { state.withLock { $0.checks } }
+    func add(_ check: ResponseCheck) {
+        _ = state.withLock { state in
+            let old = state.checks
+            state.checks = old.filter { $0.name != check.name } + [check]
+            return old
+        }
+    }
+    func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
+
+    var finalFailures: Int { state.withLock { $0.finalFailures } }
+    func declareFailureFinal() { state.withLock { $0.finalFailures += 1 } }
+}

@@ -1,0 +1,79 @@
+public import Errand
+
+/// Has equal requests that are under way at the same time share one exchange.
+///
+/// ```swift
+/// let agent = NetworkAgent(
+///     baseURL: url, transport: .system, filters: [.cache(.memory()), .coalescing])
+/// ```
+///
+/// Requests are equal that have the same safe method, URL, header fields, credentials and body, and that the same agent
+/// would send in the same way; see ``CoalescingRule`` for what else counts, and what does not. A request joins while the
+/// response is not there yet. It keeps its own activity, progress, deadline and cancellation; the exchange outlives the
+/// request that began it, and is cancelled when the last one has gone. A response reaches all, each of which decodes and
+/// judges it for itself; so does a failure.
+///
+/// Bodies that are delivered as a stream or into a file are not shared, and neither are requests whose body is a stream or a file.
+/// After a request that is not safe, such as a POST, has ended, no request joins an exchange with that host that was
+/// under way before: it reads what was written.
+///
+/// Agents may share a filter; requests of different agents are never equal.
+public struct Coalescing: Filter {
+    /// One of the two: hop by default.
+    public let stages: FilterStages
+    /// What is equal, unless a request or a call says otherwise.
+    public let rule: CoalescingRule
+    private let table = SharedRuns()
+
+    /// Makes a filter.
+    ///
+    /// - Parameters:
+    ///   - rule: what is equal; ``CoalescingRule/standard`` by default.
+    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed caches;
+    ///     `.call` stands before redirects, where what shares also shares what follows, such as a timed cache or a retry.
+    public init(_ rule: CoalescingRule = .standard, in stage: FilterStages = .hop) {
+        self.rule = rule
+        stages = stage.contains(.call) ? .call : .hop
+    }
+
+    /// ``Errand/FilterTraits/shares``
+    public var traits: FilterTraits { .shares }
+    /// `equal requests under way share one exchange`
+    public var explanation: String { "equal requests under way share one exchange" }
+
+    /// A second one further in finds nothing to share.
+    public func orderProblem(after outer: any Filter) -> String? {
+        (outer as? Coalescing)?.stages == stages ? "requests are compared twice" : nil
+    }
+
+    /// Sends the exchange, or waits for an equal one. Throws what that throws, and `CancellationError`.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard exchange.http.method.isSafe else {
+            defer { table.close(exchange.http.url) }
+            return try await next(exchange)
+        }
+        guard let key = SharedKey(exchange, next, exchange.tags[CoalescingRuleKey.self] ?? rule) else {
+            return try await next(exchange)
+        }
+        try Task.checkCancellation()
+        switch table.join(key, exchange) {
+        case .leads(let run, let ticket):
+            run.send(exchange, next, of: table)
+            return try await run.response(for: ticket, of: table)
+        case .joins(let run, let ticket):
+            exchange.note("coalescing", "shares the exchange of \(run.leader)", details: run.leader)
+            return try await run.response(for: ticket, of: table)
+        case .alone: return try await next(exchange)
+        }
+    }
+}
+
+extension Filter where Self == Coalescing {
+    /// `filters: [.cache(store), .coalescing]`
+    public static var coalescing: Coalescing { Coalescing() }
+
+    /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`
+    public static func coalescing(
+        _ rule: CoalescingRule = .standard, in stage: FilterStages = .hop
+    ) -> Coalescing { Coalescing(rule, in: stage) }
+}

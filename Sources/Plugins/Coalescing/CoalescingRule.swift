@@ -1,0 +1,98 @@
+public import Errand
+
+/// Which requests are equal.
+///
+/// ```swift
+/// let agent = NetworkAgent(
+///     baseURL: url, transport: .system, filters: [.coalescing(.standard.ignoring("X-Screen"))])
+/// let fresh = try await agent.send(GetUser(id: 7), options: .coalescing(.off)).value
+/// ```
+///
+/// Always compared are the method, the URL, the body with its type, the `timeout`, credentials, cookies and whatever
+/// else is marked as sensitive, and tags that affect the response (`TagKey.affectsResponse`). Where filters of the agent
+/// follow, requests of different types are not equal, since those filters may treat them differently.
+public struct CoalescingRule: Sendable, Hashable {
+    private var isOff = false
+    private var ignored: Set<HTTPHeaderName> = ["traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID"]
+    private var compared: Set<HTTPHeaderName>?
+    private var additions: [String] = []
+
+    private init() {}
+
+    /// All header fields but those that number requests: `traceparent`, `tracestate`, `X-Request-ID` and `X-Correlation-ID`.
+    /// The default.
+    public static let standard = CoalescingRule()
+
+    /// None: the request is sent by itself, and nothing joins it.
+    public static let off: CoalescingRule = {
+        var rule = CoalescingRule()
+        rule.isOff = true
+        return rule
+    }()
+
+    /// Leaves out these header fields as well. The request that is sent has its own; those that join it send none.
+    public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingRule {
+        var rule = self
+        rule.ignored.formUnion(headers)
+        rule.compared?.subtract(headers)
+        return rule
+    }
+
+    /// Compares these header fields, and those that are sensitive, and no others.
+    public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingRule {
+        var rule = self
+        rule.compared = Set(headers)
+        rule.ignored.subtract(headers)
+        return rule
+    }
+
+    /// Compares a text, for what is neither in the URL nor in a header, such as the user of a client certificate.
+    public func adding(_ text: String) -> CoalescingRule {
+        var rule = self
+        rule.additions.append(text)
+        return rule
+    }
+
+    var shares: Bool { !isOff }
+
+    /// Whether two requests have the same header fields, in any order of their names.
+    func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
+        if a == b { return true }
+        let (own, others) = (a.filter(isCompared), b.filter(isCompared))
+        return own.count == others.count
+            && own.allSatisfy { field in
+                own.lazy.filter { $0.name == field.name }.map(\.value)
+                    .elementsEqual(others.lazy.filter { $0.name == field.name }.map(\.value))
+            }
+    }
+
+    private func isCompared(_ field: HTTPHeaders.Field) -> Bool {
+        if field.isSensitive { return true }
+        return compared.map { $0.contains(field.name) } ?? !ignored.contains(field.name)
+    }
+}
+
+/// The tag with the rule of a request or a call; nil, the default, for that of the filter.
+///
+/// ```swift
+/// struct GetTicket: Request {
+///     var path: String { "tickets/next" }
+///     var tags: Tags { Tags().with(CoalescingRuleKey.self, .off) }
+/// }
+/// ```
+public enum CoalescingRuleKey: TagKey {
+    /// Nil.
+    public static var defaultValue: CoalescingRule? { nil }
+}
+
+extension CallOptions {
+    /// `try await agent.send(GetTicket(), options: .coalescing(.off))`
+    public static func coalescing(_ rule: CoalescingRule) -> CallOptions { CallOptions().coalescing(rule) }
+
+    /// The same options with a rule.
+    public func coalescing(_ rule: CoalescingRule) -> CallOptions {
+        var options = self
+        options.tags[CoalescingRuleKey.self] = rule
+        return options
+    }
+}

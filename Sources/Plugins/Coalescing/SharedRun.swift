@@ -1,0 +1,160 @@
+import Errand
+import Synchronization
+
+/// One exchange, and the calls that wait for it.
+final class SharedRun: Sendable {
+    private typealias Outcome = Result<HTTPResponse, any Error>
+
+    private struct Call {
+        let exchange: Exchange
+        var continuation: CheckedContinuation<HTTPResponse, any Error>?
+    }
+
+    private struct State {
+        var calls: [Int: Call] = [:]
+        var lastTicket = 0
+        var progress: TransferProgress?
+        var task: Task<Void, Never>?
+        /// The last call has gone.
+        var isAbandoned = false
+        /// The exchange is over.
+        var isClosed = false
+        var outcome: Outcome?
+    }
+
+    /// The numbers of those that the current task is a part of. A task may live longer, and keeps no object alive by this.
+    @TaskLocal private static var current: [UInt64] = []
+    private static let count = Atomic<UInt64>(0)
+
+    private let number = count.add(1, ordering: .relaxed).newValue
+    let key: SharedKey
+    /// The activity that began it.
+    let leader: ActivityID
+    private let state: Mutex<State>
+
+    private init(_ key: SharedKey, _ exchange: Exchange) {
+        (self.key, leader) = (key, exchange.activity.id)
+        state = Mutex(State(calls: [0: Call(exchange: exchange)]))
+    }
+
+    /// A new one, with the ticket of the call that begins it.
+    static func begin(_ key: SharedKey, _ exchange: Exchange) -> (SharedRun, ticket: Int) {
+        (SharedRun(key, exchange), 0)
+    }
+
+    /// Whether the current task is a part of it.
+    var isOuter: Bool { Self.current.contains(number) }
+
+    /// The ticket of one more call; nil if that comes too late.
+    func join(_ exchange: Exchange) -> Int? {
+        state.withLock { state in
+            if state.isAbandoned || state.isClosed { return nil }
+            state.lastTicket += 1
+            state.calls[state.lastTicket] = Call(exchange: exchange)
+            return state.lastTicket
+        }
+    }
+
+    /// Sends the exchange in a task that only its last call cancels. It begins on the thread of its caller where the system
+    /// allows that.
+    func send(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) {
+        let work: @Sendable @concurrent () async -> Void = {
+            let shared = SharedExchange(deadline: self.deadline, report: self.report)
+            let outcome: Outcome
+            do {
+                outcome = .success(
+                    try await Self.$current.withValue(Self.current + [self.number]) {
+                        try await shared.send(exchange, next: next)
+                    })
+            } catch { outcome = .failure(error) }
+            runs.remove(self)
+            await self.end(outcome, shared)
+        }
+        let task: Task<Void, Never>
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            task = Task.immediate(operation: work)
+        } else {
+            task = Task(operation: work)
+        }
+        let isAbandoned = state.withLock { state in
+            if !state.isClosed { state.task = task }
+            return state.isAbandoned
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// What came of it, for one call; throws `CancellationError` as soon as the call is cancelled.
+    func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
+        let (now, exchange) = state.withLock { ($0.outcome, $0.calls[ticket]?.exchange) }
+        if let now { return try now.get() }
+        let response = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLock { state -> Outcome? in
+                    if let outcome = state.outcome { return outcome }
+                    guard state.calls[ticket] != nil else { return .failure(CancellationError()) }
+                    state.calls[ticket]?.continuation = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            leave(ticket, of: runs)
+        }
+        // Joined after the last progress was reported.
+        if let exchange, ticket > 0, exchange.reportsProgress, let last = state.withLock({ $0.progress }),
+            exchange.activity.progress != last
+        {
+            exchange.report(.progress(last))
+        }
+        return response
+    }
+
+    private func leave(_ ticket: Int, of runs: SharedRuns) {
+        let (call, task, isLast) = state.withLock { state -> (Call?, Task<Void, Never>?, Bool) in
+            guard state.outcome == nil, let call = state.calls.removeValue(forKey: ticket) else {
+                return (nil, nil, false)
+            }
+            guard state.calls.isEmpty else { return (call, nil, false) }
+            state.isAbandoned = true
+            return (call, state.task, true)
+        }
+        if isLast {
+            runs.remove(self)
+            task?.cancel()
+        }
+        call?.continuation?.resume(throwing: CancellationError())
+    }
+
+    private func end(_ outcome: Outcome, _ shared: SharedExchange) async {
+        let exchanges = state.withLock { state in
+            (state.isClosed, state.task) = (true, nil)
+            return state.calls.values.map(\.exchange)
+        }
+        await shared.hand(to: exchanges)
+        let calls = state.withLock { state in
+            defer { state.calls = [:] }
+            state.outcome = outcome
+            return state.calls
+        }
+        for call in calls.values { call.continuation?.resume(with: outcome) }
+    }
+
+    /// The latest deadline of the calls; nil where one has none.
+    private func deadline() -> ContinuousClock.Instant? {
+        let exchanges = state.withLock { $0.calls.values.map(\.exchange) }
+        let deadlines = exchanges.compactMap(\.deadline)
+        return deadlines.count == exchanges.count ? deadlines.max() : nil
+    }
+
+    /// Progress is that of each call; the rest belongs to the call that began it.
+    private func report(_ event: TransportEvent) {
+        guard case .progress(let progress) = event else {
+            return state.withLock({ $0.calls[0]?.exchange })?.report(event) ?? ()
+        }
+        let exchanges = state.withLock { state in
+            state.progress = progress
+            return state.calls.values.map(\.exchange)
+        }
+        for exchange in exchanges where exchange.reportsProgress { exchange.report(event) }
+    }
+}

@@ -1,0 +1,32 @@
+// What docs/coalescing.md shows.
+import Errand
+import ErrandCache
+import ErrandCoalescing
+import ErrandSystemTransport
+import Foundation
+
+private func first() {
+    let agent = NetworkAgent(
+        baseURL: "https://api.example.com", transport: .system, filters: [.cache(.memory()), .coalescing])
+    _ = agent
+}
+
+private func rules(_ agent: NetworkAgent) async throws {
+    let filter = Coalescing(.standard.ignoring("X-Screen"))
+    let narrow = Coalescing(.standard.comparingOnly("Accept", "Accept-Language"))
+    let fresh = try await agent.send(GetUser(id: 7), options: .coalescing(.off)).value
+    _ = (filter, narrow, fresh)
+
+    struct GetTicket: Request {
+        typealias Output = Data
+        var path: String { "tickets/next" }
+        var tags: Tags { Tags().with(CoalescingRuleKey.self, .off) }
+    }
+}
+
+private enum Tag {
+    enum Region: TagKey {
+        static let defaultValue = "eu"
+        static let affectsResponse = true
+    }
+}
