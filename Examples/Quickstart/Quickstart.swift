@@ -19,6 +19,7 @@ struct Quickstart {
         try await DownloadChapter.run(shop)
         try await LoadingChapter.run(shop)
         try await RecordingChapter.run(shop)
+        try await ReplayChapter.run(shop)
         try await SchemaChapter.run(shop)
         try await StreamingChapter.run(shop)
         try await XMLChapter.run(shop)

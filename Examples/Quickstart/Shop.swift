@@ -1,4 +1,5 @@
 import Errand
+import ErrandRecording
 import ErrandSystemTransport
 import ErrandTesting
 
@@ -6,6 +7,9 @@ import ErrandTesting
 struct Shop: Sendable {
     let server: TestServer
     let agent: NetworkAgent
+    /// Records what the agent sends.
+    let cassette: ReplayTransport
+    let recording: RecordingFile
     /// Opens when a customer has waited long enough for the slow answer.
     let gate = Gate()
 
@@ -20,7 +24,9 @@ struct Shop: Sendable {
         server.on(.get, "/v1/nothing", .json(#"{"reason":"no such thing"}"#, status: 404))
         server.on(.get, "/v1/slow", .text("at last").waiting(for: gate))
         server.on(.get, "/v1/ping", .text("pong"))
-        agent = NetworkAgent(baseURL: server.url("v1"), transport: .system)
+        recording = try RecordingFile()
+        cassette = try ReplayTransport(har: recording.file, mode: .recordAll(over: .system))
+        agent = NetworkAgent(baseURL: server.url("v1"), transport: cassette)
     }
 }
 

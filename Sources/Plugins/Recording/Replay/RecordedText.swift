@@ -12,13 +12,11 @@ enum RecordedText {
         let isASCII = text.allSatisfy { $0 < 0x80 }
         let mask = Array(Redaction.mask.utf8)
         if sizes.contains(text.count) || !isASCII && text.firstRange(of: mask) != nil { return text }
-        // A browser removes a byte order mark.
-        if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         guard let scalars = String(validating: text, as: UTF8.self)?.unicodeScalars else { return text }
         let charset = charset?.lowercased() ?? ""
-        if charset.hasPrefix("utf-16") || sizes.contains(where: { $0 > 0 && $0 >= 2 * scalars.count }) {
-            return wide(scalars, charset, sizes) ?? text
-        }
+        if charset.hasPrefix("utf-16") { return wide(scalars, charset, sizes) ?? text }
+        // A browser removes a byte order mark.
+        if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         if isASCII { return text }
         let isLatin = ["iso-8859-1", "latin1", "windows-1252", "us-ascii"].contains(charset)
         guard sizes.contains(scalars.count) || isLatin && !sizes.contains(where: { $0 > 0 }) else { return text }
@@ -35,9 +33,7 @@ enum RecordedText {
     private static func wide(_ scalars: String.UnicodeScalarView, _ charset: String, _ sizes: [Int]) -> [UInt8]? {
         let units = String(scalars).utf16
         let isBig = charset.hasSuffix("be")
-        guard charset.hasPrefix("utf-16"),
-            let size = sizes.first(where: { $0 == 2 * units.count || $0 == 2 * units.count + 2 })
-        else { return nil }
+        guard let size = sizes.first(where: { $0 == 2 * units.count || $0 == 2 * units.count + 2 }) else { return nil }
         let mark: [UInt16] = size > 2 * units.count ? [0xFEFF] : []
         return (mark + units).flatMap { unit in
             let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]

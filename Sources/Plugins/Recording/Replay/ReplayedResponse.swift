@@ -65,11 +65,9 @@ struct ReplayedResponse {
             return HTTPBody(source: ReplayedBody(stored, first, pace, options.time))
         }
         var bytes = try stored.all()
-        if !entry.body.isBase64 {
-            let charset = (headers[.contentType] ?? entry.body.mimeType).flatMap { MediaType(parsing: $0) }?
-                .parameters["charset"]
-            bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
-        }
+        let charset = (headers[.contentType] ?? entry.body.mimeType).flatMap { MediaType(parsing: $0) }?
+            .parameters["charset"]
+        bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
         settle(&headers, count: bytes.count, beginning: bytes)
         guard receive > .zero else { return HTTPBody(Data(bytes)) }
         if options.delivery == .data {

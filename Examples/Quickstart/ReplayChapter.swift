@@ -1,0 +1,53 @@
+import Errand
+import ErrandRecording
+import ErrandTesting
+import Foundation
+
+/// All that the shop's agent has sent so far was recorded; here it is sent once more, and the file responds.
+enum ReplayChapter {
+    /// One recorded request, to be sent as it was.
+    private struct Again: Request {
+        typealias Output = HTTPResponse
+        let recorded: RecordedExchange.Request
+        var path: String { recorded.url }
+        var method: HTTPMethod { recorded.method }
+        var body: RequestBody {
+            recorded.body.data.isEmpty ? .none : .data(recorded.body.data, contentType: "text/plain")
+        }
+        var redirects: RedirectPolicy? { RedirectPolicy.none }
+        var acceptableStatuses: StatusCodes { .any }
+    }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("A replay: all requests so far once more, and none of them reaches the server")
+        try shop.cassette.save()
+        let before = shop.server.requestCount
+        let replay = try ReplayTransport(har: shop.recording.file)
+        let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: replay)
+        var (same, bytes) = (0, 0)
+        for exchange in shop.cassette.newExchanges {
+            guard let expected = exchange.response else { continue }
+            let response = try await agent.send(Again(recorded: exchange.request)).value
+            if response.status == expected.status, response.data == expected.body.data { same += 1 }
+            bytes += response.data.count
+        }
+        let all = shop.cassette.newExchanges.count
+        try replay.checkAllUsed()
+        Quickstart.line("\(same) of \(all) responses are the same, byte for byte, \(bytes) bytes in all")
+        Quickstart.line(
+            "\(replay.unusedEntries.count) entries unused, \(shop.server.requestCount - before) requests on the wire")
+        do { _ = try await agent.send(GetUser(id: 8)) } catch let error as ReplayError {
+            Quickstart.line("users/8 was not recorded: \(error.differences.joined(separator: ", "))")
+        }
+        Quickstart.end()
+    }
+}
+
+/// A file for the recording, which goes away with this object.
+final class RecordingFile: Sendable {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
+    var file: URL { folder.appending(path: "shop.har") }
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
