@@ -1,7 +1,8 @@
 #if os(Linux)
 import Errand
-import ErrandCurlTransport
+@testable import ErrandCurlTransport
 import ErrandEssentials
+import Synchronization
 import Testing
 
 #if canImport(Glibc)
@@ -173,6 +174,34 @@ struct ConnectionTests {
             }
             for try await status in group { #expect(status == 200) }
         }
+    }
+
+    @Test("the limit of all connections holds for a transfer after another one")
+    func totalLimitAgain() async throws {
+        let (paths, release) = (Log<String>(), Steps())
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                paths.add(path)
+                if path == "/slow" { release.wait() }
+                peer.send(Self.ok)
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnections = 1
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        let slow = Task { try await transport.send(try request(.get, server.url("/slow")), options: .of()).status }
+        try await eventually { paths.all.contains("/slow") }
+        let before = server.accepted
+        let other = "http://localhost:\(server.port)/other"
+        let waiting = Task { try await transport.send(try request(.get, other), options: .of()).status }
+        try await eventually { transport.started.withLock { $0?.runningCount } == 2 }
+        // Connections are accepted in their order: one for the waiting request would come before this one.
+        _ = try await CurlTransport().send(try request(.get, server.url("/last")), options: .of())
+        #expect(server.accepted == before + 1)
+        release.go()
+        #expect(try await (slow.value, waiting.value) == (200, 200))
     }
 
     @Test("neither a password nor a key shows in a description")

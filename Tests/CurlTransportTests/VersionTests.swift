@@ -31,7 +31,8 @@ struct VersionTests {
             .handleReuse,
             [
                 (CurlVersion(7, 83, 1), false), (CurlVersion(7, 84, 0), true), (CurlVersion(7, 88, 1), true),
-                (CurlVersion(8, 0, 1), true), (CurlVersion(8, 1, 0), false),
+                (CurlVersion(8, 0, 1), true), (CurlVersion(8, 1, 0), false), (CurlVersion(8, 8, 0), false),
+                (CurlVersion(8, 9, 0), true), (CurlVersion(8, 13, 0), true), (CurlVersion(8, 14, 0), false),
             ]
         ),
         (

@@ -58,6 +58,12 @@ struct CurlVersionRule {
             blank is written through it (curl issue 11101, mended in 8.1.0).
             """),
         CurlVersionRule(
+            .handleReuse, CurlVersion(8, 9, 0), CurlVersion(8, 13, 255),
+            """
+            A transfer on a handle that was reset ignores the limits of connections, for each host and in all (curl \
+            issue 17052, mended in 8.14.0).
+            """),
+        CurlVersionRule(
             .http2, .oldest, CurlVersion(7, 88, 0),
             """
             A paused stream stops all others of its connection (seen with 7.81), never goes on (7.84, issue 9180), or \

@@ -13,6 +13,8 @@ final class EasyHandle {
     private(set) var current: Unmanaged<Transfer>?
     /// Whether nothing is set but what every transfer needs, and what is remembered below.
     private var isClean = false
+    /// Whether no option was ever set.
+    private var isNew = true
     private var isSecure: Bool?
     private var bufferSize = 0
     private var url = ""
@@ -91,7 +93,9 @@ final class EasyHandle {
     private static let uploadBuffer = 256 << 10
 
     private func reset() throws(ErrandError) {
-        errand_curl_easy_reset(raw)
+        // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
+        if !isNew { errand_curl_easy_reset(raw) }
+        isNew = false
         (isSecure, bufferSize, url) = (nil, 0, "")
         let user = Unmanaged.passUnretained(self).toOpaque()
         for option in Self.userOptions { set(option, user) }
