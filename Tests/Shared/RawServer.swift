@@ -66,7 +66,12 @@ package final class RawServer: Sendable {
             while true {
                 // A child process that kept it open would turn a close or a reset into silence.
                 let descriptor = acceptClosedOnExec(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-                if descriptor < 0 { break }
+                if descriptor < 0 {
+                    // The server is released.
+                    if errno == EINVAL { break }
+                    usleep(1000)
+                    continue
+                }
                 self?.count.add(1, ordering: .relaxed)
                 Self.thread {
                     let peer = Peer(descriptor)

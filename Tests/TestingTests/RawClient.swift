@@ -28,12 +28,10 @@ final class RawClient: Sendable {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
-            defer { _ = close(socket) }
-            throw Failure(operation: "connect", code: errno)
-        }
-        // Nothing here waits for ever: a receive that hears nothing for a minute fails.
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        // The deinitializer closes it.
+        guard result == 0 else { throw Failure(operation: "connect", code: errno) }
+        // No receive waits for ever.
+        var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
