@@ -44,7 +44,7 @@ final class Service: Sendable {
                 state.calls.append(request)
                 return request.headers[.authorization] == "Bearer \(state.valid)"
             }
-            let answer = isFine ? StubAnswer.text(request.url.path) : .text("refused", status: 401)
+            let answer = isFine ? StubResponse.text(request.url.path) : .text("refused", status: 401)
             return self.gate.map { answer.waiting(for: $0) } ?? answer
         }
     }

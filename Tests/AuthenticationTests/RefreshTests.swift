@@ -33,7 +33,7 @@ import Testing
             // The first response to the slow request is held back, and is one to the old token.
             if request.url.path == "/slow", slow.up() == 1 { return .status(401).waiting(for: gate) }
             let response = try await inner.send(request, options: TransportOptions())
-            return StubAnswer(status: response.status, headers: response.headers, body: response.data)
+            return StubResponse(status: response.status, headers: response.headers, body: response.data)
         }
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken(service.refresh()) }
         let agent = NetworkAgent(transport, .authentication(session))
@@ -206,7 +206,7 @@ import Testing
         let cancelled = Counter()
         let transport = StubTransport { request in
             if request.headers[.authorization] == "Bearer new" { return .text("fine") }
-            return StubAnswer.stream(onCancel: { cancelled.up() }) { Data("no".utf8) }.status(401)
+            return StubResponse.stream(onCancel: { cancelled.up() }) { Data("no".utf8) }.status(401)
         }
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken("new") }
         let agent = NetworkAgent(transport, .authentication(session))

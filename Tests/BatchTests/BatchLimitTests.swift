@@ -77,7 +77,7 @@ struct BatchLimitTests {
     @Test("what a batch remembers of running parts does not grow with their number")
     func memory() {
         var sum = ProgressSum(count: 10_000, needsOne: false)
-        var ledger = BatchLedger<Int>(.firstSuccess, count: 10_000, keepsAnswers: true)
+        var ledger = BatchLedger<Int>(.firstSuccess, count: 10_000, keepsResponses: true)
         var running: [Int] = []
         while let index = ledger.take() {
             running.append(index)

@@ -47,7 +47,7 @@ struct BatchPolicyTests {
         #expect(shop.recording.outcomes.sorted() == ["cancelled", "failure", "success"])
         let mixed = try await Self.failing([1]).agent.send(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
         #expect(mixed.index == 1)
-        #expect(mixed.answer.value as? [String] == ["news"])
+        #expect(mixed.response.value as? [String] == ["news"])
     }
 
     @Test("first success with a limit of one asks the next only when the one before has failed")

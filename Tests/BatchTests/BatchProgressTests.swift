@@ -35,7 +35,7 @@ struct BatchProgressTests {
         let watch = Watch()
         let stub = StubTransport { request in
             let isBig = request.userID == 1
-            return StubAnswer.json(#"{"id":1}"#).reporting(
+            return StubResponse.json(#"{"id":1}"#).reporting(
                 .progress(TransferProgress(received: 0, totalToReceive: isBig ? 900 : 100)),
                 .progress(TransferProgress(received: isBig ? 450 : 100, totalToReceive: isBig ? 900 : 100)))
         }
@@ -98,7 +98,7 @@ struct BatchProgressTests {
     func concurrent() async throws {
         let stub = StubTransport(recording: 0) { _ in
             let steps = (1...4).map { TransferProgress(received: $0 * 25, totalToReceive: 100) }
-            return StubAnswer.json(#"{"id":1}"#).reporting(
+            return StubResponse.json(#"{"id":1}"#).reporting(
                 .progress(steps[0]), .progress(steps[1]), .progress(steps[2]), .progress(steps[3]))
         }
         let watch = Watch()

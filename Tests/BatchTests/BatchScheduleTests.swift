@@ -115,7 +115,7 @@ struct BatchScheduleTests {
                 #expect(results.map { (try? $0.get()) != nil } == plan.fates.map { $0 == .succeeds })
             case .firstSuccess:
                 let winner = try await agent.send(Batch(requests, limit: plan.limit, policy: .firstSuccess))
-                #expect(plan.fates[winner.index] == .succeeds && winner.answer.value == "\(winner.index)")
+                #expect(plan.fates[winner.index] == .succeeds && winner.response.value == "\(winner.index)")
             case .stream:
                 var seen: Set<Int> = []
                 for try await (index, result) in agent.results(of: Batch(requests, limit: plan.limit)) {

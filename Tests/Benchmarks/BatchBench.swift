@@ -9,7 +9,7 @@ enum BatchBench {
     private struct GetData: Request { let path = "users/7" }
 
     static func run() async throws {
-        let answer = StubAnswer.data(Data([1, 2, 3]))
+        let answer = StubResponse.data(Data([1, 2, 3]))
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0))
         let requests = Array(repeating: GetData(), count: 10_000)

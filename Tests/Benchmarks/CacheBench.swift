@@ -24,7 +24,7 @@ enum CacheBench {
     }
 
     private static func hits() async throws {
-        let answer = StubAnswer.data(Data(count: 1000), contentType: "application/octet-stream")
+        let answer = StubResponse.data(Data(count: 1000), contentType: "application/octet-stream")
             .header("Cache-Control", "max-age=3600")
         func agent(_ filters: [any Filter]) -> NetworkAgent {
             NetworkAgent(
@@ -34,7 +34,7 @@ enum CacheBench {
         let cached = agent([.cache(.memory())])
         let directory = FileManager.default.temporaryDirectory.appending(path: "errand-bench-hits-\(getpid())")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let large = StubAnswer.data(Data(count: 10_000), contentType: "application/octet-stream")
+        let large = StubResponse.data(Data(count: 10_000), contentType: "application/octet-stream")
         let disk = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(large, recording: 0),
             filters: [.cache(.disk(at: directory))])

@@ -32,7 +32,7 @@ enum CoreBench {
         """#
 
     private static func agent(
-        _ answer: StubAnswer = .data(Data([1, 2, 3])), filters: Int = 0, accessories: [any Accessory] = []
+        _ answer: StubResponse = .data(Data([1, 2, 3])), filters: Int = 0, accessories: [any Accessory] = []
     ) -> NetworkAgent {
         NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),

@@ -14,7 +14,7 @@ enum LogBench {
     }
 
     static func run() async throws {
-        let answer = StubAnswer.data(Data([1, 2, 3]))
+        let answer = StubResponse.data(Data([1, 2, 3]))
         func agent(_ accessories: [any Accessory]) -> NetworkAgent {
             NetworkAgent(
                 baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),

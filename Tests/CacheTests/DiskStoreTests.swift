@@ -274,7 +274,7 @@ struct DiskStoreTests {
         f.stub.on("*") { request in
             request.headers.contains("If-None-Match")
                 ? .status(304, headers: ["Cache-Control": "max-age=5", "X": "2"])
-                : StubAnswer(headers: ["Cache-Control": "max-age=5", "ETag": "\"a\""], body: body)
+                : StubResponse(headers: ["Cache-Control": "max-age=5", "ETag": "\"a\""], body: body)
         }
         let get = Get("a", .http)
         _ = try await f.response(get)

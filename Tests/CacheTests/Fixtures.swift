@@ -59,7 +59,7 @@ struct Fixture: Sendable {
         stub.on("*") { _ in
             var all: HTTPHeaders = ["Date": httpDate(time.date), "Content-Type": "text/plain"]
             all.merge(headers)
-            return StubAnswer(status: status, headers: all, body: Data("\(count.increment())".utf8))
+            return StubResponse(status: status, headers: all, body: Data("\(count.increment())".utf8))
         }
     }
 

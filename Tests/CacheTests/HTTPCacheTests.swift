@@ -32,11 +32,11 @@ struct HTTPCacheTests {
     func validation() async throws {
         f.stub.on("*") { request in
             if request.headers["If-None-Match"] == "\"a\"" {
-                return StubAnswer(
+                return StubResponse(
                     status: 304,
                     headers: ["ETag": "\"a\"", "Cache-Control": "max-age=100", "X": "2", "Set-Cookie": "s=1"])
             }
-            return StubAnswer.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5").header("X", "1")
+            return StubResponse.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5").header("X", "1")
                 .header("Y", "1").header("Last-Modified", "Mon, 01 Jan 2001 00:00:00 GMT")
         }
         _ = try await f.text(get())
@@ -56,7 +56,7 @@ struct HTTPCacheTests {
     func foreign304() async throws {
         f.stub.on("*") { request in
             request.headers["If-None-Match"] == nil
-                ? StubAnswer.text("body").header("ETag", "\"a\"") : StubAnswer(status: 304, headers: ["ETag": "\"z\""])
+                ? StubResponse.text("body").header("ETag", "\"a\"") : StubResponse(status: 304, headers: ["ETag": "\"z\""])
         }
         _ = try await f.text(get())
         #expect(try await f.text(get()) == "body")
@@ -116,9 +116,9 @@ struct HTTPCacheTests {
         let count = Counter()
         f.stub.on("*") { request in
             if request.method == .get {
-                return StubAnswer.text("\(count.increment())").header("Cache-Control", "max-age=100")
+                return StubResponse.text("\(count.increment())").header("Cache-Control", "max-age=100")
             }
-            return StubAnswer.status(status.withLock { $0 }).header("Location", "/b")
+            return StubResponse.status(status.withLock { $0 }).header("Location", "/b")
                 .header("Content-Location", "https://other.com/c")
         }
         struct Plain: Request {
@@ -179,7 +179,7 @@ struct HTTPCacheTests {
     @Test("conditions of the caller's own are answered when fresh, passed on when stale (section 4.3.2)")
     func conditions() async throws {
         f.stub.on("*") { request in
-            StubAnswer(
+            StubResponse(
                 status: request.headers["If-None-Match"] == "\"a\"" ? 304 : 200,
                 headers: ["ETag": "\"a\"", "Cache-Control": "max-age=10"],
                 body: request.headers["If-None-Match"] == "\"a\"" ? Data() : Data("body".utf8))
@@ -200,11 +200,11 @@ struct HTTPCacheTests {
     func ranges() async throws {
         f.stub.on("*") { request in
             if request.headers.contains("Range") {
-                return StubAnswer(
+                return StubResponse(
                     status: 206, headers: ["Content-Range": "bytes 0-1/10", "Cache-Control": "max-age=9"],
                     body: Data("01".utf8))
             }
-            return StubAnswer.text("0123456789").header("Cache-Control", "max-age=9").header("ETag", "\"a\"")
+            return StubResponse.text("0123456789").header("Cache-Control", "max-age=9").header("ETag", "\"a\"")
         }
         for _ in 0..<2 { #expect(try await f.response(get("a", ["Range": "bytes=0-1"])).status == 206) }
         #expect(f.sent == 2)
@@ -239,7 +239,7 @@ struct HTTPCacheTests {
             switch isDown.withLock({ $0 }) {
             case 1: return .status(503)
             case 2: return .failure(ErrandError(.connectionLost, "gone"))
-            default: return StubAnswer.text("good").header("Cache-Control", header.withLock { $0 })
+            default: return StubResponse.text("good").header("Cache-Control", header.withLock { $0 })
             }
         }
         _ = try await f.text(get("allowed"))
@@ -268,11 +268,11 @@ struct HTTPCacheTests {
     func redirects() async throws {
         let count = Counter()
         f.stub.on("/old") { _ in
-            StubAnswer.redirect(to: "/new", status: 301).header("Cache-Control", "max-age=100").header(
+            StubResponse.redirect(to: "/new", status: 301).header("Cache-Control", "max-age=100").header(
                 "N", "\(count.increment())")
         }
-        f.stub.on("/new", response: StubAnswer.text("here").header("Cache-Control", "max-age=5"))
-        f.stub.on("/none", response: StubAnswer.text("no", status: 404).header("Cache-Control", "max-age=5"))
+        f.stub.on("/new", response: StubResponse.text("here").header("Cache-Control", "max-age=5"))
+        f.stub.on("/none", response: StubResponse.text("no", status: 404).header("Cache-Control", "max-age=5"))
         #expect(try await f.text(get("old")) == "here")
         #expect(try await f.text(get("old")) == "here")
         #expect(f.sent == 2)
@@ -296,8 +296,8 @@ struct HTTPCacheTests {
             }
         }
         let f = Fixture(before: [Stamp()])
-        f.stub.on("/a", response: StubAnswer.redirect(to: "/b").header("Cache-Control", "max-age=100"))
-        f.stub.on("/b", response: StubAnswer.text("b").header("Cache-Control", "max-age=100"))
+        f.stub.on("/a", response: StubResponse.redirect(to: "/b").header("Cache-Control", "max-age=100"))
+        f.stub.on("/b", response: StubResponse.text("b").header("Cache-Control", "max-age=100"))
         for _ in 0..<2 { #expect(try await f.text(get("a")) == "b") }
         #expect(f.sent == 2)
     }
@@ -333,7 +333,7 @@ struct HTTPCacheTests {
         let directory = TemporaryDirectory()
         let f = Fixture(DiskStore(at: directory.url))
         let chunks = (0..<30).map { Data(repeating: UInt8($0), count: 100_000) }
-        let answer = StubAnswer.chunks(chunks).header("Cache-Control", "max-age=5").header("ETag", "\"a\"")
+        let answer = StubResponse.chunks(chunks).header("Cache-Control", "max-age=5").header("ETag", "\"a\"")
         f.stub.on("*") { $0.headers.contains("If-None-Match") ? .status(304) : answer }
         let all = chunks.reduce(Data(), +)
         func read(_ request: Stream) async throws -> Data {
@@ -385,7 +385,7 @@ struct PrecedenceTests {
         let f = Fixture()
         f.stub.on("*") { request in
             request.headers.contains("If-None-Match")
-                ? .status(304) : StubAnswer.text("body").header("ETag", "\"a\"").header("Cache-Control", "no-cache")
+                ? .status(304) : StubResponse.text("body").header("ETag", "\"a\"").header("Cache-Control", "no-cache")
         }
         let get = Get("feed", .timed(.seconds(60)).and(.http))
         #expect(try await f.text(get) == "body")

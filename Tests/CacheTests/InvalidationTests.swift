@@ -36,14 +36,14 @@ struct InvalidationTests {
             completed.withLock { $0[path] = max($0[path, default: 0], version) }
         }
 
-        func answer(_ request: HTTPRequest, vary: String?) -> StubAnswer {
+        func answer(_ request: HTTPRequest, vary: String?) -> StubResponse {
             let path = request.url.path
             if request.method == .put { return .status(200, headers: ["Version": "\(change(path))"]) }
             let version = version(path)
             var headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"\(version)\""]
             if let vary { headers["Vary"] = vary }
             if request.headers["If-None-Match"] == "\"\(version)\"" { return .status(304, headers: headers) }
-            return StubAnswer(headers: headers, body: request.method == .head ? Data() : Data("\(version)".utf8))
+            return StubResponse(headers: headers, body: request.method == .head ? Data() : Data("\(version)".utf8))
         }
     }
 
@@ -174,8 +174,8 @@ struct InvalidationTests {
         f.stub.on("*") { request in
             let version = request.method == .head ? 2 : gets.increment()
             let headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"\(version)\""]
-            if request.method == .head { return StubAnswer(headers: headers, body: Data()).waiting(for: gate) }
-            return StubAnswer(headers: headers, body: Data("\(version)".utf8))
+            if request.method == .head { return StubResponse(headers: headers, body: Data()).waiting(for: gate) }
+            return StubResponse(headers: headers, body: Data("\(version)".utf8))
         }
         let head = Task { try await f.response(get(method: .head)) }
         try await gate.reached()

@@ -70,11 +70,11 @@ struct RevalidationTests {
         }
     }
 
-    private func stale(_ validated: @escaping @Sendable (HTTPRequest) -> StubAnswer) async throws {
+    private func stale(_ validated: @escaping @Sendable (HTTPRequest) -> StubResponse) async throws {
         f.stub.on("*") { request in
             request.headers.contains("If-None-Match")
                 ? validated(request)
-                : StubAnswer.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5")
+                : StubResponse.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5")
         }
         _ = try await f.text(get())
         f.time.advance(by: .seconds(6))
@@ -85,8 +85,8 @@ struct RevalidationTests {
         let gate = Gate()
         try await stale { _ in
             isValidated
-                ? StubAnswer.status(304).waiting(for: gate)
-                : StubAnswer.text("new").header("Cache-Control", "max-age=5").waiting(for: gate)
+                ? StubResponse.status(304).waiting(for: gate)
+                : StubResponse.text("new").header("Cache-Control", "max-age=5").waiting(for: gate)
         }
         let tasks = (0..<64).map { _ in Task { try await f.response(get()) } }
         try await eventually { f.cache.sharedValidations.waitingCount == 63 }
@@ -103,7 +103,7 @@ struct RevalidationTests {
     @Test("a cancelled request that others wait for fails none of them; one that waits is cancelled at once")
     func cancelled() async throws {
         let gate = Gate()
-        try await stale { _ in StubAnswer.status(304).waiting(for: gate) }
+        try await stale { _ in StubResponse.status(304).waiting(for: gate) }
         let first = Task { try await f.text(get()) }
         try await gate.reached()
         let others = (0..<8).map { _ in Task { try await f.text(get()) } }
@@ -123,7 +123,7 @@ struct RevalidationTests {
         let (gate, count) = (Gate(), Counter())
         try await stale { _ in
             count.increment() == 1
-                ? StubAnswer.failure(ErrandError(.timedOut, "slow")).waiting(for: gate) : StubAnswer.status(304)
+                ? StubResponse.failure(ErrandError(.timedOut, "slow")).waiting(for: gate) : StubResponse.status(304)
         }
         let first = Task { try await f.text(get()) }
         try await gate.reached()
@@ -139,7 +139,7 @@ struct RevalidationTests {
         let gate = Gate()
         f.stub.on("*") { request in
             let user = request.headers["Authorization"] ?? request.headers["Foo"] ?? "none"
-            let answer = StubAnswer.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
+            let answer = StubResponse.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
             // The new responses differ by a header that did not tell the old ones apart.
             return request.headers.contains("If-None-Match") ? answer.header("Vary", "Foo").waiting(for: gate) : answer
         }
@@ -162,9 +162,9 @@ struct RevalidationTests {
         let isOld = Mutex(true)
         f.stub.on("*") { request in
             if request.method == .put { return .status(200) }
-            let answer = StubAnswer.text(isOld.withLock { $0 } ? "old" : "new").header("ETag", "\"a\"")
+            let answer = StubResponse.text(isOld.withLock { $0 } ? "old" : "new").header("ETag", "\"a\"")
                 .header("Cache-Control", "max-age=5")
-            return request.headers.contains("If-None-Match") ? StubAnswer.status(304).waiting(for: gate) : answer
+            return request.headers.contains("If-None-Match") ? StubResponse.status(304).waiting(for: gate) : answer
         }
         _ = try await f.text(get())
         f.time.advance(by: .seconds(6))
@@ -202,7 +202,7 @@ struct RevalidationTests {
         }
         let gate = Gate()
         f.stub.on("*") { request in
-            let answer = StubAnswer.text("old").header("Cache-Control", "max-age=5, stale-if-error=1000")
+            let answer = StubResponse.text("old").header("Cache-Control", "max-age=5, stale-if-error=1000")
                 .header("ETag", "\"a\"")
             return request.headers.contains("If-None-Match") ? answer.waiting(for: gate) : answer
         }

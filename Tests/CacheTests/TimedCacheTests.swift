@@ -369,7 +369,7 @@ struct TimedCacheTests {
     func removalInFlight() async throws {
         let f = Fixture()
         let gate = Gate()
-        f.stub.on("*", response: StubAnswer.text("secret").waiting(for: gate))
+        f.stub.on("*", response: StubResponse.text("secret").waiting(for: gate))
         let get = Get("feed", .timed(.seconds(60), partition: "A"))
         let task = Task { try await f.text(get) }
         try await gate.reached()

@@ -282,7 +282,7 @@ struct ChainTests {
     @Test("the bytes of the steps are added up, and never fall")
     func progress() async throws {
         let stub = StubTransport { _ in
-            StubAnswer.json("1").reporting(
+            StubResponse.json("1").reporting(
                 .progress(TransferProgress(received: 40)), .progress(TransferProgress(received: 10)))
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)

@@ -15,7 +15,7 @@ import Testing
     @Test("a jar in a file is written after the response that changes it, for its owner only, and read again")
     func roundTrip() async throws {
         defer { remove() }
-        let answer = StubAnswer.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
+        let answer = StubResponse.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
             .header(.setCookie, "t=2; Secure; Max-Age=60").header(.setCookie, "u=3")
         let jar = try CookieJar(file: file, at: epoch)
         let agent = NetworkAgent(

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    private func snakeAgent(_ answer: StubAnswer) -> NetworkAgent {
+    private func snakeAgent(_ answer: StubResponse) -> NetworkAgent {
         var configuration = NetworkAgent.Configuration(baseURL: base)
         let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
         decoder.keyDecodingStrategy = .convertFromSnakeCase

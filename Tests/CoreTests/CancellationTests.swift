@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Cancellation", .leakChecked) struct CancellationTests {
-    private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
+    private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
     @Test("before the start: nothing is sent, the events are paired")
     func before() async throws {

@@ -48,7 +48,7 @@ private let streaming = ClosureFilter { exchange, next in
 private struct Refused: Error {}
 
 @Suite("The delivery of a body", .leakChecked) struct DeliveryTests {
-    private func agent(_ filters: [any Filter], _ answer: StubAnswer = .text("wire"), limit: Int = 64 << 20)
+    private func agent(_ filters: [any Filter], _ answer: StubResponse = .text("wire"), limit: Int = 64 << 20)
         -> NetworkAgent
     {
         var configuration = NetworkAgent.Configuration(baseURL: base)
@@ -64,10 +64,10 @@ private struct Refused: Error {}
         let file = try folder.file("a", "filed")
         #expect(try await agent([body { stream("str", "eam") }]).send(Plain()).value == Data("stream".utf8))
         #expect(try await agent([body { HTTPBody(file: file) }]).send(Plain()).value == Data("filed".utf8))
-        let chunks = StubAnswer.chunks([Data("ch".utf8), Data("unks".utf8)])
+        let chunks = StubResponse.chunks([Data("ch".utf8), Data("unks".utf8)])
         let response = try await agent([streaming], chunks).send(Plain())
         #expect(response.value == Data("chunks".utf8) && response.http.data == Data("chunks".utf8))
-        let json = StubAnswer.chunks([Data(#"{"id":7,"#.utf8), Data(#""name":"Ada"}"#.utf8)])
+        let json = StubResponse.chunks([Data(#"{"id":7,"#.utf8), Data(#""name":"Ada"}"#.utf8)])
         #expect(try await agent([streaming], json).send(GetUser()).value == User(id: 7, name: "Ada"))
         let checked = Plain { $0.checks = [ResponseCheck("bytes") { if $0.data.isEmpty { throw Refused() } }] }
         #expect(try await agent([streaming], chunks).send(checked).value == Data("chunks".utf8))
@@ -153,7 +153,7 @@ struct Save: Request {
 }
 
 @Suite("A body in a file", .leakChecked) struct FileDeliveryTests {
-    private func agent(_ answer: StubAnswer = .text("new")) -> NetworkAgent {
+    private func agent(_ answer: StubResponse = .text("new")) -> NetworkAgent {
         NetworkAgent(baseURL: base, transport: .stub(answer))
     }
 
@@ -182,7 +182,7 @@ struct Save: Request {
             func decode(_ response: HTTPResponse) async throws -> Data { throw Refused() }
         }
         await #expect(throws: Refused.self) { try await agent().send(Undecodable(file: file)) }
-        let broken = StubAnswer.chunks([Data("ne".utf8)], failure: ErrandError(.connectionLost, "cut"))
+        let broken = StubResponse.chunks([Data("ne".utf8)], failure: ErrandError(.connectionLost, "cut"))
         #expect(await code { try await agent(broken).send(Save(file: file)) } == .connectionLost)
         #expect(try text(of: file) == "old")
         #expect(try folder.names() == ["a"])

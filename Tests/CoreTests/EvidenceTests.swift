@@ -19,7 +19,7 @@ import Testing
 
     /// The same answer read in memory, as a stream and into a file.
     private func failures(
-        _ answer: StubAnswer, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
+        _ answer: StubResponse, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
     ) async throws -> [String: ErrandError] {
         var configuration = NetworkAgent.Configuration(baseURL: base)
         change(&configuration)
@@ -39,7 +39,7 @@ import Testing
         "an error in a body keeps the head and what came of the body, for every delivery",
         arguments: [ErrandError.Code.connectionLost, .timedOut, .invalidResponse, .truncated])
     func midBody(code: ErrandError.Code) async throws {
-        let answer = StubAnswer.chunks(
+        let answer = StubResponse.chunks(
             [Data("first ".utf8), Data("second".utf8)], failure: ErrandError(code, "the cable was pulled")
         ).header("X-Trace", "7")
         for (delivery, error) in try await failures(answer) {
@@ -54,7 +54,7 @@ import Testing
     func lengths() async throws {
         for (length, code) in [("9", ErrandError.Code.truncated), ("3", .invalidResponse), ("x", .invalidResponse)] {
             let answers = [
-                StubAnswer.chunks([Data("he".utf8), Data("llo".utf8)]), .data(Data("hello".utf8)),
+                StubResponse.chunks([Data("he".utf8), Data("llo".utf8)]), .data(Data("hello".utf8)),
             ].map { $0.header(.contentLength, length) }
             for answer in answers {
                 for (delivery, error) in try await failures(answer) {
@@ -67,7 +67,7 @@ import Testing
 
     @Test("a body that is too large keeps its head and its beginning, at most as much as errors keep")
     func tooLarge() async throws {
-        let chunks = StubAnswer.chunks((0..<10).map { Data(repeating: UInt8($0), count: 10) })
+        let chunks = StubResponse.chunks((0..<10).map { Data(repeating: UInt8($0), count: 10) })
         var configuration = NetworkAgent.Configuration(baseURL: base)
         (configuration.maximumBodyBytes, configuration.maximumErrorBodyBytes) = (50, 15)
         for (answer, kept) in [
@@ -142,7 +142,7 @@ import Testing
     @Test("a deadline's error has its request and its label, before anything is sent, too", arguments: [true, false])
     func deadlines(isSent: Bool) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
-        let answer = StubAnswer.text("late")
+        let answer = StubResponse.text("late")
         let waiting = ClosureFilter { exchange, next in
             try await gate.wait()
             return try await next(exchange)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The time that evidence takes", .timeLimit(.minutes(10)), .leakChecked) struct EvidenceTimeTests {
     /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
-    private static func dripping(_ cancelled: Gate, isDeaf: Bool, length: Int64? = nil) -> StubAnswer {
+    private static func dripping(_ cancelled: Gate, isDeaf: Bool, length: Int64? = nil) -> StubResponse {
         let first = Atomic(true)
         let never = Gate()
         return .stream(length: length, onCancel: cancelled.open) {
@@ -68,7 +68,7 @@ import Testing
         let stub = StubTransport()
         stub.on(
             "/v1/plain",
-            answer: Self.dripping(cancelled, isDeaf: isDeaf, length: 1000).status(302).header(.location, "/there"))
+            response: Self.dripping(cancelled, isDeaf: isDeaf, length: 1000).status(302).header(.location, "/there"))
         stub.on("/there", response: .text("there"))
         let agent = NetworkAgent(baseURL: base, transport: stub, time: time)
         let task = Task { try await agent.send(Plain<HTTPBody>.streamed()).value.collect(upTo: 10) }

@@ -4,7 +4,7 @@ import ErrandEssentials
 import Testing
 
 @Suite("Filters", .leakChecked) struct FilterTests {
-    private func agent(_ filters: [any Filter], _ answer: StubAnswer = .text("x")) -> NetworkAgent {
+    private func agent(_ filters: [any Filter], _ answer: StubResponse = .text("x")) -> NetworkAgent {
         NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters)
     }
 
@@ -203,7 +203,7 @@ import Testing
     @Test("copies of bodies go to accessories that ask, bounded, for data and for streams", arguments: [0, 3])
     func bodyBytes(limit: Int) async throws {
         let recorder = RecordingAccessory(bodyByteLimit: limit)
-        let chunks = StubAnswer.chunks([Data("abcd".utf8), Data("ef".utf8)])
+        let chunks = StubResponse.chunks([Data("abcd".utf8), Data("ef".utf8)])
         let agent = NetworkAgent(baseURL: base, transport: .stub(chunks), accessories: [recorder])
         let collected = ClosureFilter { exchange, next in
             var response = try await next(exchange)

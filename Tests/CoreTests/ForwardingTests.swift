@@ -42,7 +42,7 @@ private struct Fake: Agent {
 }
 
 @Suite("An agent that passes requests on", .timeLimit(.minutes(10)), .leakChecked) struct ForwardingTests {
-    private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
+    private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
     private static func wrapped(_ agent: any Agent) -> [any Agent] {
         [

@@ -33,7 +33,7 @@ private struct Framing: Accessory {
 }
 
 @Suite("The life of a request", .leakChecked) struct LifecycleTests {
-    private let json = StubAnswer.json(#"{"id":7,"name":"Ada"}"#)
+    private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
     @Test(
         "success: accessories will-stop, filter code, delegate, completion, did-stop (Y32, Y34, Y36, Y41, D20, C16, K9)"

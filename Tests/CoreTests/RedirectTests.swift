@@ -191,7 +191,7 @@ import Testing
     @Test("300 and 304 and a 302 without a Location are answers")
     func noRedirects() async throws {
         for status in [300, 304, 302] {
-            let answer = status == 302 ? StubAnswer.status(302) : .redirect(to: "/there", status: status)
+            let answer = status == 302 ? StubResponse.status(302) : .redirect(to: "/there", status: status)
             let plain = Plain { $0.acceptableStatuses = .any }
             #expect(try await agent(StubTransport(answer)).send(plain).http.status == status)
         }

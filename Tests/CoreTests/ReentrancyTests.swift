@@ -101,7 +101,7 @@ private final class Farewell: Sendable {
             return try await next(exchange)
         }
         let agent = NetworkAgent(
-            baseURL: base, transport: .stub(StubAnswer.text("x")), filters: [filter])
+            baseURL: base, transport: .stub(StubResponse.text("x")), filters: [filter])
         _ = try await agent.send(Plain { $0.method = .post })
         #expect(seen.all.filter { $0.hasPrefix("check false") }.count == 2)
     }

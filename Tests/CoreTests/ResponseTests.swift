@@ -4,7 +4,7 @@ import ErrandEssentials
 import Testing
 
 @Suite("Responses", .leakChecked) struct ResponseTests {
-    private func send<R: Request>(_ request: R, _ answer: StubAnswer) async throws -> R.Output {
+    private func send<R: Request>(_ request: R, _ answer: StubResponse) async throws -> R.Output {
         try await NetworkAgent(baseURL: base, transport: .stub(answer)).send(request).value
     }
 
@@ -49,7 +49,7 @@ import Testing
             ("application/jsonx", false),
         ])
     func types(type: String, isAccepted: Bool) async throws {
-        let answer = StubAnswer.data(Data(#"{"id":7,"name":"Ada"}"#.utf8), contentType: type)
+        let answer = StubResponse.data(Data(#"{"id":7,"name":"Ada"}"#.utf8), contentType: type)
         let expected: ErrandError.Code? = isAccepted ? nil : .unacceptableContentType
         #expect(await code { try await send(GetUser(), answer) } == expected)
     }
@@ -166,7 +166,7 @@ import Testing
     func boundedErrors() async throws {
         var configuration = NetworkAgent.Configuration(baseURL: base)
         configuration.maximumErrorBodyBytes = 10
-        let chunks = StubAnswer.chunks((0..<5).map { Data(repeating: $0, count: 4) }).status(500)
+        let chunks = StubResponse.chunks((0..<5).map { Data(repeating: $0, count: 4) }).status(500)
         let agent = NetworkAgent(configuration: configuration, transport: .stub(chunks))
         for request in [Plain<HTTPBody>.streamed()] {
             do {
@@ -215,8 +215,8 @@ import Testing
 
     @Test("an answer that contradicts its length is refused", arguments: [true, false])
     func lengths(asStream: Bool) async throws {
-        func answer(_ length: String, _ text: String) -> StubAnswer {
-            (asStream ? StubAnswer.chunks([Data(text.utf8)]) : .text(text)).header(.contentLength, length)
+        func answer(_ length: String, _ text: String) -> StubResponse {
+            (asStream ? StubResponse.chunks([Data(text.utf8)]) : .text(text)).header(.contentLength, length)
         }
         let request = Plain<Data>()
         #expect(await code { try await send(request, answer("5", "abcde")) } == nil)
@@ -228,7 +228,7 @@ import Testing
         }
         #expect(
             await code {
-                try await send(Plain { $0.method = .head }, StubAnswer.status(200).header(.contentLength, "9"))
+                try await send(Plain { $0.method = .head }, StubResponse.status(200).header(.contentLength, "9"))
             } == nil)
     }
 
@@ -258,7 +258,7 @@ import Testing
         let file = directory.appending(path: "a.bin")
         try Data("old".utf8).write(to: file)
         #expect(await code { try await send(Save(file: file), .text("no", status: 404)) } == .unacceptableStatus)
-        let cut = StubAnswer.chunks([Data("ne".utf8)]).header(.contentLength, "3")
+        let cut = StubResponse.chunks([Data("ne".utf8)]).header(.contentLength, "3")
         #expect(await code { try await send(Save(file: file), cut) } == .truncated)
         #expect(try Data(contentsOf: file) == Data("old".utf8))
         #expect(try await send(Save(file: file), .chunks([Data("ne".utf8), Data("w".utf8)])) == file)

@@ -119,7 +119,7 @@ struct DocComments {
         }
     }
 
-    /// `StubAnswer` for a comment of `public struct StubAnswer: Sendable {`; otherwise by the function's result.
+    /// `StubResponse` for a comment of `public struct StubResponse: Sendable {`; otherwise by the function's result.
     private static func type(of block: Block) -> String {
         if let type = DocCommentContext.types[block.file] { return type }
         let subject = block.subject.split(separator: " ").map(String.init)

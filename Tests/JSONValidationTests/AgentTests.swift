@@ -21,7 +21,7 @@ struct AgentTests {
         typealias Output = String
     }
 
-    private func agent(_ answer: StubAnswer, _ filters: [any Filter] = [.jsonValidation]) -> NetworkAgent {
+    private func agent(_ answer: StubResponse, _ filters: [any Filter] = [.jsonValidation]) -> NetworkAgent {
         NetworkAgent(baseURL: "https://api.example.com", transport: .stub(answer), filters: filters)
     }
 

@@ -18,7 +18,7 @@ import Testing
             cancelled: { [log] in log.add("cancelled by \($0)") }, didStop: { [log] in log.add("did stop") })
     }
 
-    private func agent(_ answer: StubAnswer) -> NetworkAgent { NetworkAgent(baseURL: base, transport: .stub(answer)) }
+    private func agent(_ answer: StubResponse) -> NetworkAgent { NetworkAgent(baseURL: base, transport: .stub(answer)) }
 
     @Test("on a request: in order, around delegate and completion (Y42)")
     func request() async throws {

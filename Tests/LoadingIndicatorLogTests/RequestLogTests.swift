@@ -26,7 +26,7 @@ struct RequestLogTests {
         RequestLog(level, to: ClosureSink { [records] in records.add($0) }, queueing: limit)
     }
 
-    private func agent(_ answer: StubAnswer, _ log: RequestLog, filters: [any Filter] = []) -> NetworkAgent {
+    private func agent(_ answer: StubResponse, _ log: RequestLog, filters: [any Filter] = []) -> NetworkAgent {
         NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters, accessories: [log])
     }
 
@@ -75,7 +75,7 @@ struct RequestLogTests {
     @Test("headers by a list of what may be shown; bodies as JSON, text or a size, bounded (C31, C32)")
     func bodies() async throws {
         let log = log(.bodies(upTo: 1000))
-        let answer = StubAnswer.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
+        let answer = StubResponse.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
             .header("X-Unknown", "person").header("ETag", "\"1\"")
         _ = try await agent(answer, log).send(
             Post(headers: ["X-Mine": "x", "Range": "bytes=0-"], body: .text("a plain text")))
@@ -159,7 +159,7 @@ struct RequestLogTests {
             .data(Data(#"{"pass\u0077ord":"\#(canary)"}"#.utf8), contentType: "application/json"),
         ]
         let headers: HTTPHeaders = ["Cookie": "sid=\(canary)", "X-Custom": canary, "Authorization": "Bearer \(canary)"]
-        let echoing = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
+        let echoing = StubResponse.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
             .header("Location", "/?x=\(canary)")
         for body in bodies {
             var request = Post(path: "items?client_secret=\(canary)", headers: headers, body: body)

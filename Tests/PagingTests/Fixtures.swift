@@ -54,16 +54,16 @@ final class NumberServer: Sendable {
         NetworkAgent(baseURL: "https://api.example.com/v1", transport: StubTransport(recording: 0) { self.answer($0) })
     }
 
-    private func answer(_ request: HTTPRequest) -> StubAnswer {
+    private func answer(_ request: HTTPRequest) -> StubResponse {
         let (count, isFailing, gate) = state.withLock { state in
             state.requests.append(request.url)
             return (state.count, state.failures.contains(state.requests.count), state.gate)
         }
-        let answer = isFailing ? StubAnswer.status(503) : page(request, count)
+        let answer = isFailing ? StubResponse.status(503) : page(request, count)
         return gate.map { answer.waiting(for: $0) } ?? answer
     }
 
-    private func page(_ request: HTTPRequest, _ count: Int) -> StubAnswer {
+    private func page(_ request: HTTPRequest, _ count: Int) -> StubResponse {
         let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         func value(_ name: String) -> String? { items.first { $0.name == name }?.value }
         let size = value("size").flatMap { Int($0) } ?? 10
@@ -78,7 +78,7 @@ final class NumberServer: Sendable {
         var body = Numbers(items: start < end ? Array(start..<end) : [], total: count)
         if style == .cursor, end < count { body.next = "c\(end)" }
         let data = (try? JSONEncoder().encode(body)) ?? Data()
-        let answer = StubAnswer.data(data, contentType: "application/json")
+        let answer = StubResponse.data(data, contentType: "application/json")
         guard style == .link, end < count else { return answer }
         return answer.header(
             "Link", "</v1/numbers?at=0>; rel=\"first\", </v1/numbers?at=\(end)&size=\(size)>; rel=\"next\"")

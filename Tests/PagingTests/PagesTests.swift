@@ -138,7 +138,7 @@ import Testing
     @Test("a next link to another origin goes without the agent's credentials")
     func foreignLink() async throws {
         let stub = StubTransport { request in
-            let answer = StubAnswer.json(#"{"items":[1]}"#)
+            let answer = StubResponse.json(#"{"items":[1]}"#)
             return request.url.host == "api.example.com"
                 ? answer.header("Link", "<https://evil.example/steal>; rel=next") : answer
         }

@@ -19,7 +19,7 @@ struct ExchangeRecorderTests {
     private let time = ManualTimeSource()
 
     private func agent(
-        _ answer: StubAnswer, _ recorder: ExchangeRecorder, filters: [any Filter] = []
+        _ answer: StubResponse, _ recorder: ExchangeRecorder, filters: [any Filter] = []
     ) -> NetworkAgent {
         NetworkAgent(
             baseURL: base, transport: .stub(answer), filters: filters, accessories: [recorder], time: time)
@@ -31,7 +31,7 @@ struct ExchangeRecorderTests {
         var timings = TransferTimings()
         (timings.firstByte, timings.total, timings.httpVersion) = (.milliseconds(3), .milliseconds(5), "2")
         let gate = Gate()
-        let answer = StubAnswer.json(#"{"id":7}"#, status: 404).reporting(.timings(timings)).waiting(for: gate)
+        let answer = StubResponse.json(#"{"id":7}"#, status: 404).reporting(.timings(timings)).waiting(for: gate)
         let agent = agent(answer, recorder, filters: [Again()])
         time.advance(by: .seconds(2))
         let date = time.date
@@ -158,7 +158,7 @@ struct ExchangeRecorderTests {
         let recorder = ExchangeRecorder(bodiesUpTo: 10_000, time: time)
         let latin = Data(#"{"password":"c4n4ry-s3cr3t","city":"Z"#.utf8) + [0xFC] + Data(#"rich"}"#.utf8)
         _ = try await agent(.data(latin, contentType: "application/json"), recorder).send(Post())
-        let packed = StubAnswer.data(Data("c4n4ry-s3cr3t".utf8)).header("Content-Encoding", "x-own")
+        let packed = StubResponse.data(Data("c4n4ry-s3cr3t".utf8)).header("Content-Encoding", "x-own")
             .header("Content-Type", "application/json")
         _ = try await agent(packed, recorder).send(Post())
         let form = RequestBody.data(

@@ -74,7 +74,7 @@ struct HARFileTests {
         (timings.secured, timings.firstByte, timings.total) = (.milliseconds(10), .milliseconds(15), .milliseconds(21))
         func entry(_ timings: TransferTimings) async throws -> HARFile.Entry {
             let recorder = ExchangeRecorder()
-            let answer = StubAnswer.text("ok").reporting(.timings(timings))
+            let answer = StubResponse.text("ok").reporting(.timings(timings))
             let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
             _ = try await agent.send(Get())
             return try #require(
@@ -103,7 +103,7 @@ struct HARFileTests {
     }
 
     private func entry(
-        _ answer: StubAnswer, bodiesUpTo bytes: Int = 10_000, body: RequestBody = .none
+        _ answer: StubResponse, bodiesUpTo bytes: Int = 10_000, body: RequestBody = .none
     ) async throws -> HARFile.Entry {
         let recorder = ExchangeRecorder(bodiesUpTo: bytes)
         let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
@@ -121,7 +121,7 @@ struct HARFileTests {
             ("text/plain", "{not json"), ("application/x-ndjson", "{\"a\":1}\n{\"a\":2}\n"),
         ])
     func verbatim(type: String, text: String) async throws {
-        let answer = StubAnswer.data(Data(text.utf8)).header("Content-Type", type)
+        let answer = StubResponse.data(Data(text.utf8)).header("Content-Type", type)
         let content = try await entry(answer).response.content
         #expect(content.text == text && content.encoding == nil && content.comment == nil)
         #expect(content.size == Int64(text.utf8.count) && content.compression == 0)
@@ -160,7 +160,7 @@ struct HARFileTests {
     func sizes() async throws {
         var timings = TransferTimings()
         timings.bytesReceived = 40
-        let answer = StubAnswer.text(String(repeating: "a", count: 1_000)).reporting(.timings(timings))
+        let answer = StubResponse.text(String(repeating: "a", count: 1_000)).reporting(.timings(timings))
         let response = try await entry(answer).response
         #expect(response.content.size == 1_000 && response.bodySize == 40 && response.content.compression == 960)
     }
@@ -183,7 +183,7 @@ struct HARFileTests {
     func canary() async throws {
         let canary = "c4n4ry-s3cr3t"
         let recorder = ExchangeRecorder(bodiesUpTo: 10_000)
-        let answer = StubAnswer.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
+        let answer = StubResponse.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
             .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
         let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
         let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]

@@ -14,7 +14,7 @@ struct NetworkMetricsTests {
     func counts() async throws {
         let recorder = ExchangeRecorder(keeping: 0, time: time)
         let progress = TransportEvent.progress(TransferProgress(sent: 3, received: 10))
-        func agent(_ answer: StubAnswer, host: String = "api.example.com") -> NetworkAgent {
+        func agent(_ answer: StubResponse, host: String = "api.example.com") -> NetworkAgent {
             NetworkAgent(
                 baseURL: "https://\(host)", transport: .stub(answer),
                 filters: [.cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder], time: time)

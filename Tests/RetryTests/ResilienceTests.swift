@@ -69,7 +69,7 @@ import Testing
             ([.downloads, .retry(policy(3) { $0.backoff = .none })], 3),
         ]
         for (filters, expected) in orders {
-            for answer in [StubAnswer.status(503), .failure(ErrandError(.connectionLost, ""))] {
+            for answer in [StubResponse.status(503), .failure(ErrandError(.connectionLost, ""))] {
                 let place = FileManager.default.temporaryDirectory
                     .appending(path: "errand-retry-\(UInt64.random(in: 0 ... .max))")
                 let stub = StubTransport(answer)

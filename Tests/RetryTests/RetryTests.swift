@@ -53,8 +53,8 @@ import Testing
             // Nothing was sent.
             (.post, .failure(ErrandError(.cannotConnect, "")), 3),
             (.post, .failure(ErrandError(.nameLookupFailed, "")), 3),
-        ] as [(HTTPMethod, StubAnswer, Int)])
-    func safety(method: HTTPMethod, answer: StubAnswer, expected: Int) async {
+        ] as [(HTTPMethod, StubResponse, Int)])
+    func safety(method: HTTPMethod, answer: StubResponse, expected: Int) async {
         let stub = StubTransport(answer)
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
         _ = try? await agent.send(Get { $0.method = method })

@@ -224,7 +224,7 @@ import Testing
     func backoff() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport()
-        let lost = StubAnswer.failure(ErrandError(.cannotConnect, "refused"))
+        let lost = StubResponse.failure(ErrandError(.cannotConnect, "refused"))
         stub.on("/feed", response: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let rule = Reconnection(delay: .seconds(1), maximumDelay: .seconds(10), jitter: 0)

@@ -5,7 +5,7 @@ import ErrandEssentials
 
 @Suite("The recording accessory", .timeLimit(.minutes(10)), .leakChecked)
 struct RecordingAccessoryTests {
-    private func agent(_ answer: StubAnswer, _ recording: RecordingAccessory) -> NetworkAgent {
+    private func agent(_ answer: StubResponse, _ recording: RecordingAccessory) -> NetworkAgent {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])
     }
 
@@ -83,7 +83,7 @@ struct RecordingAccessoryTests {
         }
         let recording = RecordingAccessory()
         let cancelled = Gate()
-        let answer = StubAnswer.stream(onCancel: { cancelled.open() }) { Data("x".utf8) }
+        let answer = StubResponse.stream(onCancel: { cancelled.open() }) { Data("x".utf8) }
         _ = try await agent(answer, recording).send(GetStream())
         try await cancelled.wait()
         #expect(recording.names().contains("received"))

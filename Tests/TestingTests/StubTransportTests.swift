@@ -187,7 +187,7 @@ struct StubTransportTests {
         }
         let pulled = Atomic(0)
         let cancelled = Gate()
-        let answer = StubAnswer.stream(onCancel: { cancelled.open() }) {
+        let answer = StubResponse.stream(onCancel: { cancelled.open() }) {
             pulled.add(1, ordering: .relaxed)
             return Data("x".utf8)
         }
@@ -201,7 +201,7 @@ struct StubTransportTests {
         }
         try await cancelled.wait()
 
-        let lost = StubAnswer.chunks(["a", "b"].map { Data($0.utf8) }, failure: ErrandError(.connectionLost, "pulled"))
+        let lost = StubResponse.chunks(["a", "b"].map { Data($0.utf8) }, failure: ErrandError(.connectionLost, "pulled"))
         #expect(
             await #expect(throws: ErrandError.self) { try await agent(StubTransport(lost)).send(Get()) }?.code
                 == .connectionLost)
@@ -222,7 +222,7 @@ struct StubTransportTests {
             var method: HTTPMethod { .head }
         }
         let recording = RecordingAccessory()
-        let answer = StubAnswer.text("x").reporting(.informational(status: 103, headers: [:])).header("X-A", "1")
+        let answer = StubResponse.text("x").reporting(.informational(status: 103, headers: [:])).header("X-A", "1")
             .status(203)
         let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])
         let response = try await agent.send(Head()).value

@@ -15,7 +15,7 @@ extension Batch {
         let count = Self.count(repeat each requests)
         self.init(count, limit, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
             let cells = (repeat BatchCell(each requests))
-            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).answer().get()) }
+            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome().get()) }
         }
     }
 
@@ -27,15 +27,15 @@ extension Batch {
         let count = Self.count(repeat each requests)
         self.init(count, limit, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
             let cells = (repeat BatchCell(each requests))
-            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).answer()) }
+            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome()) }
         }
     }
 
     /// Requests of several types, of which one is enough: its place in the batch and its response.
     public init<each R: Request>(
         _ requests: repeat each R, limit: Int = BatchLimit.standard, label: String? = nil,
-        policy: BatchPolicy<Response<any Sendable>, (index: Int, answer: Response<any Sendable>)>
-    ) where Part == Response<any Sendable>, Success == (index: Int, answer: Response<any Sendable>) {
+        policy: BatchPolicy<Response<any Sendable>, (index: Int, response: Response<any Sendable>)>
+    ) where Part == Response<any Sendable>, Success == (index: Int, response: Response<any Sendable>) {
         var list: [any Request] = []
         repeat list.append(each requests)
         self.init(mixed: list, limit: limit, label: label, policy: policy)
@@ -83,9 +83,9 @@ private final class BatchCell<R: Request>: AnyBatchCell {
     }
 
     /// Throws only if the request was never sent, and then the batch was cancelled.
-    func answer() throws -> Result<Response<R.Output>, any Error> {
-        guard let answer = state.withLock({ $0 }) else { throw CancellationError() }
-        return answer
+    func outcome() throws -> Result<Response<R.Output>, any Error> {
+        guard let outcome = state.withLock({ $0 }) else { throw CancellationError() }
+        return outcome
     }
 }
 

@@ -34,7 +34,7 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     }
 
     /// How much of an output of this batch came from a cache.
-    public func cacheShare(of answer: Success) -> CacheShare { cached(answer) }
+    public func cacheShare(of success: Success) -> CacheShare { cached(success) }
 }
 
 /// How many parts of a batch run at a time.
@@ -58,7 +58,7 @@ extension Batch {
     ///
     /// ```swift
     /// Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll)      // [Result<Response<User>, any Error>]
-    /// Batch(mirrors.map(GetFile.init), policy: .firstSuccess)          // (index, answer)
+    /// Batch(mirrors.map(GetFile.init), policy: .firstSuccess)          // (index, response)
     /// ```
     public init<R: Request>(
         _ requests: some Sequence<R>, limit: Int = BatchLimit.standard, label: String? = nil,

@@ -6,8 +6,6 @@ public import Errand
     /// The output is what `send` returns: an array of `Response<User>`, a tuple, …; `cached` says how much of it came
     /// from a cache.
     func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare)
-    /// The former name of ``batchDidSucceed(_:output:cached:)``, which calls it unless it is implemented.
-    func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare)
     /// A ``BatchError`` names the request that failed.
     func batchDidFail(_ activity: Activity, error: any Error)
     /// The whole was cancelled, or a part that was needed.
@@ -15,12 +13,8 @@ public import Errand
 }
 
 extension BatchDelegate {
-    /// Calls the method by its former name.
-    public func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {
-        batchDidSucceed(activity, answer: output, cached: cached)
-    }
     /// Does nothing.
-    public func batchDidSucceed(_ activity: Activity, answer: any Sendable, cached: CacheShare) {}
+    public func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {}
     /// Does nothing.
     public func batchDidFail(_ activity: Activity, error: any Error) {}
     /// Does nothing.

@@ -9,15 +9,15 @@ struct BatchLedger<Part: Sendable>: Sendable {
     /// In the order of the parts; empty if a channel takes the results as they arrive.
     private var results: [Result<Part, any Error>?]
     private var next = 0
-    private var first: (index: Int, answer: Part)?
+    private var first: (index: Int, response: Part)?
     private var failures: [BatchError.Failure] = []
     private var failureCount = 0
     /// Whether what is still running no longer matters.
     private(set) var isDecided = false
 
-    init(_ rule: BatchRule, count: Int, keepsAnswers: Bool) {
+    init(_ rule: BatchRule, count: Int, keepsResponses: Bool) {
         (self.rule, self.count) = (rule, count)
-        let isKept = keepsAnswers && rule != .firstSuccess
+        let isKept = keepsResponses && rule != .firstSuccess
         results = isKept ? Array(repeating: nil, count: count) : []
     }
 
@@ -81,7 +81,7 @@ struct BatchLedger<Part: Sendable>: Sendable {
         }
     }
 
-    func winner() throws -> (index: Int, answer: Part) {
+    func winner() throws -> (index: Int, response: Part) {
         guard let first else { throw CancellationError() }
         return first
     }

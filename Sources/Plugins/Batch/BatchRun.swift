@@ -18,7 +18,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         (self.batch, self.agent, self.channel) = (batch, agent, channel)
         parts = batch.parts()
         progress = BatchProgress(agent.activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
-        ledger = BatchLock(BatchLedger(batch.rule, count: batch.count, keepsAnswers: channel == nil))
+        ledger = BatchLock(BatchLedger(batch.rule, count: batch.count, keepsResponses: channel == nil))
     }
 
     /// Carries out the parts and gathers their outputs.

@@ -10,8 +10,6 @@ public import Errand
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
     /// The output is what `send` returns.
     func chainDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The former name of ``chainDidSucceed(_:output:)``, which calls it unless it is implemented.
-    func chainDidSucceed(_ activity: Activity, answer: any Sendable)
     /// A ``ChainError`` names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
     /// The chain was cancelled, also by a callback of its own.
@@ -21,12 +19,8 @@ public import Errand
 extension ChainDelegate {
     /// Does nothing.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
-    /// Calls the method by its former name.
-    public func chainDidSucceed(_ activity: Activity, output: any Sendable) {
-        chainDidSucceed(activity, answer: output)
-    }
     /// Does nothing.
-    public func chainDidSucceed(_ activity: Activity, answer: any Sendable) {}
+    public func chainDidSucceed(_ activity: Activity, output: any Sendable) {}
     /// Does nothing.
     public func chainDidFail(_ activity: Activity, error: any Error) {}
     /// Does nothing.
@@ -43,10 +37,6 @@ public struct ChainStepResult: Sendable {
     public let value: any Sendable
     /// The response of a request; nil for a composite.
     public let http: HTTPResponse?
-
-    /// The place counted from 1.
-    @available(*, deprecated, message: "steps are counted from 0, as parts of a batch are: index")
-    public var number: Int { index + 1 }
 }
 
 extension ChainStepResult {

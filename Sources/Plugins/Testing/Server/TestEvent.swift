@@ -59,11 +59,11 @@ extension TestResponse {
     }
 }
 
-extension StubAnswer {
+extension StubResponse {
     /// An event stream, one event for each pull; it ends behind the last one, or with an error.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
-    ) -> StubAnswer {
+    ) -> StubResponse {
         .chunks(events.map { Data($0.text.utf8) }, every: interval, failure: failure)
             .header("Content-Type", "text/event-stream")
     }

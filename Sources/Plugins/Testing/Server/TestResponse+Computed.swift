@@ -16,12 +16,12 @@ extension TestResponse {
     }
 
     /// The answer for those who send this name and password, 401 with a challenge for others (RFC 7617).
-    public static func basicAuth(user: String, password: String, then answer: TestResponse = .text("ok"))
+    public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
         let expected = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
         return computed { request in
-            if request.headers.values(of: .authorization) == [expected] { return answer }
+            if request.headers.values(of: .authorization) == [expected] { return response }
             return .text("credentials, please", status: 401).header(
                 "WWW-Authenticate", #"Basic realm="test", charset="UTF-8""#)
         }

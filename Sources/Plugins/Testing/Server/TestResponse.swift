@@ -125,9 +125,9 @@ extension TestResponse {
     }
 
     /// An answer that depends on the request.
-    public static func computed(_ answer: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
+    public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
-        response.resolver = answer
+        response.resolver = resolver
         return response
     }
 }

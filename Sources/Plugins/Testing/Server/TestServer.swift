@@ -63,17 +63,17 @@ extension TestServer {
     }
 
     /// Answers a method and a path always in the same way.
-    public func on(_ method: HTTPMethod, _ path: String, _ answer: TestResponse, reading: BodyReading = .kept) {
-        on(method, path, reading: reading) { _ in answer }
+    public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
+        on(method, path, reading: reading) { _ in response }
     }
 
     /// Answers a path always in the same way.
-    public func on(_ path: String, _ answer: TestResponse, reading: BodyReading = .kept) {
-        on(path, reading: reading) { _ in answer }
+    public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
+        on(path, reading: reading) { _ in response }
     }
 
     /// Answers the next requests, whatever they are, one each, before any route.
-    public func enqueue(_ answers: TestResponse...) { core.edit { $0.queue += answers } }
+    public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
     /// Says what becomes of the next connections, one each.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }

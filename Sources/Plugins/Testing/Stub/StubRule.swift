@@ -1,11 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// Which requests a ``StubTransport`` answers, and how; whatever is not said matches anything.
+/// Which requests a ``StubTransport`` responds to, and how; what is not given matches anything.
 public struct StubRule: Sendable {
-    enum Answers: Sendable {
+    enum Responses: Sendable {
         /// One for each request, the last one for all that follow.
-        case inTurn([StubAnswer])
+        case inTurn([StubResponse])
         case handler(StubTransport.Handler)
     }
 
@@ -14,7 +14,7 @@ public struct StubRule: Sendable {
     let query: [String: String]
     let headers: HTTPHeaders
     let body: Data?
-    let answers: Answers
+    let responses: Responses
 
     /// A rule for a method and a path.
     ///
@@ -25,28 +25,20 @@ public struct StubRule: Sendable {
     ///   - query: items that must be there with these values, decoded; others may be too.
     ///   - headers: fields that must be there with these values; others may be too.
     ///   - body: the exact bytes.
-    ///   - answers: one for each request, the last one for all that follow; 200 without a body if there is none.
+    ///   - responses: one for each request, the last one for all that follow; 200 without a body if there is none.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, response answers: StubAnswer...
+        body: Data? = nil, response responses: StubResponse...
     ) {
-        self.init(method, path, query: query, headers: headers, body: body, .inTurn(answers))
-    }
-
-    /// The former name of ``init(_:_:query:headers:body:response:)``.
-    public init(
-        _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, answer first: StubAnswer, _ others: StubAnswer...
-    ) {
-        self.init(method, path, query: query, headers: headers, body: body, .inTurn([first] + others))
+        self.init(method, path, query: query, headers: headers, body: body, .inTurn(responses))
     }
 
     init(
         _ method: HTTPMethod?, _ path: String, query: [String: String], headers: HTTPHeaders, body: Data?,
-        _ answers: Answers
+        _ responses: Responses
     ) {
         (self.method, self.path, self.query) = (method, PathPattern(path), query)
-        (self.headers, self.body, self.answers) = (headers, body, answers)
+        (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
     /// What of a request is not as the rule wants it; empty if it matches.
@@ -91,7 +83,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // By bytes: this is on the way of every request that is answered by a rule.
+        // By bytes: this is on the way of every request that a rule matches.
         let text = http.url.absoluteString
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end

@@ -17,56 +17,56 @@ import Synchronization
 /// added counts; a request that none matches goes to the handler, and without one throws ``UnmatchedRequest``.
 /// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data.
 public final class StubTransport: Transport {
-    /// Answers a request; what it throws, the transport throws.
-    public typealias Handler = @Sendable (HTTPRequest) async throws -> StubAnswer
+    /// Responds to a request; what it throws, the transport throws.
+    public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// How often each rule has answered.
+        /// How often each rule has matched.
         var uses: [Int] = []
         var log: [HTTPRequest] = []
     }
 
-    private let otherwise: StubRule.Answers?
+    private let otherwise: StubRule.Responses?
     private let recordLimit: Int
     private let state = Mutex(State())
 
-    /// Answers by rules. `recording` says how many requests ``received`` holds, the last ones; 0 records nothing.
+    /// Responds by rules. `recording` says how many requests ``received`` holds, the last ones; 0 records nothing.
     public init(_ rules: StubRule..., recording: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, recording))
         rules.forEach(add)
         CreationObserver.notify(of: self)
     }
 
-    /// Answers what no rule matches by a handler.
+    /// Responds to what no rule matches by a handler.
     public init(recording: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, recording))
         CreationObserver.notify(of: self)
     }
 
-    /// Answers what no rule matches always in the same way.
-    public init(_ answer: StubAnswer, recording: Int = 10_000) {
-        (otherwise, recordLimit) = (.inTurn([answer]), max(0, recording))
+    /// Responds to what no rule matches always in the same way.
+    public init(_ response: StubResponse, recording: Int = 10_000) {
+        (otherwise, recordLimit) = (.inTurn([response]), max(0, recording))
         CreationObserver.notify(of: self)
     }
 
     /// The requests so far, the oldest first, with their bodies as data.
     public var received: [HTTPRequest] { state.withLock { Array($0.log.suffix(recordLimit)) } }
 
-    /// Answers a request. Throws what an answer is made to throw, ``UnmatchedRequest``, and `CancellationError`.
+    /// Responds to a request. Throws what a response is made to throw, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let request = request.body.data == nil ? try await Self.readWhole(request) : request
-        switch try answers(to: request) {
-        case (.inTurn(let answers), let turn):
-            let answer = answers.isEmpty ? .status(200) : answers[min(turn, answers.count - 1)]
-            return try await answer.respond(to: request, options)
+        switch try responses(to: request) {
+        case (.inTurn(let responses), let turn):
+            let response = responses.isEmpty ? .status(200) : responses[min(turn, responses.count - 1)]
+            return try await response.respond(to: request, options)
         case (.handler(let handler), _):
             return try await handler(request).respond(to: request, options)
         }
     }
 
-    /// Who answers a request, and how often they have before.
-    private func answers(to request: HTTPRequest) throws -> (StubRule.Answers, turn: Int) {
+    /// The responses to a request, and how often they were used before.
+    private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 {
                 state.log.append(request)
@@ -80,7 +80,7 @@ public final class StubTransport: Transport {
         var nearest: (rule: StubRule, differences: [String])?
         for (index, rule) in rules.enumerated().reversed() {
             let differences = rule.differences(from: taken)
-            if differences.isEmpty { return (rule.answers, state.withLock { $0.countUse(of: index) }) }
+            if differences.isEmpty { return (rule.responses, state.withLock { $0.countUse(of: index) }) }
             if differences.count < nearest?.differences.count ?? .max { nearest = (rule, differences) }
         }
         if let otherwise { return (otherwise, 0) }
@@ -115,33 +115,17 @@ extension StubTransport {
     /// Responds to a method and a path, and what else is asked for; see ``StubRule``. Several responses come in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, response answers: StubAnswer...
+        body: Data? = nil, response responses: StubResponse...
     ) {
-        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(answers)))
+        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses)))
     }
 
     /// Responds to a path, whatever the method. Several responses come in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
-        response answers: StubAnswer...
+        response responses: StubResponse...
     ) {
-        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(answers)))
-    }
-
-    /// The former name of ``on(_:_:query:headers:body:response:)``.
-    public func on(
-        _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
-        body: Data? = nil, answer first: StubAnswer, _ others: StubAnswer...
-    ) {
-        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn([first] + others)))
-    }
-
-    /// The former name of ``on(_:query:headers:body:response:)``.
-    public func on(
-        _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
-        answer first: StubAnswer, _ others: StubAnswer...
-    ) {
-        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn([first] + others)))
+        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses)))
     }
 
     /// Responds to a method and a path by a handler.
@@ -162,20 +146,20 @@ extension StubTransport {
 }
 
 extension Transport where Self == StubTransport {
-    /// Answers nothing until rules are added.
+    /// Responds to nothing until rules are added.
     public static var stub: StubTransport { StubTransport() }
 
-    /// Answers everything in the same way.
-    public static func stub(_ answer: StubAnswer) -> StubTransport { StubTransport(answer) }
+    /// Responds to everything in the same way.
+    public static func stub(_ response: StubResponse) -> StubTransport { StubTransport(response) }
 
-    /// Answers by rules.
+    /// Responds by rules.
     public static func stub(_ rules: StubRule...) -> StubTransport {
         let stub = StubTransport()
         rules.forEach(stub.add)
         return stub
     }
 
-    /// Answers everything by a handler.
+    /// Responds to everything by a handler.
     public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
     }

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-extension StubAnswer {
+extension StubResponse {
     /// The response, in its time.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()

@@ -1,0 +1,113 @@
+public import Errand
+public import ErrandEssentials
+
+/// What a ``StubTransport`` responds with: a status, headers and a body, or a failure, at once or later.
+///
+/// ```swift
+/// .json(#"{"id":7}"#)
+/// .status(503).delayed(by: .seconds(2))
+/// .chunks([first, second], every: .seconds(1))
+/// .failure(ErrandError(.connectionLost, "the cable was pulled"))
+/// ```
+///
+/// Delays pass on the agent's `TimeSource`, and are cut by the request's timeout as a real transport would.
+public struct StubResponse: Sendable {
+    /// The status.
+    public var status: Int
+    /// The header fields; none are added.
+    public var headers: HTTPHeaders
+    var body: Body
+    var delay = Duration.zero
+    var gate: Gate?
+    var events: [TransportEvent] = []
+
+    enum Body: Sendable {
+        case data(HTTPBody)
+        case chunks([Data], interval: Duration, failure: (any Error)?)
+        case stream(length: Int64?, next: @Sendable () async throws -> Data?, cancel: @Sendable () -> Void)
+        case failure(any Error)
+    }
+
+    /// A response of a status, headers and bytes of one's own.
+    public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
+        self.init(status, headers, .data(HTTPBody(body)))
+    }
+
+    private init(_ status: Int, _ headers: HTTPHeaders, _ body: Body) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+}
+
+extension StubResponse {
+    /// A status without a body.
+    public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(status: status, headers: headers)
+    }
+
+    /// UTF-8 text.
+    public static func text(_ text: String, status: Int = 200) -> StubResponse {
+        StubResponse(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
+    }
+
+    /// JSON that is text already.
+    public static func json(_ text: String, status: Int = 200) -> StubResponse {
+        StubResponse(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8))
+    }
+
+    /// Bytes, by default without a type.
+    public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> StubResponse {
+        StubResponse(status: status, headers: contentType.map { ["Content-Type": $0] } ?? [:], body: data)
+    }
+
+    /// A redirect; `location` may be relative.
+    public static func redirect(to location: String, status: Int = 302) -> StubResponse {
+        StubResponse(status: status, headers: [.location: location])
+    }
+
+    /// No response, but an error of any type.
+    public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
+
+    /// A stream of these chunks, one for each pull, with a pause before each but the first; an error may end it.
+    public static func chunks(
+        _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
+    ) -> StubResponse {
+        StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
+    }
+
+    /// A stream that asks a closure for each chunk, nil at the end. `onCancel` runs when the reader cancels.
+    public static func stream(
+        length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
+        next: @escaping @Sendable () async throws -> Data?
+    ) -> StubResponse {
+        StubResponse(200, [:], .stream(length: length, next: next, cancel: onCancel))
+    }
+}
+
+extension StubResponse {
+    /// With a field more; those of the same name stay.
+    public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
+        modified { $0.headers.add(name, value) }
+    }
+
+    /// With another status.
+    public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
+
+    /// The head comes that much later, by the agent's time; `timedOut` is thrown if that is longer than the timeout.
+    public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
+
+    /// The head comes once a test opens the gate; `timedOut` is thrown if that takes longer than the timeout.
+    public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
+
+    /// Reports these on the way, before the head: progress, a 1xx response, timings.
+    public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
+
+    private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+/// The former name of ``StubResponse``.
+@available(*, deprecated, renamed: "StubResponse")
+public typealias StubAnswer = StubResponse
