@@ -89,7 +89,7 @@ extension Validator {
             tooManyKeys(at: p, depth: match.depth)
             return nil
         }
-        if outcome == .duplicate { addDuplicate(&match, at: p) } else { match.levels[level].count += 1 }
+        if outcome == .present { addDuplicate(&match, at: p) } else { match.levels[level].count += 1 }
         for index in match.levels[level].first..<match.candidates.count {
             match.candidates[index].expectedNode = -1
             let object = Int(tables.nodes[match.candidates[index].node].object)

@@ -24,7 +24,7 @@ extension Validator {
         } else {
             switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
             case .new: frame.pointee.count &+= 1
-            case .duplicate: duplicate(depth, at: p)
+            case .present: duplicate(depth, at: p)
             case .full:
                 tooManyKeys(at: p, depth: depth)
                 return nil

@@ -2,7 +2,7 @@
 ///
 /// The loop is deliberately one function over raw pointers: it contains everything that a valid document needs, and calls
 /// other functions only for what is rare.
-struct Validator: ~Copyable {
+struct Validator: ~Copyable, TextValidator {
     let program: ShapeProgram
     let tables: ShapeTables
     let base: BytePointer
@@ -56,17 +56,7 @@ struct Validator: ~Copyable {
     }
 
     mutating func run() {
-        if end - base > limits.maximumBytes {
-            return problems.stop(
-                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(end - base)",
-                offset: limits.maximumBytes)
-        }
-        var p = base
-        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
-        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
-        p = Lexer.skipSpace(p, end)
-        if p == end { return stop(.empty, at: p, depth: 0) }
-        read(p)
+        if let p = firstByte() { read(p) }
     }
 
     private mutating func read(_ start: BytePointer) {

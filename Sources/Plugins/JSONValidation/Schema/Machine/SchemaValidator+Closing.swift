@@ -125,7 +125,7 @@ extension SchemaValidator {
         guard let plan = frame.pointee.array, plan.pointee.isUnique, !frame.pointee.hasEqual else { return true }
         switch uniques.insert(start, p, hash: hash, array: frame.pointee.number) {
         case .new: break
-        case .equal: frame.pointee.hasEqual = true
+        case .present: frame.pointee.hasEqual = true
         case .full:
             problems.stop(
                 .limit, pointer: pointer(depth),

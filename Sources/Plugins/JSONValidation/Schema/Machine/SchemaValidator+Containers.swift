@@ -151,7 +151,7 @@ extension SchemaValidator {
         } else {
             switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.number) {
             case .new: frame.pointee.count &+= 1
-            case .duplicate: duplicate(depth, at: p)
+            case .present: duplicate(depth, at: p)
             case .full:
                 tooManyKeys(at: p, depth: depth)
                 return nil

@@ -91,24 +91,6 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    @inline(never) mutating func stop(_ fault: SyntaxFault, at p: BytePointer, depth: Int) {
-        problems.stop(
-            .syntax, pointer: pointer(depth), expected: fault.expected, found: fault.found(at: p, end), offset: p - base
-        )
-    }
-
-    mutating func tooDeep(at p: BytePointer, depth: Int) {
-        problems.stop(
-            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumDepth) levels", found: "more",
-            offset: p - base)
-    }
-
-    mutating func tooManyKeys(at p: BytePointer, depth: Int) {
-        problems.stop(
-            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumKeys) keys at a time", found: "more",
-            offset: p - base)
-    }
-
     /// Always false.
     mutating func tooMuch(at p: BytePointer, depth: Int) -> Bool {
         problems.stop(
@@ -117,24 +99,9 @@ extension SchemaValidator {
         return false
     }
 
-    /// The pointer to the current value within a number of frames.
-    func pointer(_ depth: Int) -> String {
-        var pointer = ""
-        for level in stride(from: 1, through: depth, by: 1) {
-            let frame = machine.frames[level]
-            pointer =
-                frame.isObject
-                ? JSONPointer.appending(key(frame.key), to: pointer)
-                : JSONPointer.appending("\(frame.count)", to: pointer)
-        }
-        return pointer
-    }
-
-    /// The key that starts with this quote.
-    private func key(_ quote: BytePointer) -> String {
-        guard quote < end, quote.pointee == Lexer.quote else { return "" }
-        let scan = Lexer.string(quote + 1, end)
-        return scan.fault == .none ? JSONText(start: quote + 1, end: scan.end - 1).string(limit: 256) : ""
+    func place(_ level: Int) -> ValuePlace {
+        let frame = machine.frames[level]
+        return frame.isObject ? .key(frame.key) : .index(frame.count)
     }
 
     static func kindWord(_ p: BytePointer) -> String { Validator.kindWord(p) }

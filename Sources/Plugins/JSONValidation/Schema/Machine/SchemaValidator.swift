@@ -1,6 +1,6 @@
 /// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each
 /// lane of the state.
-struct SchemaValidator: ~Copyable {
+struct SchemaValidator: ~Copyable, TextValidator {
     let machine: SchemaMachine
     let program: SchemaProgram
     let base: BytePointer
@@ -45,16 +45,7 @@ struct SchemaValidator: ~Copyable {
     }
 
     mutating func run() {
-        if end - base > limits.maximumBytes {
-            return problems.stop(
-                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(end - base)",
-                offset: limits.maximumBytes)
-        }
-        var p = base
-        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
-        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
-        p = Lexer.skipSpace(p, end)
-        if p == end { return stop(.empty, at: p, depth: 0) }
+        guard let p = firstByte() else { return }
         let root = machine.state([SchemaMachine.root(program.root, isHard: true)], program)
         guard var rest = read(p, root, 0) else { return }
         rest = Lexer.skipSpace(rest, end)

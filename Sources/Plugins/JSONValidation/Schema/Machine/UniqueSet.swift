@@ -1,64 +1,28 @@
-/// The elements of the open arrays that must not have equal ones.
-///
-/// One open-addressed table for all arrays, as for the keys of objects: elements are removed in the reverse order of their
-/// insertion. Equal hashes are confirmed from the text.
+/// The elements of the open arrays that must not have equal ones: one table for all of them. Equal hashes are confirmed from
+/// the text.
 struct UniqueSet {
-    enum Outcome { case new, equal, full }
-
-    private struct Entry {
+    private struct Entry: ProbeEntry {
         var hash: UInt64
         var start: BytePointer
         var end: BytePointer
         var array: Int
     }
 
-    let limit: Int
-    private var entries: [Entry] = []
-    private var slots: [Int32] = []
+    private var table: ProbeStack<Entry>
 
-    init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
+    init(limit: Int) { table = ProbeStack(limit: limit) }
 
-    var count: Int { entries.count }
+    var count: Int { table.count }
 
-    mutating func insert(_ start: BytePointer, _ end: BytePointer, hash value: UInt64, array: Int) -> Outcome {
+    mutating func insert(_ start: BytePointer, _ end: BytePointer, hash value: UInt64, array: Int) -> ProbeOutcome {
         let hash = KeyHash.mix(value ^ UInt64(truncatingIfNeeded: array), 0x2D35_8DCC_AA6C_78A5)
-        var slot = 0
-        if !slots.isEmpty {
-            slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-            while slots[slot] != 0 {
-                let entry = entries[Int(slots[slot]) - 1]
-                if entry.hash == hash, entry.array == array,
-                    JSONEquality.areEqual(entry.start, entry.end, start, end)
-                {
-                    return .equal
-                }
-                slot = (slot + 1) & (slots.count - 1)
-            }
+        return table.insert(Entry(hash: hash, start: start, end: end, array: array)) {
+            $0.array == array && JSONEquality.areEqual($0.start, $0.end, start, end)
         }
-        if entries.count >= limit { return .full }
-        entries.append(Entry(hash: hash, start: start, end: end, array: array))
-        if entries.count * 2 > slots.count { grow() } else { slots[slot] = Int32(entries.count) }
-        return .new
     }
 
     /// Removes the elements after the first `count`.
-    mutating func removeAll(behind count: Int) {
-        while entries.count > count {
-            var slot = Int(truncatingIfNeeded: entries[entries.count - 1].hash) & (slots.count - 1)
-            while slots[slot] != Int32(entries.count) { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = 0
-            entries.removeLast()
-        }
-    }
-
-    private mutating func grow() {
-        slots = [Int32](repeating: 0, count: max(64, slots.count * 2))
-        for (index, entry) in entries.enumerated() {
-            var slot = Int(truncatingIfNeeded: entry.hash) & (slots.count - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-            slots[slot] = Int32(index + 1)
-        }
-    }
+    mutating func removeAll(behind count: Int) { table.removeAll(behind: count) }
 }
 
 /// Compares two values that have the same hash: numbers by value, strings without escapes, objects in any order.
