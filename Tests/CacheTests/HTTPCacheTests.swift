@@ -36,8 +36,10 @@ struct HTTPCacheTests {
                     status: 304,
                     headers: ["ETag": "\"a\"", "Cache-Control": "max-age=100", "X": "2", "Set-Cookie": "s=1"])
             }
-            return StubResponse.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5").header("X", "1")
-                .header("Y", "1").header("Last-Modified", "Mon, 01 Jan 2001 00:00:00 GMT")
+            return StubResponse.text("body").header("ETag", "\"a\"").header("Cache-Control", "max-age=5").header(
+                "X", "1"
+            )
+            .header("Y", "1").header("Last-Modified", "Mon, 01 Jan 2001 00:00:00 GMT")
         }
         _ = try await f.text(get())
         f.time.advance(by: .seconds(6))
@@ -56,7 +58,8 @@ struct HTTPCacheTests {
     func foreign304() async throws {
         f.stub.on("*") { request in
             request.headers["If-None-Match"] == nil
-                ? StubResponse.text("body").header("ETag", "\"a\"") : StubResponse(status: 304, headers: ["ETag": "\"z\""])
+                ? StubResponse.text("body").header("ETag", "\"a\"")
+                : StubResponse(status: 304, headers: ["ETag": "\"z\""])
         }
         _ = try await f.text(get())
         #expect(try await f.text(get()) == "body")

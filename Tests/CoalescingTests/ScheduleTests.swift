@@ -54,7 +54,7 @@ private final class Schedule: Sendable {
     private func pause() async { for _ in 0..<random.below(8) { await Task.yield() } }
     private func fault(_ text: String) { state.withLock { $0.faults.append(text) } }
 
-    private func respond(to request: HTTPRequest) async throws -> StubAnswer {
+    private func respond(to request: HTTPRequest) async throws -> StubResponse {
         let key = "\(request.url.path) \(request.headers[.authorization] ?? "none")"
         let number = state.withLock { state in
             state.exchanges.append(Seen(key: key, start: state.tick()))

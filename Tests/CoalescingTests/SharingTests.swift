@@ -159,7 +159,7 @@ import Testing
                 value.withLock { $0 = "new" }
                 return .status(200)
             }
-            let text = StubAnswer.text(value.withLock { $0 })
+            let text = StubResponse.text(value.withLock { $0 })
             return value.withLock { $0 } == "old" ? text.waiting(for: gate) : text
         }
         let agent = NetworkAgent(transport, .coalescing)

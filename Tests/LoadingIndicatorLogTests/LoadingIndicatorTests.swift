@@ -12,7 +12,8 @@ struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
     private let shown = Log<LoadingState>()
 
-    private func agent(_ answer: StubResponse, _ indicator: LoadingIndicator, filters: [any Filter] = []) -> NetworkAgent
+    private func agent(_ answer: StubResponse, _ indicator: LoadingIndicator, filters: [any Filter] = [])
+        -> NetworkAgent
     {
         NetworkAgent(
             baseURL: base, transport: .stub(answer), filters: filters, accessories: [indicator], time: time)

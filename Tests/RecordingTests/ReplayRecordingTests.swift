@@ -157,7 +157,7 @@ struct ReplayRecordingTests {
         let folder = try Folder()
         let file = folder.file("a.har")
         let stub = StubTransport()
-        let secrets = StubAnswer.json(#"{"access_token":"\#(canary)","user":"ada"}"#).header(
+        let secrets = StubResponse.json(#"{"access_token":"\#(canary)","user":"ada"}"#).header(
             "Set-Cookie", "sid=\(canary)"
         )
         .header("X-Own", canary)

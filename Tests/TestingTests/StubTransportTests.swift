@@ -201,7 +201,8 @@ struct StubTransportTests {
         }
         try await cancelled.wait()
 
-        let lost = StubResponse.chunks(["a", "b"].map { Data($0.utf8) }, failure: ErrandError(.connectionLost, "pulled"))
+        let lost = StubResponse.chunks(
+            ["a", "b"].map { Data($0.utf8) }, failure: ErrandError(.connectionLost, "pulled"))
         #expect(
             await #expect(throws: ErrandError.self) { try await agent(StubTransport(lost)).send(Get()) }?.code
                 == .connectionLost)

@@ -44,7 +44,7 @@ private struct GetEvents: XMLRequest {
     private func agent(_ text: String, _ type: String = "application/xml") -> NetworkAgent {
         NetworkAgent(
             baseURL: "http://stub",
-            transport: .stub(StubAnswer(headers: ["Content-Type": type], body: Data(text.utf8))))
+            transport: .stub(StubResponse(headers: ["Content-Type": type], body: Data(text.utf8))))
     }
 
     @Test("returns a tree, a value that is read from one, or a stream (Y25)")
