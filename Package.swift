@@ -54,6 +54,7 @@ let modules: [Target] = [
     plugin("CurlTransport", needs: ["CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
+    plugin("Multipart", needs: ["ErrandSupport"]),
     plugin("Paging", needs: ["ErrandSupport"]),
     plugin("Recording", needs: ["ErrandSupport"]),
     plugin("ResumableDownload", needs: ["ErrandSupport"]),
@@ -175,6 +176,7 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
+    suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSupport", "ErrandSystemTransport"]),
     suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
     suite(
         "PluginConformanceTests",

@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
 import Testing
@@ -55,12 +56,38 @@ struct BatchProgressTests {
         sum.begin(0)
         sum.update(0, TransferProgress(sent: 50, totalToSend: 100))
         #expect(sum.whole.fraction == 0.5)
-        #expect(sum.whole.totalToSend == nil)
+        #expect(sum.whole.totalToSend == 100)
+        #expect(sum.whole.totalToReceive == nil)
         sum.update(0, TransferProgress(sent: 100, totalToSend: 100, received: 0, totalToReceive: 100))
         #expect(sum.whole.fraction == 0.5)
         #expect(sum.whole.totalToSend == 100)
         sum.end(0, isSuccess: true)
         #expect(sum.whole == TransferProgress(sent: 100, totalToSend: 100, received: 0, totalToReceive: 0, fraction: 1))
+    }
+
+    @Test("several uploads count by their bytes, each and all together (Y9)")
+    func manyUploads() async throws {
+        let watch = Watch()
+        let each = Log<String>()
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: .stub(.status(200)))
+        let sizes = [900, 100]
+        let uploads = sizes.map { Call<Void>(.put, "up", body: .data(Data(count: $0))) }
+        let batch = Batch(uploads, limit: 1).reportingEach { index, progress in
+            each.add("\(index): \(progress.sent) of \(progress.totalToSend ?? -1)")
+        }
+        _ = try await agent.send(batch, options: CallOptions(accessories: [watch]))
+        #expect(each.all == ["0: 900 of 900", "1: 100 of 100"])
+        #expect(watch.all.last?.sent == 1000)
+        #expect(watch.all.last?.totalToSend == 1000)
+        #expect(watch.all.last?.fraction == 1)
+        var sum = ProgressSum(count: 2, needsOne: false)
+        sum.begin(0)
+        sum.begin(1)
+        sum.update(0, TransferProgress(sent: 0, totalToSend: 900))
+        sum.update(1, TransferProgress(sent: 100, totalToSend: 100))
+        // Until the first has said its total, the parts counted.
+        #expect(sum.whole.totalToSend == 1000)
+        #expect(sum.whole.fraction == 0.1)
     }
 
     @Test("nothing that parts tell makes it fall, overflow or leave the scale")

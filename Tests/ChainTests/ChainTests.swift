@@ -297,7 +297,7 @@ struct ChainTests {
             }, options: options)
         _ = try await handle.value
         #expect(whole.all == ["40", "40", "80", "80"])
-        #expect(step.all == ["40", "10"])
+        #expect(step.all == ["40", "40"])
         let told = recording.records().compactMap { record in
             if case .transport(.progress(let progress)) = record.event { progress.received } else { nil }
         }

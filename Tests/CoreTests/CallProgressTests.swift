@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
 import Testing
@@ -26,6 +27,77 @@ import Testing
         #expect(heard.all == steps)
         #expect(handle.progress == steps[2])
         #expect(recording.names(transport: true).filter { $0 == "progress" }.count == (isWatched ? 3 : 0))
+    }
+
+    @Test("bytes that were sent are reported for every method that has a body (Y9)")
+    func uploads() async throws {
+        for method in [HTTPMethod.post, .put, .patch, .delete, "REPORT"] {
+            let heard = Heard()
+            let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.status(200)))
+            let call = Call<Void>(method, "up", body: .text("12345"))
+            try await agent.send(call, options: CallOptions(progress: heard.add))
+            #expect(heard.all == [TransferProgress(sent: 5, totalToSend: 5)])
+            #expect(heard.all.last?.fraction == 1)
+        }
+    }
+
+    @Test("a retry and a redirect that send the body again begin a new transfer, with nothing sent")
+    func transfers() async throws {
+        let heard = Heard()
+        let stub = StubTransport()
+        stub.on("/a", response: .status(307).header("Location", "/b"))
+        stub.on("/b", response: .status(503), .status(200))
+        let again = ClosureFilter(.hop) { exchange, next in
+            let response = try await next(exchange)
+            return response.status == 503 ? try await next(exchange) : response
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [again])
+        let call = Call<Void>(.put, "a", body: .text("12345"))
+        try await agent.send(call, options: CallOptions(progress: heard.add))
+        #expect(heard.all.map(\.transfer) == [1, 2, 2, 3, 3])
+        #expect(heard.all.map(\.sent) == [5, 0, 5, 0, 5])
+        #expect(heard.all.allSatisfy { $0.totalToSend == 5 })
+    }
+
+    @Test("within a transfer nothing falls, whatever the transport reports, and the fraction neither")
+    func monotonic() async throws {
+        let heard = Heard()
+        let reported = [
+            TransferProgress(sent: 10, totalToSend: 10), TransferProgress(sent: 4, totalToSend: 10),
+            TransferProgress(sent: 10, totalToSend: 10, received: 0, totalToReceive: 10),
+            TransferProgress(sent: 10, totalToSend: 10, received: 10, totalToReceive: 10),
+        ]
+        let stub = StubTransport(
+            .status(200).reporting(
+                .progress(reported[0]), .progress(reported[1]), .progress(reported[2]), .progress(reported[3])))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        try await agent.send(Call<Void>(.get, "x"), options: CallOptions(progress: heard.add))
+        #expect(heard.all.map(\.sent) == [10, 10, 10, 10])
+        #expect(heard.all.map(\.received) == [0, 0, 0, 10])
+        #expect(heard.all.map(\.fraction) == [1, 1, 1, 1])
+    }
+
+    @Test("a body that is prepared is made once, by the agent's encoder, and its errors keep it from being sent")
+    func prepared() async throws {
+        struct Own: Error {}
+        let (stub, made) = (StubTransport(), Counter())
+        stub.on("/a", response: .status(307).header("Location", "/b"))
+        stub.on("/b", response: .status(200))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let body = RequestBody.prepared(contentType: "text/own") { encoder in
+            made.increment()
+            return .data(try encoder.encode([1, 2]))
+        }
+        try await agent.send(Call<Void>(.put, "a", body: body))
+        #expect(made.value == 1)
+        #expect(stub.received.map(\.body.data) == [Data("[1,2]".utf8), Data("[1,2]".utf8)])
+        #expect(stub.received.allSatisfy { $0.headers[.contentType] == "text/own" })
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Call<Void>(.put, "a", body: .prepared { _ in throw Own() }))
+        }
+        #expect(error?.code == .bodyEncoding)
+        #expect(error?.underlying is Own)
+        #expect(stub.received.count == 2)
     }
 
     @Test("an activity of one's own tells its progress and notes, and nothing once it is over")

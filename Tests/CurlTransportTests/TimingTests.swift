@@ -78,7 +78,7 @@ struct TimingTests {
         _ = try await agent.send(Post(body: body, headers: headers))
         let last = try #require(listener.progress.last)
         #expect(last.sent == Int64(count))
-        #expect(last.totalToSend == (kind == .chunked ? nil : Int64(count)))
+        #expect(last.totalToSend == Int64(count))
         #expect(last.received == 2 && last.fraction == 1)
         let known = listener.progress.filter { $0.received == 0 }
         if kind == .large || kind == .stream || kind == .expected {

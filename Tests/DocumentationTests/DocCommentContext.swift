@@ -23,6 +23,7 @@ enum DocCommentContext {
         import ErrandHTTPSyntax
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog
+        import ErrandMultipart
         import ErrandPaging
         import ErrandRecording
         import ErrandResumableDownload
@@ -98,6 +99,11 @@ enum DocCommentContext {
         let request = GetVideo(destination: folder)
         let mirrors = ["a", "b"]
         let photos = mirrors.map(GetFile.init)
+        let (photo, thumbnail) = (directory, Data())
+        struct UploadPhoto: Request {
+            typealias Output = Void
+            let photo: URL
+        }
         let server: TestServer = value()
         let body: HTTPBody = value()
         let handle = FileHandle.standardOutput

@@ -28,11 +28,15 @@ extension Activity: TransportObserver {
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports
     /// the progress of the whole. Where an accessory is slow, of several steps that wait for it the last one counts. Does
     /// nothing once the activity is over.
-    public func report(_ event: TransportEvent) {
+    public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
+
+    /// The same; within one transfer nothing falls that a transport reports, not even the fraction when the length of the
+    /// response becomes known.
+    func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
-        guard remember(progress) else { return }
-        events?.deliver(.transport(event), of: self)
+        guard let progress = remember(progress, isMeasured: isMeasured) else { return }
+        events?.deliver(.transport(.progress(progress)), of: self)
     }
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work that

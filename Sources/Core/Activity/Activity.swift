@@ -30,6 +30,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let events: EventQueue?
     private let state = Mutex(State())
     private let over = Atomic(false)
+    private let attempts = Atomic(0)
+    private let transfers = Atomic(0)
     private let finalFailureCount = Atomic(0)
     private static let count = Atomic<UInt64>(0)
 
@@ -40,7 +42,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         /// Whether what it brought is being put in its place: from then on it can no longer be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
-        var attempts = 0
         var lastSent: HTTPRequest?
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
@@ -121,12 +122,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if !isAccepted { throw CancellationError() }
     }
 
-    /// Remembers the progress; false once the outcome is decided.
-    func remember(_ progress: TransferProgress) -> Bool {
+    /// Remembers the progress; nil once the outcome is decided.
+    func remember(_ progress: TransferProgress, isMeasured: Bool) -> TransferProgress? {
         state.withLock { state in
-            guard state.outcome == nil else { return false }
-            state.progress = progress
-            return true
+            guard state.outcome == nil else { return nil }
+            state.progress = isMeasured ? progress.following(state.progress) : progress
+            return state.progress
         }
     }
 
@@ -142,12 +143,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var checks: [ResponseCheck] { state.withLock { $0.checks } }
 
-    func countAttempt() -> Int {
-        state.withLock { state in
-            state.attempts += 1
-            return state.attempts
-        }
-    }
+    func countAttempt() -> Int { attempts.add(1, ordering: .relaxed).newValue }
+    func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }
 
     var finalFailures: Int { finalFailureCount.load(ordering: .acquiring) }
     func declareFailureFinal() { finalFailureCount.add(1, ordering: .acquiringAndReleasing) }

@@ -13,11 +13,13 @@ public struct CallOptions: Sendable {
     public var accessories: [any Accessory]
     /// The name for logs, instead of the request's.
     public var label: String?
-    /// Told how far the call is, on whatever thread; costs less than an accessory.
+    /// Receives how far the call is, upload and download, on whatever thread; costs less than an accessory.
     ///
     /// ```swift
-    /// CallOptions(progress: { print($0.received, $0.totalToReceive ?? 0) })
+    /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
     /// ```
+    ///
+    /// Within one transfer nothing falls; ``ErrandHTTP/TransferProgress/transfer`` tells a new one, such as a retry.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
     /// Makes options; nothing is added by default.

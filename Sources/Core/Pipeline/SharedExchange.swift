@@ -79,7 +79,7 @@ public final class SharedExchange: Sendable {
 }
 
 extension SharedExchange: TransportObserver {
-    func report(_ event: TransportEvent) { listener(event) }
+    func report(_ event: TransportEvent, isMeasured: Bool) { listener(event) }
     var deadline: ContinuousClock.Instant? { latest() }
 
     var checks: [ResponseCheck] { state.withLock { $0.checks } }

@@ -39,6 +39,11 @@ struct WireStep: Filter {
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: exchange.time)
         (options.observer, options.reportsProgress) = (exchange.shared ?? exchange.activity, exchange.reportsProgress)
+        options.transfer = exchange.activity.countTransfer()
+        // Another transfer of the call begins with nothing sent.
+        if exchange.activity.progress.isBegun {
+            options.report(.progress(TransferProgress(sending: exchange.http.body)))
+        }
         return options
     }
 

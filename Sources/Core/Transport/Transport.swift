@@ -41,6 +41,8 @@ public struct TransportOptions: Sendable {
     public var time: any TimeSource
     var observer: (any TransportObserver)?
     var reportsProgress = true
+    /// Which transfer of the call this is, from 1.
+    var transfer = 1
 
     /// Options with the defaults of Core.
     public init(
@@ -57,14 +59,16 @@ public struct TransportOptions: Sendable {
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     public func report(_ event: TransportEvent) {
-        if case .progress = event, !reportsProgress { return }
-        observer?.report(event)
+        guard case .progress(var progress) = event else { return observer?.report(event, isMeasured: true) ?? () }
+        progress.transfer = transfer
+        if reportsProgress { observer?.report(.progress(progress), isMeasured: true) }
     }
 }
 
 /// Receives what a transport reports.
 protocol TransportObserver: Sendable {
-    func report(_ event: TransportEvent)
+    /// - Parameter isMeasured: whether the transport reports it, and no filter and no composite.
+    func report(_ event: TransportEvent, isMeasured: Bool)
 }
 
 /// What a transport can report while it works. Cases may be added: write a `default`.

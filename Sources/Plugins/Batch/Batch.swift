@@ -21,6 +21,7 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// How many parts it has.
     public let count: Int
     let rule: BatchRule
+    var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
     /// Made anew for each run, since it keeps the results of parts of several types.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
@@ -31,6 +32,22 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     ) {
         (self.count, self.limit, self.label, self.rule) = (count, max(1, limit), label, rule)
         (self.parts, self.cached) = (parts, cached)
+    }
+
+    /// The same batch, which also reports the progress of each part, beside that of the whole: to a closure, on whatever
+    /// thread, in order for one part. Parts that are closures report none.
+    ///
+    /// ```swift
+    /// let batch = Batch([1, 2, 3].map(GetUser.init)).reportingEach { index, progress in
+    ///     print(index, progress.fraction ?? 0)
+    /// }
+    /// ```
+    public func reportingEach(
+        _ listener: @escaping @Sendable (_ index: Int, _ progress: TransferProgress) -> Void
+    ) -> Batch {
+        var copy = self
+        copy.eachProgress = listener
+        return copy
     }
 
     /// How much of an output of this batch came from a cache.

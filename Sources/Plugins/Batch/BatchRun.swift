@@ -54,7 +54,12 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
 
     private func send(_ index: Int) async -> Result<Part, any Error> {
         progress.begin(index)
-        let options = CallOptions(progress: progress.listener(of: index))
+        let whole = progress.listener(of: index)
+        let each = batch.eachProgress
+        let options = CallOptions(progress: { progress in
+            whole(progress)
+            each?(index, progress)
+        })
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
     }
 }

@@ -2,13 +2,14 @@ import Errand
 
 /// The progress of the parts added up: never falls, whatever the parts report. A pure value.
 ///
-/// The fraction is of bytes while every part's total is known, and otherwise of parts, of which a running one counts by
-/// its bytes. Of a batch that needs one success only, it is that of the part that is furthest.
+/// The fraction is of bytes while every part's total is known, or at least every part's total to send, and otherwise of
+/// parts, of which a running one counts by its bytes. Of a batch that needs one success only, it is that of the part that is furthest.
 struct ProgressSum: Sendable {
     private struct Part {
         var bytes = Bytes()
         var fraction = 0.0
         var isKnown = false
+        var isUploadKnown = false
     }
 
     private struct Bytes {
@@ -31,6 +32,8 @@ struct ProgressSum: Sendable {
             let total = totalToSend + totalToReceive
             return total > 0 ? min(1, Double(sent + received) / Double(total)) : 0
         }
+
+        var uploaded: Double { totalToSend > 0 ? min(1, Double(sent) / Double(totalToSend)) : 0 }
     }
 
     private let count: Int
@@ -41,6 +44,7 @@ struct ProgressSum: Sendable {
     private var bytes = Bytes()
     private var fractions = 0.0
     private var known = 0
+    private var uploadsKnown = 0
     private var furthest = 0.0
 
     init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
@@ -58,6 +62,7 @@ struct ProgressSum: Sendable {
             part.bytes.totalToSend = max(Int128(progress.totalToSend ?? 0), part.bytes.sent)
             part.bytes.totalToReceive = max(Int128(progress.totalToReceive ?? 0), part.bytes.received)
             part.isKnown = progress.totalToReceive != nil
+            part.isUploadKnown = part.isKnown || progress.totalToSend != nil
             let told = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
             let isMeasured = part.isKnown || progress.totalToSend != nil
             part.fraction = max(part.fraction, told ?? (isMeasured ? part.bytes.fraction : 0))
@@ -70,7 +75,7 @@ struct ProgressSum: Sendable {
         change(index) { part in
             part.bytes.totalToSend = part.bytes.sent
             part.bytes.totalToReceive = part.bytes.received
-            part.isKnown = true
+            (part.isKnown, part.isUploadKnown) = (true, true)
             if isDone { part.fraction = 1 }
         }
         if running.removeValue(forKey: index) != nil { ended += 1 }
@@ -81,22 +86,29 @@ struct ProgressSum: Sendable {
         bytes -= part.bytes
         fractions -= part.fraction
         known -= part.isKnown ? 1 : 0
+        uploadsKnown -= part.isUploadKnown ? 1 : 0
         body(&part)
         bytes += part.bytes
         fractions += part.fraction
         known += part.isKnown ? 1 : 0
+        uploadsKnown += part.isUploadKnown ? 1 : 0
         running[index] = part
         let isByBytes = known == count && bytes.totalToSend + bytes.totalToReceive > 0
-        let now = needsOne ? part.fraction : isByBytes ? bytes.fraction : fractions / Double(max(count, 1))
+        let isByUpload = uploadsKnown == count && bytes.totalToSend > 0
+        let now =
+            needsOne
+            ? part.fraction
+            : isByBytes ? bytes.fraction : isByUpload ? bytes.uploaded : fractions / Double(max(count, 1))
         furthest = max(furthest, min(now, 1))
     }
 
-    /// How far the whole is. Its totals are nil until those of all parts are known.
+    /// How far the whole is. A total is nil until that of all parts is known.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne
         return TransferProgress(
-            sent: Int64(clamping: bytes.sent), totalToSend: isKnown ? Int64(clamping: bytes.totalToSend) : nil,
+            sent: Int64(clamping: bytes.sent),
+            totalToSend: uploadsKnown == count ? Int64(clamping: bytes.totalToSend) : nil,
             received: Int64(clamping: bytes.received),
             totalToReceive: isKnown ? Int64(clamping: bytes.totalToReceive) : nil, fraction: isDone ? 1 : furthest)
     }

@@ -160,6 +160,10 @@ final class Transfer: Sendable {
             state.isOver = true
             state.failure = error
             state.timings = timings
+            // A source of unknown length was sent to its end.
+            if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
+                state.progress.totalToSend = state.progress.sent
+            }
             let old = state
             (state.waiter, state.watch, state.task, state.session) = (nil, nil, nil, nil)
             if error?.isCancelled == true { state.buffer = Data() }

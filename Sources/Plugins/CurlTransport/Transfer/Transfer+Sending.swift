@@ -28,8 +28,11 @@ extension Transfer {
             }
         }
         progress.sent += Int64(count)
+        // A source of unknown length has ended: all of it is sent.
+        let isEndOfUnknown = count == 0 && progress.totalToSend == nil
+        if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
-        reportProgress(isWhole: progress.sent == progress.totalToSend && count > 0)
+        reportProgress(isWhole: progress.sent == progress.totalToSend && (count > 0 || isEndOfUnknown))
         return count
     }
 

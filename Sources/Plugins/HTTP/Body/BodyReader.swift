@@ -5,7 +5,7 @@ import Synchronization
 
 /// Lets one reader in, counts its bytes, and cancels the source when nothing holds the body any more.
 package final class BodyReader: Sendable {
-    package struct Ticket {}
+    package struct Ticket: Sendable {}
 
     private enum Phase { case open, ended, cancelled }
     private struct State {

@@ -134,7 +134,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
     /// Pulls the chunks; on the caller's own actor, so that reading costs no hop.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var storage: Storage
         private var ticket: BodyReader.Ticket?
 

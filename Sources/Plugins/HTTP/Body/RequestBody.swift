@@ -3,7 +3,7 @@ import ErrandSupport
 public import ErrandEssentials
 import Synchronization
 
-/// What a request sends: nothing, data, text, JSON, a form, a file or a stream.
+/// What a request sends: nothing, data, text, JSON, a form, a file, a stream, or what is made of these when it is built.
 ///
 /// ```swift
 /// var body: RequestBody { .json(NewUser(name: "Ada")) }
@@ -19,6 +19,7 @@ public struct RequestBody: Sendable {
         case encodable(@Sendable (any BodyEncoder) throws -> Data, (any BodyEncoder)?)
         case file(URL)
         case stream(@Sendable () throws -> HTTPBody)
+        case prepared(@Sendable (any BodyEncoder) throws -> RequestBody)
     }
 
     private struct Fields {
@@ -96,7 +97,7 @@ public struct RequestBody: Sendable {
         RequestBody(.file(url), contentType)
     }
 
-    /// A stream that can be opened anew for every try.
+    /// A stream that can be opened anew for every attempt.
     public static func stream(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         open: @escaping @Sendable () throws -> HTTPBody
@@ -116,6 +117,27 @@ public struct RequestBody: Sendable {
             }, contentType, length: body.length, isReplayable: false)
     }
 
+    /// A body that is made when its request is built, off the caller's actor, for a format whose length is known only
+    /// then: one that encodes values by the agent's encoder, or that looks at files first. It is made once for a call, and
+    /// every attempt sends what was made.
+    ///
+    /// ```swift
+    /// let body = RequestBody.prepared { encoder in .data(try encoder.encode([1, 2, 3]), contentType: encoder.contentType) }
+    /// ```
+    ///
+    /// An error that is no ``ErrandError`` is thrown as the underlying one of ``ErrandError/Code/bodyEncoding``; nothing is
+    /// sent then.
+    ///
+    /// - Parameters:
+    ///   - isReplayable: whether the body that is made can be sent again, as far as it is known now; true by default.
+    ///   - contentType: wins over that of the body that is made; nil by default.
+    public static func prepared(
+        isReplayable: Bool = true, contentType: String? = nil,
+        by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody
+    ) -> RequestBody {
+        RequestBody(.prepared(prepare), contentType, isReplayable: isReplayable)
+    }
+
     /// Whether there is no body; one of no bytes is a body.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
@@ -124,7 +146,7 @@ public struct RequestBody: Sendable {
         switch storage {
         case .none: Data()
         case .data(let data): data
-        case .deferred, .encodable, .file, .stream: nil
+        case .deferred, .encodable, .file, .stream, .prepared: nil
         }
     }
 
@@ -136,7 +158,7 @@ public struct RequestBody: Sendable {
         switch storage {
         case .none: .empty
         case .data(let data): HTTPBody(data)
-        case .deferred, .encodable: try resolved(by: Self.plainEncoder).open()
+        case .deferred, .encodable, .prepared: try resolved(by: Self.plainEncoder).open()
         case .file(let url): HTTPBody(file: url, length: length)
         case .stream(let open): try UploadSource.guarding(open)
         }
@@ -155,10 +177,14 @@ public struct RequestBody: Sendable {
             var result = self
             result.fields[0].length = try ErrandError.naming(.file) { try SystemFile.size(of: url.path) }
             return result
+        case .prepared(let prepare):
+            var result = try Self.encoding { try prepare(encoder) }.resolved(by: encoder)
+            if let contentType { result.contentType = contentType }
+            return result
         }
     }
 
-    private static func encoding(_ encode: () throws -> Data) throws -> Data {
+    private static func encoding<Made>(_ encode: () throws -> Made) throws -> Made {
         do { return try encode() } catch let error as ErrandError { throw error } catch {
             throw ErrandError(.bodyEncoding, "the body could not be encoded", underlying: error)
         }

@@ -39,13 +39,17 @@ public struct TransferProgress: Sendable, Hashable {
     public var received: Int64
     /// All body bytes to receive; nil where that is not known.
     public var totalToReceive: Int64?
+    /// Which sending of a request these bytes are of, counted from 1: a retry, a redirect, and a request that is repeated
+    /// after a login each begin a new one, with no bytes. Within one, nothing falls. Core sets it; 1 in a composite.
+    public var transfer: Int
     private var given: Double?
 
     /// Makes a progress; nothing sent or received by default.
     public init(
         sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil,
-        fraction: Double? = nil
+        fraction: Double? = nil, transfer: Int = 1
     ) {
+        self.transfer = transfer
         self.sent = sent
         self.totalToSend = totalToSend
         self.received = received
@@ -76,5 +80,22 @@ public struct TransferProgress: Sendable, Hashable {
         // Nothing to transfer is done once the response is there.
         if total <= 0 { return totalToReceive == nil ? nil : 1 }
         return min(max(done / total, 0), 1)
+    }
+}
+
+extension TransferProgress {
+    /// That of a body of which nothing is sent.
+    package init(sending body: RequestBody) { self.init(totalToSend: body.isNone ? nil : body.length) }
+
+    /// Whether bytes went either way.
+    package var isBegun: Bool { sent > 0 || received > 0 }
+
+    /// The same, with what `before` has more of if it is of the same transfer.
+    package func following(_ before: TransferProgress) -> TransferProgress {
+        guard before.transfer == transfer else { return self }
+        var next = self
+        (next.sent, next.received) = (max(sent, before.sent), max(received, before.received))
+        if let done = before.fraction, let now = next.fraction, now < done { next.fraction = done }
+        return next
     }
 }

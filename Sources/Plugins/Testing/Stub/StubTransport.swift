@@ -15,7 +15,8 @@ import Synchronization
 ///
 /// Or in one word, `transport: .stub { request in .text(request.url.path) }`. Of several rules that match, the last
 /// added counts; a request that none matches goes to the handler, and without one throws ``UnmatchedRequest``.
-/// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data.
+/// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data. A body is reported as sent
+/// before the response.
 public final class StubTransport: Transport {
     /// Responds to a request; what it throws, the transport throws.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
@@ -56,6 +57,9 @@ public final class StubTransport: Transport {
     /// Responds to a request. Throws what a response is made to throw, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let request = request.body.data == nil ? try await Self.readWhole(request) : request
+        if let length = request.body.length, length > 0 {
+            options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
+        }
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn):
             let response = responses.isEmpty ? .status(200) : responses[min(turn, responses.count - 1)]

@@ -41,6 +41,22 @@ enum EventCases {
             let isOrdered = pairs.allSatisfy { $0.received <= $1.received && $0.sent <= $1.sent }
             try bench.expect(isOrdered, "progress that grows", came: "\(steps)")
         },
+        ConformanceDraft(.events, "the progress of an upload ends at its total, for every method") { bench in
+            bench.server.on("/up", .status(200))
+            for method in [.post, .put, .patch, .delete, "REPORT"] as [HTTPMethod] {
+                for size in [5, 700_000] {
+                    let recording = RecordingAccessory()
+                    let request = try bench.request(method, "/up", body: .data(ConformanceBench.pattern(size)))
+                    _ = try await bench.viaAgent(request, accessories: [recording])
+                    try await recording.waitUntilQuiet()
+                    let steps = recording.records().compactMap { record -> TransferProgress? in
+                        if case .transport(.progress(let progress)) = record.event { progress } else { nil }
+                    }
+                    try bench.equal(steps.last?.sent, Int64(size), "bytes sent by \(method) at the end")
+                    try bench.equal(steps.last?.totalToSend, Int64(size), "the total of \(method)")
+                }
+            }
+        },
     ]
 
     private static func plausible(_ timings: TransferTimings, _ bench: ConformanceBench) throws {

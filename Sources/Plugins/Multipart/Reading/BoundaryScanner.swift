@@ -1,0 +1,99 @@
+import ErrandEssentials
+
+/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, the end of the line. What looks like
+/// one and goes on is content.
+struct BoundaryScanner {
+    enum Found {
+        /// What stands before it ends at `start`; the line ends at `end`. The last one has `--` behind the boundary.
+        case boundary(start: Int, end: Int, isLast: Bool)
+        /// None so far; the first `safe` bytes belong to none.
+        case none(safe: Int)
+    }
+
+    private enum Line {
+        case ends(Int, isLast: Bool)
+        case isNone
+        case needsMore
+    }
+
+    /// The most blanks behind a boundary.
+    private static let paddingLimit = 256
+    private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
+    private let delimiter: [UInt8]
+    /// With the line feed before it.
+    private let separator: [UInt8]
+    /// How lines end; known once the first boundary was found.
+    private(set) var lineEnd: [UInt8] = []
+    /// Whether the bytes begin where a line does, so that a boundary may stand there.
+    var isAtLineStart = true
+
+    init(_ boundary: String) {
+        delimiter = Array(("--" + boundary).utf8)
+        separator = [Self.lf] + delimiter
+    }
+
+    /// - Parameter isWhole: whether no more bytes follow.
+    mutating func find(in data: Data, isWhole: Bool) -> Found {
+        let (found, lineEnd) = data.withUnsafeBytes { search($0, isWhole) }
+        if let lineEnd, self.lineEnd.isEmpty { self.lineEnd = lineEnd }
+        return found
+    }
+
+    private func search(_ bytes: UnsafeRawBufferPointer, _ isWhole: Bool) -> (Found, [UInt8]?) {
+        if isAtLineStart {
+            if bytes.starts(with: delimiter) {
+                if let result = judge(bytes, contentEnd: 0, behind: delimiter.count, isWhole) { return result }
+            } else if bytes.count < delimiter.count, !isWhole, delimiter.starts(with: bytes) {
+                return (.none(safe: 0), nil)
+            }
+        }
+        var place = 0
+        while let feed = ByteSearch.firstIndex(of: separator, in: bytes, from: place) {
+            place = feed + 1
+            let hasReturn = feed > 0 && bytes[feed - 1] == Self.cr
+            if lineEnd.count == 2, !hasReturn { continue }
+            let contentEnd = hasReturn && lineEnd.count != 1 ? feed - 1 : feed
+            if let result = judge(bytes, contentEnd: contentEnd, behind: feed + separator.count, isWhole) {
+                return result
+            }
+        }
+        // A carriage return and the beginning of a separator may stand at the end.
+        return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
+    }
+
+    /// What a delimiter makes of the line that it begins; nil if that is content.
+    private func judge(
+        _ bytes: UnsafeRawBufferPointer, contentEnd: Int, behind: Int, _ isWhole: Bool
+    ) -> (Found, [UInt8]?)? {
+        switch line(bytes, from: behind, isWhole) {
+        case .ends(let end, let isLast):
+            let isBare = end >= 2 && bytes[end - 1] == Self.lf && bytes[end - 2] != Self.cr
+            return (.boundary(start: contentEnd, end: end, isLast: isLast), isBare ? [Self.lf] : [Self.cr, Self.lf])
+        case .needsMore: return (.none(safe: contentEnd), nil)
+        case .isNone: return nil
+        }
+    }
+
+    private func line(_ bytes: UnsafeRawBufferPointer, from start: Int, _ isWhole: Bool) -> Line {
+        var place = start
+        func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
+        var isLast = false
+        if byte(place) == UInt8(ascii: "-") {
+            guard let second = byte(place + 1) else { return isWhole ? .isNone : .needsMore }
+            guard second == UInt8(ascii: "-") else { return .isNone }
+            isLast = true
+            place += 2
+        }
+        while let next = byte(place), next == 0x20 || next == 0x09 {
+            place += 1
+            if place - start > Self.paddingLimit { return .isNone }
+        }
+        guard let next = byte(place) else {
+            return !isWhole ? .needsMore : isLast ? .ends(place, isLast: true) : .isNone
+        }
+        if next == Self.lf, lineEnd.count != 2 { return .ends(place + 1, isLast: isLast) }
+        guard next == Self.cr, lineEnd.count != 1 else { return .isNone }
+        guard let feed = byte(place + 1) else { return isWhole ? .isNone : .needsMore }
+        return feed == Self.lf ? .ends(place + 2, isLast: isLast) : .isNone
+    }
+}

@@ -1,0 +1,41 @@
+public import Errand
+
+extension HTTPResponse {
+    /// The parts of a multipart response, such as several ranges of a file.
+    ///
+    /// ```swift
+    /// let call = Call<HTTPResponse>(.get, "film.mp4") {
+    ///     $0.headers["Range"] = "bytes=0-99,1000-1099"
+    ///     $0.delivery = .stream
+    /// }
+    /// for try await part in try await agent.send(call).value.parts() { print(part.range ?? "", part.headers) }
+    /// ```
+    ///
+    /// Throws ``MultipartError/Code/notMultipart`` for another type: a server may respond with one range, or with the whole.
+    public func parts(limits: MultipartLimits = MultipartLimits()) throws -> ReceivedParts {
+        try ReceivedParts(body, contentType: headers[.contentType], limits: limits)
+    }
+}
+
+extension Request where Output == ReceivedParts {
+    /// As a stream.
+    public var delivery: BodyDelivery { .stream }
+    /// `multipart/*`
+    public var acceptableContentTypes: ContentTypes { ["multipart/*"] }
+    /// The parts, within the standard ``MultipartLimits``.
+    public func decode(_ response: HTTPResponse) async throws -> Output { try response.parts() }
+}
+
+extension Call where Output == ReceivedParts {
+    /// A call for the parts of a multipart response.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        limits: MultipartLimits = MultipartLimits(), configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { try $0.parts(limits: limits) }) { call in
+            call.delivery = .stream
+            call.acceptableContentTypes = ["multipart/*"]
+            configure(&call)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Errand
+import ErrandEssentials
+
+/// Takes a multipart body apart (RFC 2046, section 5.1), whatever the pieces in which it comes: no I/O, no waiting.
+///
+/// The end of the first boundary's line says how lines end in the whole body: by CR LF, or by LF alone as some servers write.
+struct MultipartParser {
+    enum Event {
+        /// A part begins.
+        case head(HTTPHeaders)
+        /// Bytes of the part, at least one.
+        case body(Data)
+        case endOfPart
+        /// Nothing but an epilogue follows, which is not looked at.
+        case end
+    }
+
+    private enum Place { case preamble, head, body, epilogue }
+
+    private let limits: MultipartLimits
+    private var scanner: BoundaryScanner
+    private var buffer = Data()
+    private var place = Place.preamble
+    private var preambleBytes = 0
+    private var parts = 0
+    private var isFinished = false
+
+    init(boundary: String, limits: MultipartLimits) {
+        scanner = BoundaryScanner(boundary)
+        self.limits = limits
+    }
+
+    /// Adds bytes, once `next` has returned nil.
+    mutating func push(_ chunk: Data) {
+        // In fresh memory: a slice would keep what was dropped before it.
+        var joined = Data(capacity: buffer.count + chunk.count)
+        joined.append(buffer)
+        joined.append(chunk)
+        buffer = joined
+    }
+
+    /// No more bytes come.
+    mutating func finish() { isFinished = true }
+
+    /// The next event; nil if more bytes are needed. Throws what the body is wrong in, `truncated` if it ends too early.
+    mutating func next() throws -> Event? {
+        if place == .preamble, try !skipPreamble() { return nil }
+        return switch place {
+        case .preamble: nil
+        case .head: try head()
+        case .body: try body()
+        case .epilogue: .end
+        }
+    }
+
+    /// Whether the first boundary is there.
+    private mutating func skipPreamble() throws -> Bool {
+        let found = scanner.find(in: buffer, isWhole: isFinished)
+        switch found {
+        case .boundary(let start, _, _): preambleBytes += start
+        case .none(let safe): preambleBytes += safe
+        }
+        guard preambleBytes <= limits.preambleBytes else {
+            throw MultipartError(.limitExceeded, "more than \(limits.preambleBytes) bytes before the first part")
+        }
+        switch found {
+        case .boundary(_, let end, let isLast):
+            pass(end, isLast)
+            return true
+        case .none(let safe):
+            drop(safe)
+            if isFinished { throw Self.truncated("before its first part") }
+            return false
+        }
+    }
+
+    private mutating func head() throws -> Event? {
+        let line = scanner.lineEnd
+        let found = buffer.withUnsafeBytes { bytes -> (end: Int, next: Int)? in
+            if bytes.starts(with: line) { return (0, line.count) }
+            return ByteSearch.firstIndex(of: line + line, in: bytes).map { ($0, $0 + 2 * line.count) }
+        }
+        guard found?.end ?? buffer.count <= limits.headerBytes else {
+            throw MultipartError(.limitExceeded, "the headers of a part are longer than \(limits.headerBytes) bytes")
+        }
+        guard let found else {
+            if isFinished { throw Self.truncated("within the headers of a part") }
+            return nil
+        }
+        parts += 1
+        guard parts <= limits.parts else { throw MultipartError(.limitExceeded, "more than \(limits.parts) parts") }
+        let headers = try PartHeaders.parse(buffer.prefix(found.end), lineEnd: line)
+        drop(found.next)
+        place = .body
+        scanner.isAtLineStart = true
+        return .head(headers)
+    }
+
+    private mutating func body() throws -> Event? {
+        let found = scanner.find(in: buffer, isWhole: isFinished)
+        let count =
+            switch found {
+            case .boundary(let start, _, _): start
+            case .none(let safe): safe
+            }
+        if count > 0 {
+            let piece = Data(buffer.prefix(count))
+            drop(count)
+            return .body(piece)
+        }
+        if case .boundary(_, let end, let isLast) = found {
+            pass(end, isLast)
+            return .endOfPart
+        }
+        if isFinished { throw Self.truncated("within a part") }
+        return nil
+    }
+
+    /// Goes on behind a boundary.
+    private mutating func pass(_ end: Int, _ isLast: Bool) {
+        drop(end)
+        place = isLast ? .epilogue : .head
+        if isLast { buffer = Data() }
+    }
+
+    private mutating func drop(_ count: Int) {
+        if count == 0 { return }
+        buffer = buffer.dropFirst(count)
+        scanner.isAtLineStart = false
+    }
+
+    private static func truncated(_ place: String) -> MultipartError {
+        MultipartError(.truncated, "the body ended \(place)")
+    }
+}

@@ -1,0 +1,14 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Parameters as the fields of a form, named as in one that is URL-encoded.
+enum FormFields {
+    static func parts(of parameters: Parameters, _ encoding: ParameterEncoding) throws -> [Multipart.Part] {
+        try encoding.encode(parameters).split(separator: "&").map { item in
+            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = halves.count > 1 ? PercentEncoding.decodeLeniently(halves[1]) : ""
+            return .field(PercentEncoding.decodeLeniently(halves[0]), value)
+        }
+    }
+}

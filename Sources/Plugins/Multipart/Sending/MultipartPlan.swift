@@ -1,0 +1,121 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// A multipart body that is ready to be sent: everything looked at that can be looked at before.
+struct MultipartPlan: Sendable {
+    /// What is sent in turn.
+    enum Segment: Sendable {
+        /// Delimiters, headers and bytes in memory.
+        case data(Data)
+        case file(PlannedFile)
+        case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
+    }
+
+    /// Bodies that are shorter are put together in memory: one piece, one write, and a body that filters can read.
+    private static let joinedBytes = 256 << 10
+
+    private(set) var segments: [Segment] = []
+    private(set) var length: Int64? = 0
+    let boundary: Boundary
+    private let contentType: String
+    private let isReplayable: Bool
+
+    init(_ multipart: Multipart, _ encoder: any BodyEncoder) throws {
+        let encoded = try multipart.parts.map { try Self.inMemory($0, encoder) }
+        boundary = try Boundary(multipart.boundary, avoiding: encoded.compactMap { $0 })
+        isReplayable = multipart.parts.allSatisfy(\.isReplayable)
+        contentType = try Self.contentType(of: multipart, boundary)
+        var lead = "--"
+        for (part, data) in zip(multipart.parts, encoded) {
+            var type = part.contentType
+            if case .encoded(_, let own) = part.content { type = type ?? (own ?? encoder).contentType }
+            append(.data(Data((lead + boundary.text + "\r\n").utf8)))
+            append(.data(try PartHead(part, in: multipart.subtype).bytes(contentType: type)))
+            if let data {
+                if boundary.isGiven { try Self.refuse(boundary, in: data) }
+                append(.data(data))
+            } else {
+                append(try Self.segment(of: part))
+            }
+            lead = "\r\n--"
+        }
+        append(.data(Data("\r\n--\(boundary.text)--\r\n".utf8)))
+    }
+
+    /// The body to send: in memory where it is short, else read while it is sent.
+    var body: RequestBody {
+        if let joined { return .data(joined, contentType: contentType) }
+        if isReplayable {
+            return .stream(length: length, contentType: contentType) {
+                HTTPBody(length: length, source: MultipartSource(self))
+            }
+        }
+        return .stream(HTTPBody(length: length, source: MultipartSource(self)), contentType: contentType)
+    }
+
+    static func refuse(_ boundary: Boundary, in data: Data) throws {
+        guard ByteSearch.contains(boundary.delimiter, in: data) else { return }
+        throw MultipartError.sending(.invalidRequest, .boundaryInPart, "a part contains the boundary that was given")
+    }
+
+    private var joined: Data? {
+        guard let length, length <= Self.joinedBytes else { return nil }
+        var all = Data(capacity: Int(length))
+        for segment in segments {
+            guard case .data(let data) = segment else { return nil }
+            all.append(data)
+        }
+        return all
+    }
+
+    private mutating func append(_ segment: Segment) {
+        switch segment {
+        case .data(let data):
+            length = length.map { $0 + Int64(data.count) }
+            // Delimiters and headers go out in one piece.
+            if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
+                last.append(data)
+                segments[segments.count - 1] = .data(last)
+                return
+            }
+        case .file(let file): length = length.map { $0 + file.length }
+        case .stream(let announced, _, _):
+            if let announced, let known = length, announced >= 0, known <= .max - announced - (1 << 20) {
+                length = known + announced
+            } else {
+                length = nil
+            }
+        }
+        segments.append(segment)
+    }
+
+    private static func inMemory(_ part: Multipart.Part, _ encoder: any BodyEncoder) throws -> Data? {
+        switch part.content {
+        case .data(let data): data
+        case .encoded(let encode, let own): try encode(own ?? encoder)
+        case .file, .stream: nil
+        }
+    }
+
+    private static func segment(of part: Multipart.Part) throws -> Segment {
+        switch part.content {
+        case .file(let url): .file(try PlannedFile(url))
+        case .stream(let length, _, let open): .stream(length: length, name: part.name ?? "", open: open)
+        case .data(let data): .data(data)
+        case .encoded: .data(Data())
+        }
+    }
+
+    private static func contentType(of multipart: Multipart, _ boundary: Boundary) throws -> String {
+        var parameters = multipart.parameters
+        parameters.all.removeAll { $0.name == "boundary" }
+        parameters.all.append(.init("boundary", boundary.text))
+        let name = multipart.subtype.description
+        guard MediaType.essence(of: "multipart/" + name) == "multipart/" + name else {
+            throw MultipartError.sending(
+                .invalidRequest, .invalidPart, "\(name.debugDescription) is not the name of a multipart type")
+        }
+        return "multipart/\(name)\(parameters)"
+    }
+}

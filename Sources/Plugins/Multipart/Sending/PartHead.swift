@@ -1,0 +1,75 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// The headers of a part, as bytes.
+struct PartHead {
+    private let part: Multipart.Part
+    private let subtype: Multipart.Subtype
+
+    init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
+
+    /// Each line with its end, and the blank line that follows the last one. Throws for what cannot stand in a header.
+    func bytes(contentType: String?) throws -> Data {
+        var text = ""
+        if !part.headers.contains("Content-Disposition"), let disposition = try disposition() {
+            text += "Content-Disposition: \(disposition)\r\n"
+        }
+        if let contentType, !part.headers.contains(.contentType) {
+            try check("Content-Type", contentType)
+            text += "Content-Type: \(contentType)\r\n"
+        }
+        for field in part.headers {
+            guard field.name.isValid else {
+                throw MultipartError.sending(
+                    .invalidRequest, .invalidPart,
+                    "the header name \(field.name.rawName.debugDescription) is not a token")
+            }
+            try check(field.name.rawName, field.value)
+            text += "\(field.name): \(field.value)\r\n"
+        }
+        return Data((text + "\r\n").utf8)
+    }
+
+    private func disposition() throws -> String? {
+        if subtype == .formData {
+            guard let name = part.name else {
+                throw MultipartError.sending(.invalidRequest, .invalidPart, "a part of a form has no name")
+            }
+            let file = part.fileName.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
+            return "form-data; name=\"\(Self.escaped(name))\"" + file
+        }
+        guard part.name != nil || part.fileName != nil else { return nil }
+        var disposition =
+            part.fileName.map { ContentDisposition(fileName: $0) } ?? ContentDisposition(parsing: "inline")
+        if let name = part.name {
+            let isPlain = name.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+            let parameter = FieldParameters.Parameter(
+                isPlain ? "name" : "name*", isPlain ? name : ExtendedValue.encode(name), isQuoted: isPlain)
+            disposition.parameters.all.insert(parameter, at: 0)
+        }
+        return disposition.description
+    }
+
+    /// A name in quotes, as the HTML standard escapes it (section "Multipart form data"): raw UTF-8 but for the quote and
+    /// the line ends.
+    static func escaped(_ name: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": result.append(contentsOf: "%22".unicodeScalars)
+            case "\r": result.append(contentsOf: "%0D".unicodeScalars)
+            case "\n": result.append(contentsOf: "%0A".unicodeScalars)
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    private func check(_ name: String, _ value: String) throws {
+        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw MultipartError.sending(
+                .invalidRequest, .invalidPart, "the value of \(name) of a part has a control character")
+        }
+    }
+}

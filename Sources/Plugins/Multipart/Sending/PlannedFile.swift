@@ -1,0 +1,92 @@
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// A file as it was when its request was built.
+struct PlannedFile: Sendable {
+    let path: String
+    let length: Int64
+    private let status: FileStatus
+
+    /// Blocks. Throws `file` unless it is a regular file.
+    init(_ url: URL) throws {
+        path = url.path
+        do { status = try FileStatus(at: path) } catch {
+            throw MultipartError.sending(.file, .fileUnreadable, error.description, underlying: error)
+        }
+        guard url.isFileURL, status.kind == .regular else {
+            throw MultipartError.sending(.file, .fileUnreadable, "\(path.debugDescription) is not a regular file")
+        }
+        length = status.size
+    }
+
+    /// Blocks. Opens the file if it is still what it was.
+    fileprivate func open() throws -> SystemFile {
+        try checkPlace()
+        do {
+            let file = try SystemFile(reading: path)
+            try check(file.status)
+            return file
+        } catch let failure as SystemFile.Failure {
+            throw MultipartError.sending(.file, .fileUnreadable, failure.description, underlying: failure)
+        }
+    }
+
+    /// Throws unless the path leads to the file as it was.
+    fileprivate func checkPlace() throws { try check(try? FileStatus(at: path)) }
+
+    fileprivate func check(_ now: FileStatus?) throws {
+        guard let now else { throw changed("was removed") }
+        if now.identity != status.identity { throw changed("was replaced") }
+        if now.size < status.size { throw changed("shrank from \(status.size) to \(now.size) bytes") }
+        if now.size > status.size { throw changed("grew from \(status.size) to \(now.size) bytes") }
+        if now.modified != status.modified { throw changed("was changed") }
+    }
+
+    fileprivate func changed(_ how: String) -> ErrandError {
+        MultipartError.sending(
+            .file, .fileChanged, "\(path.debugDescription) \(how) since its request was built")
+    }
+}
+
+/// Reads a planned file from its beginning to its end, for one sending.
+final class PartFile: Sendable {
+    private struct State: ~Copyable {
+        var file: SystemFile?
+        var rest: Int64
+    }
+
+    private static let pieceBytes = 256 << 10
+    private let plan: PlannedFile
+    private let state: Mutex<State>
+
+    init(_ plan: PlannedFile) {
+        self.plan = plan
+        state = Mutex(State(file: nil, rest: plan.length))
+    }
+
+    /// The next piece, nil at the end; throws as soon as the file is not what it was, so that what follows the file is
+    /// never sent.
+    @concurrent func next() async throws -> Data? {
+        try Task.checkCancellation()
+        return try state.withLock { state in
+            if state.file == nil { state.file = try plan.open() }
+            if state.rest == 0 {
+                try plan.check(state.file?.status)
+                try plan.checkPlace()
+                return nil
+            }
+            let piece: Data
+            do { piece = try state.file?.read(Int(min(Int64(Self.pieceBytes), state.rest))) ?? Data() } catch let
+                failure as SystemFile.Failure
+            {
+                throw MultipartError.sending(.file, .fileUnreadable, failure.description, underlying: failure)
+            }
+            try plan.check(state.file?.status)
+            if piece.isEmpty { throw plan.changed("shrank") }
+            state.rest -= Int64(piece.count)
+            return piece
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import ErrandURLSessionTransport
+import Synchronization
+import Testing
+
+#if os(Linux)
+import ErrandCurlTransport
+#endif
+
+@Suite("The progress of uploads", .timeLimit(.minutes(10))) struct UploadProgressTests {
+    private static let size = 900_000
+
+    enum Wire: CaseIterable, Sendable {
+        #if os(Linux)
+        case curl
+        #endif
+        case urlSession
+
+        var transport: any Transport {
+            switch self {
+            #if os(Linux)
+            case .curl: CurlTransport()
+            #endif
+            case .urlSession: URLSessionTransport()
+            }
+        }
+    }
+
+    enum Body: CaseIterable, Sendable {
+        case data, known, unknown
+
+        var value: RequestBody {
+            let (data, size) = (Data(repeating: 0x61, count: UploadProgressTests.size), UploadProgressTests.size)
+            switch self {
+            case .data: return .data(data)
+            case .known: return .stream(length: Int64(size)) { Self.stream() }
+            case .unknown: return .stream { Self.stream() }
+            }
+        }
+
+        private static func stream() -> HTTPBody {
+            let rest = Mutex(UploadProgressTests.size)
+            return HTTPBody(next: {
+                rest.withLock { rest in
+                    let count = min(rest, 70_000)
+                    rest -= count
+                    return count > 0 ? Data(repeating: 0x62, count: count) : nil
+                }
+            })
+        }
+    }
+
+    @Test(
+        "bytes and fraction never fall within a transfer and end at the total; a redirect begins a new one (Y9)",
+        arguments: Wire.allCases, Body.allCases)
+    func progress(wire: Wire, body: Body) async throws {
+        let server = try TestServer { request in
+            request.path == "/a" ? .redirect(to: "/b", status: 307) : .text("done")
+        }
+        let told = Log<TransferProgress>()
+        let agent = NetworkAgent(baseURL: server.url, transport: wire.transport)
+        try await agent.send(Call<Void>(.patch, "a", body: body.value), options: CallOptions(progress: told.add))
+        let all = told.all
+        #expect(Set(all.map(\.transfer)) == [1, 2])
+        for transfer in [1, 2] {
+            let steps = all.filter { $0.transfer == transfer }
+            #expect(steps.last?.sent == Int64(Self.size))
+            #expect(steps.last?.totalToSend == Int64(Self.size))
+            for (before, after) in zip(steps, steps.dropFirst()) {
+                #expect(before.sent <= after.sent)
+                if let first = before.fraction, let second = after.fraction { #expect(first <= second) }
+            }
+        }
+        // They are in order: the second begins with nothing sent.
+        #expect(all.first { $0.transfer == 2 }?.sent == 0)
+        #expect(all.map(\.transfer) == all.map(\.transfer).sorted())
+    }
+}

@@ -1,0 +1,265 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandMultipart
+import ErrandSystemTransport
+import ErrandTesting
+import Testing
+
+@Suite("Multipart bodies", .timeLimit(.minutes(10)), .leakChecked) struct FormTests {
+    private struct Position: Codable, Sendable { var x = 1 }
+
+    @Test("a form is written as RFC 7578 has it, byte by byte, with its length (Y8, Y21)")
+    func bytes() async throws {
+        let folder = try Folder(["photo.jpg": "JPEG"])
+        let body = RequestBody.multipart(
+            Multipart(
+                boundary: "b",
+                parts: [
+                    .field("title", "Das Meer\r\nund so"), .field("count", 3), .json(Position(), name: "position"),
+                    .data(Data("x".utf8), name: "note", fileName: "a.txt"),
+                    .file(folder.file("photo.jpg"), name: "photo").with(["X-Own": "1"]),
+                ]))
+        let (data, request) = try await sent(body)
+        #expect(
+            String(decoding: data, as: UTF8.self) == """
+                --b\r
+                Content-Disposition: form-data; name="title"\r
+                \r
+                Das Meer\r
+                und so\r
+                --b\r
+                Content-Disposition: form-data; name="count"\r
+                \r
+                3\r
+                --b\r
+                Content-Disposition: form-data; name="position"\r
+                Content-Type: application/json\r
+                \r
+                {"x":1}\r
+                --b\r
+                Content-Disposition: form-data; name="note"; filename="a.txt"\r
+                Content-Type: text/plain\r
+                \r
+                x\r
+                --b\r
+                Content-Disposition: form-data; name="photo"; filename="photo.jpg"\r
+                Content-Type: image/jpeg\r
+                X-Own: 1\r
+                \r
+                JPEG\r
+                --b--\r
+
+                """)
+        #expect(request.body.length == Int64(data.count))
+        #expect(request.headers[.contentType] == "multipart/form-data; boundary=b")
+    }
+
+    @Test(
+        "no name breaks out of its quotes, and each is read as it was written",
+        arguments: [
+            "plain", "a\"b", "a\r\nX-Evil: 1", "a\nb", "a\rb", "a;b=c", "名前", "é\u{301}🇨🇭", "", "a'b", "a=b,c",
+            String(repeating: "長", count: 300), "a\"; filename=\"evil", "\"\r\n\r\n--b--\r\n", "%41", "  a  ",
+        ])
+    func names(name: String) async throws {
+        let form = Multipart(parts: [
+            .field(name, "1"), .data(Data("2".utf8), name: "file", fileName: name, contentType: "text/plain"),
+        ])
+        let (data, request) = try await sent(.multipart(form))
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(!text.contains("\nX-Evil"))
+        let parts = try await read(data, request.headers[.contentType])
+        #expect(parts.count == 2)
+        #expect(parts.first == WholePart(name, Data("1".utf8)))
+        #expect(parts.last?.fileName == (name.isEmpty ? nil : name))
+    }
+
+    @Test("what cannot stand in a part's headers throws before anything is sent")
+    func injections() async throws {
+        let stub = StubTransport(.status(200))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let data = Data("x".utf8)
+        let wrong: [Multipart] = [
+            Multipart(parts: [.data(data, name: "a", contentType: "text/plain\r\nX-Evil: 1")]),
+            Multipart(parts: [.data(data, name: "a").with(["X-A": "1\r\nX-Evil: 1"])]),
+            Multipart(parts: [.data(data, name: "a").with(["X A": "1"])]), Multipart(parts: [.data(data)]),
+            Multipart("mi xed", parts: [.data(data)]),
+            Multipart("mixed; boundary=x", parts: [.data(data)]),
+        ]
+        for multipart in wrong {
+            let (code, own) = try await reason {
+                try await agent.send(Call<Void>(.post, "up", body: .multipart(multipart)))
+            }
+            #expect(code == .invalidRequest)
+            #expect(own == .invalidPart)
+        }
+        for boundary in ["", "a\r\nb", "é", "a ", String(repeating: "a", count: 71), "a\"b"] {
+            let multipart = Multipart(boundary: boundary, parts: [.field("a", "b")])
+            let (code, own) = try await reason {
+                try await agent.send(Call<Void>(.post, "up", body: .multipart(multipart)))
+            }
+            #expect(code == .invalidRequest)
+            #expect(own == .invalidBoundary)
+        }
+        #expect(stub.received.isEmpty)
+    }
+
+    @Test("another multipart type encodes file names by RFC 8187, and needs no names")
+    func mixed() async throws {
+        var multipart = Multipart(
+            .related, boundary: "b",
+            parts: [
+                .json(Position()), .data(Data("x".utf8), fileName: "Größe \".txt"),
+                .data(Data(), name: "näme", contentType: "a/b"),
+            ])
+        multipart.parameters.all.append(.init("type", "application/json"))
+        let (data, request) = try await sent(.multipart(multipart))
+        #expect(
+            String(decoding: data, as: UTF8.self) == """
+                --b\r
+                Content-Type: application/json\r
+                \r
+                {"x":1}\r
+                --b\r
+                Content-Disposition: attachment; filename="Gr__e \\".txt"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%22.txt\r
+                Content-Type: text/plain\r
+                \r
+                x\r
+                --b\r
+                Content-Disposition: inline; name*=UTF-8''n%C3%A4me\r
+                Content-Type: a/b\r
+                \r
+                \r
+                --b--\r
+
+                """)
+        #expect(
+            request.headers[.contentType] == "multipart/related; type=\"application/json\"; boundary=b"
+                || request.headers[.contentType] == "multipart/related; type=application/json; boundary=b")
+        let parts = try await read(data, request.headers[.contentType])
+        #expect(parts.map(\.fileName) == [nil, "Größe \".txt", nil])
+    }
+
+    @Test("parameters become fields before the parts, named as in a form (Y8)")
+    func parameters() async throws {
+        let body = RequestBody.multipart(
+            ["b": 2, "a": "x&y=z +%", "list": [1, 2], "on": true, "user": ["id": 7]],
+            [.data(Data("z".utf8), name: "file", contentType: "text/plain")])
+        let (data, request) = try await sent(body)
+        let parts = try await read(data, request.headers[.contentType])
+        #expect(parts.map(\.name) == ["a", "b", "list[]", "list[]", "on", "user[id]", "file"])
+        #expect(parts.map { String(decoding: $0.data, as: UTF8.self) } == ["x&y=z +%", "2", "1", "2", "1", "7", "z"])
+    }
+
+    @Test("nothing added, nothing sent (Y21)")
+    func nothing() async throws {
+        for body in [RequestBody.multipart(), .multipart([:], [])] {
+            let (data, request) = try await sent(body)
+            #expect(data.isEmpty)
+            #expect(request.body.isNone)
+            #expect(request.headers[.contentType] == nil)
+        }
+    }
+
+    @Test("a boundary of one's own that a part contains makes no request; a random one never stands in a part")
+    func boundaries() async throws {
+        let hidden = Data("abc\r\n--secret\r\nxyz".utf8)
+        let folder = try Folder(["f": String(repeating: "-", count: 300_000) + "\r\n--secret--"])
+        let parts: [Multipart.Part] = [
+            .data(hidden, name: "a"), .file(folder.file("f"), name: "a"),
+            .stream(name: "a") { pieces(of: hidden, sizes: [8, 1]) },
+            .field("a", "--secret"),
+        ]
+        for part in parts {
+            let (code, own) = try await reason {
+                let form = Multipart(boundary: "secret", parts: [.field("x", "y"), part])
+                _ = try await sent(.multipart(form))
+            }
+            #expect(code == .invalidRequest)
+            #expect(own == .boundaryInPart)
+        }
+        let (first, request) = try await sent(.multipart(.data(hidden, name: "a")))
+        let (second, _) = try await sent(.multipart(.data(hidden, name: "a")))
+        #expect(first != second)
+        #expect(try await read(first, request.headers[.contentType]).map(\.data) == [hidden])
+    }
+
+    @Test("every method sends a form, with a length where it is known and chunked where not, and it can be read")
+    func framing() async throws {
+        let server = try TestServer { _ in .status(200) }
+        let agent = NetworkAgent(baseURL: server.url, transport: .system)
+        let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 / 3) })
+        let folder = try Folder()
+        try content.write(to: folder.file("data.bin"))
+        for method in [HTTPMethod.post, .put, .patch, .delete, "REPORT"] {
+            for length in [Int64(content.count), nil] {
+                let body = RequestBody.multipart(
+                    .field("a", "b"), .file(folder.file("data.bin"), name: "file"),
+                    .stream(length: length, name: "stream") { pieces(of: content, sizes: [1, 70_000, 5, 100_000]) },
+                    .data(content, name: "data"))
+                #expect(body.isReplayable)
+                try await agent.send(Call<Void>(method, "up", body: body))
+                let came = try await server.nextRequest()
+                #expect(came.method == method)
+                #expect(came.isChunked == (length == nil))
+                #expect(came.headers.contains(.contentLength) == (length != nil))
+                let parts = try await read(came.body, came.headers[.contentType])
+                #expect(parts.map(\.name) == ["a", "file", "stream", "data"])
+                #expect(parts.dropFirst().allSatisfy { $0.data == content })
+                #expect(parts.dropFirst().first?.fileName == "data.bin")
+            }
+        }
+    }
+
+    @Test("a form is sent again after a 307; one with a stream that can be read once is not")
+    func redirect() async throws {
+        let server = try TestServer { request in
+            request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
+        }
+        let agent = NetworkAgent(baseURL: server.url, transport: .system)
+        let folder = try Folder(["f": String(repeating: "x", count: 400_000)])
+        let body = RequestBody.multipart(.file(folder.file("f"), name: "f"), .field("a", "b"))
+        try await agent.send(Call<Void>(.put, "a", body: body))
+        let (first, second) = (try await server.nextRequest(), try await server.nextRequest())
+        #expect(second.path == "/b")
+        #expect(first.body == second.body)
+        #expect(first.headers[.contentType] == second.headers[.contentType])
+        let once = RequestBody.multipart(.stream(pieces(of: Data("abc".utf8), sizes: [1]), name: "s"))
+        #expect(!once.isReplayable)
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Call<Void>(.put, "a", body: once))
+        }
+        #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test("the type of a file is that of its extension in any case, or the one given")
+    func types() async throws {
+        let part = Multipart.Part.data
+        let names = [
+            "a.PNG": "image/png", "a.b.json": "application/json", "png": "application/octet-stream", "a.": nil,
+        ]
+        for (name, type) in names {
+            #expect(part(Data(), "x", name, nil).contentType == type ?? "application/octet-stream")
+        }
+        #expect(part(Data(), "x", "a.png", "image/x-own").contentType == "image/x-own")
+        #expect(Multipart.Part.file(URL(filePath: "/tmp/é.pdf"), name: "x").fileName == "é.pdf")
+        #expect(Multipart.Part.file(URL(filePath: "/tmp/a.pdf"), name: "x", fileName: "").fileName == nil)
+    }
+
+    @Test("a stream of another length than it announced makes no request, and its own error is kept")
+    func lengths() async throws {
+        for announced in [Int64(5), 15] {
+            let body = RequestBody.multipart(
+                .stream(length: announced, name: "s") { pieces(of: Data("0123456789".utf8), sizes: [4]) })
+            let (code, own) = try await reason { _ = try await sent(body) }
+            #expect(code == .invalidRequest)
+            #expect(own == .partLength)
+        }
+        struct Own: Error {}
+        let error = await #expect(throws: ErrandError.self) {
+            _ = try await sent(.multipart(.stream(name: "s") { HTTPBody(next: { throw Own() }) }))
+        }
+        #expect(error?.code == .bodyEncoding)
+        #expect(error?.underlying is Own)
+    }
+}
