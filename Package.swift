@@ -127,6 +127,7 @@ let programs: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandRetry", "ErrandSystemTransport",
         ]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
+    program("errand-new", in: "Examples/NewPlugin"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
@@ -177,6 +178,11 @@ let suites: [Target] = [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
     suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSupport", "ErrandSystemTransport"]),
+    suite(
+        "NewPluginTests",
+        needs: [
+            "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport", "errand-new",
+        ]),
     suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
     suite(
         "PluginConformanceTests",

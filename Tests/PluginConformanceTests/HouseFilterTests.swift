@@ -2,6 +2,7 @@ import Errand
 import ErrandAuthentication
 import ErrandCache
 import ErrandCoalescing
+import ErrandCoalescing
 import ErrandCookies
 import ErrandJSONValidation
 import ErrandResumableDownload
@@ -36,6 +37,7 @@ extension HouseFilter {
         HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
         HouseFilter("coalescing") { .coalescing },
         HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
+        HouseFilter("coalescing") { .coalescing() },
         HouseFilter("cookies") { .cookies },
         HouseFilter("JSON validation") { JSONValidation() },
         HouseFilter("resumable downloads") { .downloads },

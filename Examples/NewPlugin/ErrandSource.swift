@@ -1,0 +1,59 @@
+import ErrandEssentials
+
+/// Where the new package finds Errand.
+enum ErrandSource {
+    /// A directory, as the manifest has it.
+    case directory(String)
+    /// A repository.
+    case repository(String)
+
+    /// Of an option; nil stands for the clone that this program was built in.
+    init(_ text: String?) throws {
+        guard let text else {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            self = try Self.checked(root.path)
+            return
+        }
+        if text.contains("://") || text.hasPrefix("git@") {
+            self = .repository(text)
+        } else {
+            self = try Self.checked(URL(filePath: text).standardizedFileURL.path)
+        }
+    }
+
+    private static func checked(_ path: String) throws -> ErrandSource {
+        guard FileManager.default.fileExists(atPath: path + "/Sources/Core/Errand.swift") else {
+            throw NewPluginCommand.Problem("\(path) is no clone of Errand; say where one is with --errand")
+        }
+        return .directory(path)
+    }
+
+    /// The dependency of the manifest.
+    var dependency: String {
+        switch self {
+        case .directory(let path): ".package(name: \"Errand\", path: \(Self.literal(path)))"
+        case .repository(let url): ".package(url: \(Self.literal(url)), .upToNextMinor(from: \"0.1.0\"))"
+        }
+    }
+
+    /// The name of the package, for its products.
+    var package: String {
+        guard case .repository(let url) = self else { return "\"Errand\"" }
+        let last = url.split { $0 == "/" || $0 == ":" }.last.map(String.init) ?? "errand"
+        return Self.literal(last.hasSuffix(".git") ? String(last.dropLast(4)) : last)
+    }
+
+    /// A string literal of Swift.
+    private static func literal(_ text: String) -> String {
+        let escaped = text.map { character in
+            switch character {
+            case "\\", "\"": "\\\(character)"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: "\(character)"
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

@@ -1,0 +1,81 @@
+import ErrandEssentials
+
+/// `errand-new`: writes a package for a plugin that builds and whose tests pass at once.
+struct NewPluginCommand {
+    let output: (String) -> Void
+    let complaint: (String) -> Void
+
+    static let usage = """
+        usage: errand-new KIND NAME [--directory DIRECTORY] [--errand PATH-OR-URL] [--prefix PREFIX]
+
+        Writes a package for a plugin of Errand, with tests that pass: a type with one working behaviour, the run of its
+        conformance suite, and a README.
+
+        KIND         \(PluginKind.allCases.map(\.rawValue).joined(separator: ", "))
+        NAME         the name of the type, such as RateLimit
+        --directory  where to write it; PREFIX and NAME, in this directory, by default. It must not exist, or be empty
+        --errand     where the package finds Errand: a directory, or a URL of a repository; this clone by default
+        --prefix     of the package and its module; Errand by default
+        """
+
+    /// Returns the exit status: 0, 1 if the package cannot be written, 2 for arguments that are wrong.
+    func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            output(Self.usage)
+            return 0
+        }
+        let plugin: NewPlugin
+        let directory: String
+        do { (plugin, directory) = try Self.parse(arguments) } catch {
+            complaint("errand-new: \(error)\n\n\(Self.usage)")
+            return 2
+        }
+        do {
+            for file in try plugin.write(to: directory) { output("\(directory)/\(file)") }
+        } catch {
+            complaint("errand-new: \(error)")
+            return 1
+        }
+        output("\nswift test --package-path \(Self.quoted(directory))")
+        return 0
+    }
+
+    /// What is wrong with arguments, or with a place.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    private static func parse(_ arguments: [String]) throws -> (NewPlugin, directory: String) {
+        var words: [String] = []
+        var options: [String: String] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("-") else {
+                words.append(argument)
+                continue
+            }
+            guard ["--directory", "--errand", "--prefix"].contains(argument) else {
+                throw Problem("there is no option \(argument)")
+            }
+            guard options[argument] == nil else { throw Problem("\(argument) is there twice") }
+            guard let value = rest.popFirst(), !value.isEmpty, !value.hasPrefix("--") else {
+                throw Problem("\(argument) needs a value")
+            }
+            options[argument] = value
+        }
+        guard let kindName = words.first else { throw Problem("a kind and a name are missing") }
+        guard let kind = PluginKind(rawValue: kindName) else { throw Problem("there is no kind \(kindName)") }
+        guard words.count == 2 else { throw Problem(words.count < 2 ? "a name is missing" : "one name is enough") }
+        let name = try PluginName(words[1], prefix: options["--prefix"] ?? "Errand")
+        let errand = try ErrandSource(options["--errand"])
+        return (NewPlugin(kind: kind, name: name, errand: errand), options["--directory"] ?? name.module)
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
+        return isPlain
+            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,194 @@
+extension PluginTemplate {
+    static func filter(_ name: PluginName) -> PluginTemplate {
+        let field = "X-\(name.field)"
+        return PluginTemplate(
+            summary:
+                "A filter for Errand. As it was written, it adds the field `\(field)` to each request to the service.",
+            usage: """
+                let agent = NetworkAgent(
+                    baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)("value")])
+                """,
+            suite: "ErrandTesting", modules: ["Errand"], testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            source: """
+                public import Errand
+
+                /// Adds a field to each request to the service.
+                ///
+                /// ```swift
+                /// let agent = NetworkAgent(
+                ///     baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)("value")])
+                /// ```
+                public struct \(name.type): Filter {
+                    /// What the field says.
+                    public let value: String
+
+                    /// Makes a filter; agents may share it.
+                    public init(_ value: String) { self.value = value }
+
+                    /// Once for a call. `.hop` is for each redirect and each attempt, `.wire` behind every cache.
+                    public var stages: FilterStages { .call }
+
+                    /// By this `agent.explain` judges its place among other filters.
+                    public var traits: FilterTraits { .changesRequest }
+
+                    /// A few words for `agent.explain`; never a secret.
+                    public var explanation: String { "adds \(field)" }
+
+                    /// Adds the field, and sends the request through the rest of the way.
+                    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                        // A link of the server's may lead to another origin, which the field does not concern.
+                        guard exchange.isTrusted else { return try await next(exchange) }
+                        var exchange = exchange
+                        exchange.http.headers["\(field)"] = value
+                        return try await next(exchange)
+                    }
+                }
+
+                extension Filter where Self == \(name.type) {
+                    /// `filters: [.\(name.member)("value")]`
+                    public static func \(name.declaredMember)(_ value: String) -> \(name.type) { \(name.type)(value) }
+                }
+
+                """,
+            tests: """
+                import Errand
+                import \(name.module)
+                import ErrandSystemTransport
+                import ErrandTesting
+                import Testing
+
+                @Suite("\(name.type)")
+                struct \(name.type)Tests {
+                    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { \(name.type)("test") }))
+                    func conformance(each: PluginConformanceCase) async throws { try await each.run() }
+
+                    @Test("adds its field to requests to the service, and to no others")
+                    func field() async throws {
+                        let stub = StubTransport { request in .text("\\(request.method)") }
+                        let agent = NetworkAgent(
+                            baseURL: "https://api.example.com", transport: stub, filters: [.\(name.member)("test")])
+                        _ = try await agent.send(Call<String>(.get, "users"))
+                        _ = try await agent.send(Call<String>(.get, "https://other.example.com/users"))
+                        #expect(stub.received.map { $0.headers["\(field)"] } == ["test", nil])
+                    }
+
+                    @Test("adds its field on the wire")
+                    func wire() async throws {
+                        let server = try TestServer()
+                        server.on("/users", .text("ok"))
+                        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.\(name.member)("test")])
+                        let text = try await agent.send(Call<String>(.get, "users")).value
+                        #expect(text == "ok")
+                        #expect(server.received.first?.headers["\(field)"] == "test")
+                    }
+                }
+
+                """)
+    }
+
+    static func check(_ name: PluginName) -> PluginTemplate {
+        PluginTemplate(
+            summary: """
+                A check of responses for Errand, with the filter that adds it to every request. As it was written, it \
+                refuses JSON whose member `code` is not 0.
+                """,
+            usage: """
+                let agent = NetworkAgent(
+                    baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)])
+                """,
+            suite: "ErrandTesting", modules: ["Errand", "ErrandEssentials"],
+            testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            source: """
+                public import Errand
+                import ErrandEssentials
+
+                extension ResponseCheck {
+                    /// Refuses a JSON response whose member `code` is there and not 0, with \(name.type)Error.
+                    ///
+                    /// ```swift
+                    /// struct GetUser: Request { var checks: [ResponseCheck] { [.\(name.member)] } }
+                    /// ```
+                    public static var \(name.declaredMember): ResponseCheck {
+                        ResponseCheck("\(name.phrase)") { response in
+                            guard response.mediaType == "application/json",
+                                let envelope = try? response.json(Envelope.self), envelope.code != 0
+                            else { return }
+                            throw \(name.type)Error(code: envelope.code, message: envelope.message ?? "")
+                        }
+                    }
+
+                    private struct Envelope: Decodable {
+                        let code: Int
+                        let message: String?
+                    }
+                }
+
+                /// Adds the check to every request of an agent: `filters: [.\(name.member)]`
+                public struct \(name.type): Filter {
+                    /// Makes a filter; agents may share it.
+                    public init() {}
+
+                    /// A few words for `agent.explain`.
+                    public var explanation: String { "checks the \(name.phrase) of responses" }
+
+                    /// Core runs the check on the final response, also on one from a cache; a refused one is not stored.
+                    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                        exchange.checks.add(.\(name.member))
+                        return try await next(exchange)
+                    }
+                }
+
+                extension Filter where Self == \(name.type) {
+                    /// `filters: [.\(name.member)]`
+                    public static var \(name.declaredMember): \(name.type) { \(name.type)() }
+                }
+
+                /// What the service says is wrong.
+                public struct \(name.type)Error: DescribedError {
+                    /// The service's own number.
+                    public let code: Int
+                    /// The service's own words.
+                    public let message: String
+                    /// One line for people.
+                    public var description: String { "the service refuses the request: \\(code) \\(message)" }
+                    /// 1: there is one kind.
+                    public var errorCode: Int { 1 }
+                }
+
+                """,
+            tests: """
+                import Errand
+                import \(name.module)
+                import ErrandSystemTransport
+                import ErrandTesting
+                import Testing
+
+                @Suite("\(name.type)")
+                struct \(name.type)Tests {
+                    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { \(name.type)() }))
+                    func conformance(each: PluginConformanceCase) async throws { try await each.run() }
+
+                    @Test("accepts the code 0, another type and no code", arguments: [#"{"code": 0}"#, #"{"id": 7}"#, "[]"])
+                    func accepted(json: String) async throws {
+                        let agent = NetworkAgent(
+                            baseURL: "https://api.example.com", transport: .stub(.json(json)), filters: [.\(name.member)])
+                        let text = try await agent.send(Call<String>(.get, "users")).value
+                        #expect(text == json)
+                    }
+
+                    @Test("refuses another code, with what the service says")
+                    func refused() async throws {
+                        let server = try TestServer()
+                        server.on("/users", .json(#"{"code": 40001, "message": "no such user"}"#))
+                        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.\(name.member)])
+                        let error = await #expect(throws: \(name.type)Error.self) {
+                            try await agent.send(Call<String>(.get, "users"))
+                        }
+                        #expect(error?.code == 40001)
+                        #expect(error?.message == "no such user")
+                    }
+                }
+
+                """)
+    }
+}

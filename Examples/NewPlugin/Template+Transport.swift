@@ -1,0 +1,201 @@
+extension PluginTemplate {
+    static func transport(_ name: PluginName) -> PluginTemplate {
+        PluginTemplate(
+            summary: """
+                A transport for Errand. As it was written, it sends requests to some hosts by another transport, such as \
+                a stub, and all others by the one that it was made with.
+                """,
+            usage: """
+                let transport = \(name.type)(.system, hosts: ["fake.example.com": .stub(.text("made up"))])
+                let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+                """,
+            suite: "ErrandTesting", modules: ["Errand", "ErrandEssentials"],
+            testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            source: """
+                public import Errand
+                import ErrandEssentials
+
+                /// Sends requests to some hosts by another transport, and all others by the one that it was made with.
+                ///
+                /// ```swift
+                /// let transport = \(name.type)(.system, hosts: ["fake.example.com": StubTransport(.text("made up"))])
+                /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+                /// ```
+                public struct \(name.type): Transport {
+                    private let base: any Transport
+                    private let others: [String: any Transport]
+
+                    /// - Parameters:
+                    ///   - base: for every host that is not named.
+                    ///   - others: by host, in lower case.
+                    public init(_ base: some Transport, hosts others: [String: any Transport] = [:]) {
+                        (self.base, self.others) = (base, others)
+                    }
+
+                    /// Sends a request. A transport follows no redirect, keeps no cookie and retries nothing: Core does.
+                    public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                        let host = request.url.host()?.lowercased() ?? ""
+                        return try await (others[host] ?? base).send(request, options: options)
+                    }
+                }
+
+                """,
+            tests: """
+                import Errand
+                import \(name.module)
+                import ErrandSystemTransport
+                import ErrandTesting
+                import Testing
+
+                @Suite("\(name.type)")
+                struct \(name.type)Tests {
+                    #if canImport(Darwin)
+                    static let excuses: [ConformanceExcuse] = [
+                        .feature(.trailers, because: "URLSession does not deliver trailers")
+                    ]
+                    #else
+                    static let excuses: [ConformanceExcuse] = []
+                    #endif
+
+                    @Test(
+                        "keeps what a transport promises",
+                        arguments: TransportConformance.cases(for: { \(name.type)(.system) }, excusing: excuses))
+                    func conformance(each: ConformanceCase) async throws {
+                        if let excuse = each.excuse { try Test.cancel("\\(each.name) is excused: \\(excuse)") }
+                        try await each.run()
+                    }
+
+                    @Test("sends requests to a host by its transport, and others by the one below")
+                    func hosts() async throws {
+                        let server = try TestServer()
+                        server.on("/users", .text("from the server"))
+                        let transport = \(name.type)(
+                            .system, hosts: ["fake.example.com": StubTransport(.text("made up"))])
+                        let agent = NetworkAgent(baseURL: server.url, transport: transport)
+                        let real = try await agent.send(Call<String>(.get, "users")).value
+                        #expect(real == "from the server")
+                        let fake = try await agent.send(Call<String>(.get, "http://FAKE.example.com/users")).value
+                        #expect(fake == "made up")
+                    }
+                }
+
+                """)
+    }
+
+    static func cacheStore(_ name: PluginName) -> PluginTemplate {
+        PluginTemplate(
+            summary: """
+                A store for the cache of Errand. As it was written, it keeps responses in memory, and removes those that \
+                were not used for the longest time.
+                """,
+            usage: """
+                let agent = NetworkAgent(
+                    baseURL: "https://api.example.com", transport: .system, filters: [.cache(\(name.type)())])
+                """,
+            suite: "ErrandCacheTesting", modules: ["Errand", "ErrandCache", "ErrandEssentials"],
+            testModules: ["ErrandCacheTesting", "ErrandTesting"],
+            source: """
+                import Errand
+                public import ErrandCache
+                public import ErrandEssentials
+
+                /// Keeps responses in memory, and removes those that were not used for the longest time.
+                ///
+                /// ```swift
+                /// let agent = NetworkAgent(
+                ///     baseURL: "https://api.example.com", transport: .system, filters: [.cache(\(name.type)())])
+                /// ```
+                public actor \(name.type): CacheStore {
+                    private struct Kept {
+                        var entry: CacheEntry
+                        let bytes: Int
+                        var lastUse: Int
+                    }
+
+                    private let limit: Int
+                    private var entries: [CacheKey: Kept] = [:]
+                    private var bytes = 0
+                    private var uses = 0
+                    private let hashKey = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+
+                    /// - Parameter limit: bytes in all; 10 MB by default. One response takes a quarter of it at most.
+                    public init(limit: Int = 10_000_000) { self.limit = max(0, limit) }
+
+                    /// Returns an entry, and marks it as used.
+                    public func entry(for key: CacheKey) -> CacheEntry? {
+                        uses += 1
+                        entries[key]?.lastUse = uses
+                        return entries[key]?.entry
+                    }
+
+                    /// Stores an entry. Throws what its body throws, and then leaves the earlier one.
+                    public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+                        // The body may be a stream, whose copy in memory can be read any number of times.
+                        let body = HTTPBody(try await entry.body.collect(upTo: limit / 4))
+                        // A head is some hundred bytes.
+                        let size = Int(body.length ?? 0) + key.text.utf8.count + 1_000
+                        remove(key)
+                        uses += 1
+                        entries[key] = Kept(entry: CacheEntry(head: entry.head, body: body), bytes: size, lastUse: uses)
+                        bytes += size
+                        while bytes > limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+                            remove(oldest.key)
+                        }
+                    }
+
+                    /// Removes an entry.
+                    public func remove(_ key: CacheKey) { bytes -= entries.removeValue(forKey: key)?.bytes ?? 0 }
+
+                    /// Removes the entries that match.
+                    public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+                        for (key, kept) in entries where matches(kept.entry.head) { remove(key) }
+                    }
+
+                    /// A key for the hashes of what must not be stored in the clear; it lives as long as the entries.
+                    public func secret() -> Data { hashKey }
+                }
+
+                """,
+            tests: """
+                import Errand
+                import ErrandCache
+                import ErrandCacheTesting
+                import \(name.module)
+                import ErrandTesting
+                import Testing
+
+                @Suite("\(name.type)")
+                struct \(name.type)Tests {
+                    @Test("keeps what a store promises", arguments: CacheStoreSuite.cases)
+                    func conformance(each: CacheStoreSuite.Case) async throws { try await each.run { \(name.type)() } }
+
+                    @Test("serves the second of two requests")
+                    func served() async throws {
+                        let stub = StubTransport(.text("page"))
+                        let cache = ResponseCache(\(name.type)(), policy: .timed(.seconds(60)))
+                        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [cache])
+                        let first = try await agent.send(Call<String>(.get, "page"))
+                        await cache.flush()
+                        let second = try await agent.send(Call<String>(.get, "page"))
+                        #expect(first.http.source == .network && second.http.source.isCache)
+                        #expect(second.value == "page" && stub.received.count == 1)
+                    }
+
+                    @Test("removes what was not used for the longest time")
+                    func eviction() async throws {
+                        let cache = ResponseCache(\(name.type)(limit: 5_000), policy: .timed(.seconds(60)))
+                        let stub = StubTransport(.text(String(repeating: "a", count: 800)))
+                        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [cache])
+                        for path in ["first", "second", "third", "fourth"] {
+                            _ = try await agent.send(Call<String>(.get, path))
+                            await cache.flush()
+                        }
+                        let newest = try await agent.send(Call<String>(.get, "fourth")).http.source
+                        let oldest = try await agent.send(Call<String>(.get, "first")).http.source
+                        #expect(newest.isCache && !oldest.isCache)
+                    }
+                }
+
+                """)
+    }
+}

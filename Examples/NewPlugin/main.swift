@@ -1,0 +1,16 @@
+import ErrandEssentials
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+let command = NewPluginCommand(
+    output: { print($0) },
+    complaint: { line in
+        let bytes = Array("\(line)\n".utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    })
+exit(command.run(Array(CommandLine.arguments.dropFirst())))

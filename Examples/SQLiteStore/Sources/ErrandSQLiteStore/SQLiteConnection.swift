@@ -1,0 +1,106 @@
+import ErrandCache
+import ErrandEssentials
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A database and its statements; its owner calls it from one thread at a time.
+final class SQLiteConnection {
+    enum Value {
+        case blob(Data)
+        case integer(Int64)
+    }
+
+    /// What SQLite said.
+    struct Failure: Error {
+        let operation: String
+        let code: Int32
+        /// Whether the file is no database any more.
+        var isCorruption: Bool { code & 0xFF == SQLiteLibrary.corrupt || code & 0xFF == SQLiteLibrary.notADatabase }
+        var error: CacheStoreError { CacheStoreError("SQLite: \(operation) failed with the code \(code)") }
+    }
+
+    private let library: SQLiteLibrary
+    private let database: OpaquePointer?
+
+    /// Opens a file, which only its owner can read.
+    init(_ path: String, _ library: SQLiteLibrary) throws {
+        // SQLite gives its journal the permissions of the database, so the file is made before.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0 {
+            throw CacheStoreError("the database cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
+        var database: OpaquePointer?
+        let code = library.open(path, &database, SQLiteLibrary.openFlags, nil)
+        (self.library, self.database) = (library, database)
+        if code != SQLiteLibrary.ok { throw Failure(operation: "open", code: code) }
+        _ = library.busyTimeout(database, 5_000)
+    }
+
+    deinit { _ = library.close(database) }
+
+    /// Runs one statement; `read` is called for each row.
+    func run(
+        _ text: String, _ values: Value..., read: (Row) throws -> Void = { _ in }
+    ) throws {
+        var statement: OpaquePointer?
+        try check(library.prepare(database, text, -1, &statement, nil), "prepare")
+        defer { _ = library.finalize(statement) }
+        for (index, value) in values.enumerated() {
+            let position = Int32(index + 1)
+            switch value {
+            case .integer(let number): try check(library.bindInteger(statement, position, number), "bind")
+            case .blob(let data):
+                try data.withUnsafeBytes { bytes in
+                    // No address means NULL: an empty blob needs one.
+                    try withUnsafeBytes(of: UInt8(0)) { empty in
+                        try check(
+                            library.bindBlob(
+                                statement, position, bytes.baseAddress ?? empty.baseAddress, Int32(bytes.count),
+                                SQLiteLibrary.transient), "bind")
+                    }
+                }
+            }
+        }
+        while true {
+            let code = library.step(statement)
+            if code == SQLiteLibrary.done { return }
+            guard code == SQLiteLibrary.row else { throw Failure(operation: "step", code: code) }
+            try read(Row(library: library, statement: statement))
+        }
+    }
+
+    /// Runs several statements, or none.
+    func transaction(_ body: () throws -> Void) throws {
+        try run("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try run("COMMIT")
+        } catch {
+            try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func check(_ code: Int32, _ operation: String) throws {
+        if code != SQLiteLibrary.ok { throw Failure(operation: operation, code: code) }
+    }
+
+    /// A row of a result, for as long as it is read.
+    struct Row {
+        let library: SQLiteLibrary
+        let statement: OpaquePointer?
+
+        func data(_ column: Int32) -> Data {
+            guard let bytes = library.columnBlob(statement, column) else { return Data() }
+            return Data(bytes: bytes, count: Int(library.columnBytes(statement, column)))
+        }
+
+        func integer(_ column: Int32) -> Int64 { library.columnInteger(statement, column) }
+    }
+}

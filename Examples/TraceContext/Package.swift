@@ -1,0 +1,40 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+/// As Errand's own modules have them: without the last one, each call of a filter changes its executor.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "ErrandTraceContext",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "ErrandTraceContext", targets: ["ErrandTraceContext"])
+    ],
+    dependencies: [
+        .package(name: "Errand", path: "../..")
+    ],
+    targets: [
+        .target(
+            name: "ErrandTraceContext",
+            dependencies: [
+                .product(name: "Errand", package: "Errand")
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ErrandTraceContextTests",
+            dependencies: [
+                .target(name: "ErrandTraceContext"),
+                .product(name: "Errand", package: "Errand"),
+                .product(name: "ErrandSystemTransport", package: "Errand"),
+                .product(name: "ErrandTesting", package: "Errand"),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

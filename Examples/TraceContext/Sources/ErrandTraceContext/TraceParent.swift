@@ -1,0 +1,58 @@
+/// The value of a `traceparent` field (W3C Trace Context, section 3.2): a trace, the span within it, and flags.
+///
+/// ```swift
+/// let parent = TraceParent(parsing: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+/// ```
+public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
+    /// 32 lower-case hexadecimal digits, not all zero.
+    public let traceID: String
+    /// 16 lower-case hexadecimal digits, not all zero.
+    public let parentID: String
+    /// Whether the caller may have recorded the trace.
+    public var isSampled: Bool
+
+    private init(traceID: String, parentID: String, isSampled: Bool) {
+        (self.traceID, self.parentID, self.isSampled) = (traceID, parentID, isSampled)
+    }
+
+    /// Begins a trace.
+    public init(isSampled: Bool) {
+        let trace = Self.hexadecimal(UInt64.random(in: 0 ... .max)) + Self.hexadecimal(UInt64.random(in: 1 ... .max))
+        self.init(traceID: trace, parentID: Self.spanID(), isSampled: isSampled)
+    }
+
+    /// Reads a field; nil for one that is not valid, which the standard wants to be ignored. A version that is not known
+    /// yet is read as far as version 00 goes.
+    public init?(parsing text: String) {
+        let bytes = Array(text.utf8)
+        let dash = UInt8(ascii: "-")
+        guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash else { return nil }
+        let parts = [bytes[0..<2], bytes[3..<35], bytes[36..<52], bytes[53..<55]]
+        guard parts.allSatisfy({ $0.allSatisfy(Self.isHexadecimal) }) else { return nil }
+        let texts = parts.map { String(decoding: $0, as: UTF8.self) }
+        let isLong = bytes.count > 55
+        if texts[0] == "ff" || (texts[0] == "00" && isLong) || (isLong && bytes[55] != dash) { return nil }
+        guard texts[1].contains(where: { $0 != "0" }), texts[2].contains(where: { $0 != "0" }) else { return nil }
+        let flags = UInt8(texts[3], radix: 16) ?? 0
+        self.init(traceID: texts[1], parentID: texts[2], isSampled: flags & 1 == 1)
+    }
+
+    /// A new span of the same trace.
+    public func child() -> TraceParent {
+        TraceParent(traceID: traceID, parentID: Self.spanID(), isSampled: isSampled)
+    }
+
+    /// The value of the field, in version 00.
+    public var description: String { "00-\(traceID)-\(parentID)-\(isSampled ? "01" : "00")" }
+
+    private static func spanID() -> String { hexadecimal(UInt64.random(in: 1 ... .max)) }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+}

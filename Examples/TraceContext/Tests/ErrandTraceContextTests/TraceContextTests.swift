@@ -1,0 +1,109 @@
+import Errand
+import ErrandSystemTransport
+import ErrandTesting
+import ErrandTraceContext
+import Foundation
+import Testing
+
+@Suite("TraceContext")
+struct TraceContextTests {
+    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { TraceContext() }))
+    func conformance(each: PluginConformanceCase) async throws { try await each.run() }
+
+    private static let example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    @Test(
+        "a field is read as the standard wants it",
+        arguments: [
+            (example, true), ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", true),
+            ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
+            ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-brings", true),
+            ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01.what", false),
+            ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", false),
+            ("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", false),
+            ("00-00000000000000000000000000000000-00f067aa0ba902b7-01", false),
+            ("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", false),
+            ("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", false),
+            ("00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01", false),
+            ("00_4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7_01", false), ("", false), ("00", false),
+        ])
+    func parsing(text: String, isValid: Bool) {
+        #expect((TraceParent(parsing: text) != nil) == isValid)
+    }
+
+    @Test("what it writes is valid, and what it reads comes back")
+    func writing() throws {
+        for isSampled in [true, false] {
+            let parent = TraceParent(isSampled: isSampled)
+            #expect(TraceParent(parsing: parent.description) == parent)
+        }
+        #expect(try #require(TraceParent(parsing: Self.example)).description == Self.example)
+    }
+
+    /// The fields that a stub received.
+    private func sent(_ stub: StubTransport) -> [TraceParent?] {
+        stub.received.map { $0.headers["traceparent"].flatMap(TraceParent.init(parsing:)) }
+    }
+
+    @Test("attempts and redirects are spans of one trace, calls are traces of their own")
+    func spans() async throws {
+        let stub = StubTransport { request in
+            request.url.path == "/moved" ? .redirect(to: "/there") : .text("ok")
+        }
+        let twice = ClosureFilter(.call) { exchange, next in
+            _ = try await next(exchange)
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.traceContext, twice])
+        try await agent.send(Call<Void>(.get, "moved"))
+        try await agent.send(Call<Void>(.get, "moved"))
+        let parents = sent(stub).compactMap(\.self)
+        #expect(parents.count == 8)
+        #expect(Set(parents.map(\.parentID)).count == 8)
+        #expect(Set(parents.prefix(4).map(\.traceID)).count == 1)
+        #expect(Set(parents.suffix(4).map(\.traceID)).count == 1)
+        #expect(parents.first?.traceID != parents.last?.traceID)
+    }
+
+    @Test("a call continues the trace of its options, and a request that of its own field")
+    func continued() async throws {
+        let incoming = try #require(TraceParent(parsing: Self.example))
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.traceContext(sampling: 0)])
+        try await agent.send(Call<Void>(.get, "a"), options: .trace(incoming))
+        try await agent.send(Call<Void>(.get, "b") { $0.headers["traceparent"] = Self.example })
+        try await agent.send(Call<Void>(.get, "c") { $0.headers["traceparent"] = "nonsense" })
+        let parents = sent(stub)
+        #expect(parents.map { $0?.traceID == incoming.traceID } == [true, true, false])
+        #expect(parents.map { $0?.isSampled } == [true, true, false])
+        #expect(parents.allSatisfy { $0?.parentID != incoming.parentID })
+    }
+
+    @Test("another origin gets no trace")
+    func origins() async throws {
+        let stub = StubTransport { request in
+            request.url.host() == "other.example" ? .text("ok") : .redirect(to: "https://other.example/")
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [.traceContext])
+        try await agent.send(Call<Void>(.get, "moved"))
+        try await agent.send(Call<Void>(.get, "https://other.example/") { $0.headers["traceparent"] = Self.example })
+        #expect(stub.received.map { $0.headers.contains("traceparent") } == [true, false, false])
+    }
+
+    @Test("the field is on the wire, and its span is a note")
+    func wire() async throws {
+        let server = try TestServer()
+        server.on("/users", .text("ok"))
+        let recording = RecordingAccessory()
+        let agent = NetworkAgent(
+            baseURL: server.url, transport: .system, filters: [.traceContext], accessories: [recording])
+        try await agent.send(Call<Void>(.get, "users"))
+        let field = try #require(server.received.first?.headers["traceparent"])
+        let notes = recording.records().compactMap { record in
+            if case .note(let note) = record.event { note.message } else { nil }
+        }
+        #expect(notes == [field])
+    }
+}
