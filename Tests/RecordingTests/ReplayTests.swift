@@ -86,6 +86,7 @@ struct ReplayTests {
             ("text/plain; charset=iso-8859-1", Data([0x67, 0x72, 0xFC, 0x6E]), "grün", 0),
             ("text/html", Data([0x80, 0x20, 0xFC]), "€ ü", 0), ("text/plain", Data("ü".utf8), "Ã¼", 0),
             ("text/plain", Data([0xEF, 0xBB, 0xBF, 0x61]), "a", 0),
+            ("text/plain; charset=utf-16", Data([0xFF, 0xFE, 0xFC, 0]), "ü", 1),
             ("text/plain; charset=utf-16le", Data([0xFF, 0xFE, 0xFC, 0]), "ü", 0),
             // What went over the wire was shorter, as mitmproxy has it.
             ("text/plain; charset=latin1", Data([0xFC, 0xFC, 0xFC]), "üüü", 2),

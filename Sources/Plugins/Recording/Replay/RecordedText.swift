@@ -14,12 +14,12 @@ enum RecordedText {
         if sizes.contains(text.count) || !isASCII && text.firstRange(of: mask) != nil { return text }
         guard let scalars = String(validating: text, as: UTF8.self)?.unicodeScalars else { return text }
         let charset = charset?.lowercased() ?? ""
-        if charset.hasPrefix("utf-16") { return wide(scalars, charset, sizes) ?? text }
+        if charset.hasPrefix("utf-16") { return wide(scalars, charset, sizes) }
         // A browser removes a byte order mark.
         if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         if isASCII { return text }
         let isLatin = ["iso-8859-1", "latin1", "windows-1252", "us-ascii"].contains(charset)
-        guard sizes.contains(scalars.count) || isLatin && !sizes.contains(where: { $0 > 0 }) else { return text }
+        guard sizes.contains(scalars.count) || isLatin else { return text }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(scalars.count)
         for scalar in scalars {
@@ -30,11 +30,12 @@ enum RecordedText {
     }
 
     /// In UTF-16, with a byte order mark if there was one.
-    private static func wide(_ scalars: String.UnicodeScalarView, _ charset: String, _ sizes: [Int]) -> [UInt8]? {
+    private static func wide(_ scalars: String.UnicodeScalarView, _ charset: String, _ sizes: [Int]) -> [UInt8] {
         let units = String(scalars).utf16
         let isBig = charset.hasSuffix("be")
-        guard let size = sizes.first(where: { $0 == 2 * units.count || $0 == 2 * units.count + 2 }) else { return nil }
-        let mark: [UInt16] = size > 2 * units.count ? [0xFEFF] : []
+        // Without an order in its name it has a mark, unless the size says otherwise.
+        let isMarked = sizes.contains(2 * units.count + 2) || charset == "utf-16" && !sizes.contains(2 * units.count)
+        let mark: [UInt16] = isMarked ? [0xFEFF] : []
         return (mark + units).flatMap { unit in
             let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
             return isBig ? bytes.reversed() : bytes
