@@ -107,6 +107,10 @@ struct ReplayMatchingTests {
             try await matches(
                 recorded, Raw(path: "a", headers: ["Accept-Language": "de", "Authorization": "Bearer x"]), rule))
         #expect(try await !matches(recorded, Raw(path: "a", headers: ["Accept-Language": "en"]), rule))
+        let typed = entry("POST", "\(site)/a", post: #"{"mimeType":"text/a","text":"x"}"#)
+        let type = ReplayMatching(headers: ["Content-Type"])
+        #expect(try await matches(typed, Raw(path: "a", method: .post, body: .text("y", contentType: "text/a")), type))
+        #expect(try await !matches(typed, Raw(path: "a", method: .post, body: .text("y", contentType: "text/b")), type))
     }
 
     @Test("the mask of a secret stands for any value, within one item; what is there letter by letter goes first")
@@ -150,7 +154,7 @@ struct ReplayMatchingTests {
         #expect(
             error?.differences == [
                 "path: recorded /users/8, requested /users/7", "query page: recorded 2, requested 3",
-                "query token: recorded •••, requested •••", "header Accept: recorded -, requested text/html",
+                "query token: recorded •••, requested •••", "header Accept: recorded none, requested text/html",
                 "header X-Own: recorded •••, requested •••",
             ])
         #expect(error?.description.contains(canary) == false && error?.description.contains("abcdefgh") == false)

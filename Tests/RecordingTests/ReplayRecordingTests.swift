@@ -196,6 +196,57 @@ struct ReplayRecordingTests {
         #expect(again.newExchanges.map(\.request.url) == cassette.newExchanges.map(\.request.url))
     }
 
+    @Test("a secret is found in every form in which it is written: plain, percent-encoded, escaped in JSON")
+    func forms() async throws {
+        let secret = "c4n4ry/+s3cr3t=="
+        let escaped = #"c4n4ry\/+s3cr3t=="#
+        let encoded = "c4n4ry%2F%2Bs3cr3t%3D%3D"
+        let stub = StubTransport.stub(.text("\(secret) \(escaped) \(encoded)"))
+        let cassette = try ReplayTransport(har: archive(), mode: .recordAll(over: stub))
+        let agent = agent(cassette)
+        _ = try await agent.send(Raw(path: "a", headers: ["Authorization": "Bearer \(secret)"]))
+        let json = RequestBody.text(#"{"password":"\#(escaped)"}"#, contentType: "application/json")
+        _ = try await agent.send(Raw(path: "b", method: .post, body: json))
+        _ = try await agent.send(Raw(path: "c?token=\(encoded)"))
+        for exchange in cassette.newExchanges {
+            let body = try #require(exchange.response?.body.text)
+            #expect(!body.contains("c4n4ry") && body.contains("•••"), "\(exchange.request.url)")
+        }
+        let folder = try Folder()
+        try cassette.save(to: folder.file("a.har"))
+        #expect(try !String(contentsOf: folder.file("a.har"), encoding: .utf8).contains("c4n4ry"))
+    }
+
+    @Test("an upload of any length is passed on, and recorded up to the bound; with ERRAND_LONG_TESTS beyond it")
+    func uploads() async throws {
+        let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
+        let count = isLong ? 70 << 20 : 3 << 20
+        let folder = try Folder()
+        try Data(count: count).write(to: folder.file("upload"))
+        /// Responds with the number of bytes that it was sent.
+        struct Counting: Transport {
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                var count = 0
+                for try await chunk in try request.body.open() { count += chunk.count }
+                return HTTPResponse(url: request.url, status: 200, body: HTTPBody(Data("\(count)".utf8)))
+            }
+        }
+        let cassette = try ReplayTransport(har: archive(), mode: .recordAll(over: Counting()))
+        let agent = agent(cassette)
+        let chunk = Data(count: 1 << 20)
+        let sent = Counter()
+        let once = HTTPBody { sent.increment() <= count >> 20 ? chunk : nil }
+        let bodies = [
+            RequestBody.file(folder.file("upload")), .stream(once), .stream(length: 3) { HTTPBody(Data("abc".utf8)) },
+        ]
+        for (body, expected) in zip(bodies, [count, count, 3]) {
+            let response = try await agent.send(Raw(path: "a", method: .post, body: body)).value
+            #expect(response.data == Data("\(expected)".utf8))
+        }
+        let recorded = cassette.newExchanges.map(\.request.body.data.count)
+        #expect(recorded == (isLong ? [0, 0, 3] : [count, count, 3]))
+    }
+
     @Test("what may stand in the clear is listed")
     func shown() async throws {
         let folder = try Folder()

@@ -77,7 +77,7 @@ struct ReplayTests {
         #expect(try await data("none").isEmpty)
         #expect(try await data("python") == Data([0x61, 0xFC, 0xFF]))
         #expect(try await data("lone") == Data("a\u{FFFD}b\u{FFFD}".utf8))
-        #expect(replay.report.withoutBody.isEmpty)
+        #expect(replay.report.incompleteBodies.isEmpty)
     }
 
     @Test(
@@ -128,7 +128,7 @@ struct ReplayTests {
         #expect(try await agent.send(Raw(path: "gone")).value.data.isEmpty)
         let head = try await agent.send(Raw(path: "head", method: .head)).value
         #expect(head.headers[.contentLength] == "9000")
-        #expect(replay.report.withoutBody.map(\.index) == [0])
+        #expect(replay.report.incompleteBodies.map(\.index) == [0])
     }
 
     @Test(

@@ -56,7 +56,7 @@ struct ReplayTrafficTests {
                 #expect(response.headers.values(of: .setCookie) == ["a=1; Path=/", "b=2; Path=/"])
             }
         }
-        #expect(replay.report.withoutBody.isEmpty)
+        #expect(replay.report.incompleteBodies.isEmpty)
         // A browser has the page itself, and a request that was refused.
         #expect(replay.unusedEntries.map(\.status) == (name == "mitmproxy" ? [] : [200, 0]))
     }

@@ -25,7 +25,18 @@ public struct Redactor: Sendable {
     /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts of
     /// harmless words, and all after the first hundred.
     public mutating func remember(_ secret: String) {
-        if secret.utf8.count >= 6, secrets.count < 100 { secrets.insert(secret) }
+        guard secret.utf8.count >= 6, secrets.count < 100 else { return }
+        secrets.insert(secret)
+        if secret.utf8.allSatisfy(ASCII.isUnreserved) { return }
+        // The same secret in a URL, and in a JSON text, which may escape the slash.
+        secrets.insert(PercentEncoding.encode(secret))
+        if secret.utf8.contains(UInt8(ascii: "\\")) {
+            if let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(secret)\"".utf8)) {
+                secrets.insert(plain)
+            }
+        } else if secret.utf8.contains(UInt8(ascii: "/")) {
+            secrets.insert(secret.replacing("/", with: "\\/"))
+        }
     }
 
     /// A URL, or the text of one, without its fragment, with its credentials and the values of secret query items

@@ -30,8 +30,8 @@ public struct ReplayReport: Sendable, CustomStringConvertible {
     public var ignoredEntryCount = 0
     /// Entries that no request asked for, in the order of the file.
     public var unused: [ReplayEntry] = []
-    /// Entries that were replayed without their body, because the file does not have it.
-    public var withoutBody: [ReplayEntry] = []
+    /// Entries that were replayed without their body, or with its beginning, because the file does not have more.
+    public var incompleteBodies: [ReplayEntry] = []
     /// Requests that were not in the recording, secrets masked; the first hundred.
     public var unmatched: [String] = []
     /// The number of exchanges that were recorded.
@@ -45,7 +45,7 @@ public struct ReplayReport: Sendable, CustomStringConvertible {
         var lines = ["\(used) of \(entryCount) entries were used, \(recordedCount) recorded"]
         lines += unused.prefix(20).map { "unused: \($0)" }
         if unused.count > 20 { lines.append("and \(unused.count - 20) more are unused") }
-        lines += withoutBody.map { "without its body: \($0)" }
+        lines += incompleteBodies.map { "without its whole body: \($0)" }
         lines += unmatched.map { "not in the recording: \($0)" }
         lines += notRecorded.map { "not recorded: \($0)" }
         return lines.joined(separator: "\n  ")

@@ -43,7 +43,7 @@ final class ReplayRecorder: Sendable {
     }
 
     func send(
-        _ request: HTTPRequest, _ body: Data?, _ options: TransportOptions, over transport: (any Transport)?
+        _ request: HTTPRequest, _ options: TransportOptions, over transport: (any Transport)?
     ) async throws -> HTTPResponse {
         guard let transport else {
             throw ErrandError(.transportUnavailable, "there is no transport to pass requests on to")
@@ -53,34 +53,57 @@ final class ReplayRecorder: Sendable {
             return state.count
         }
         var draft = ExchangeDraft(request, attempt: 1, hop: 1, date: options.time.date, start: options.time.now)
-        if let body { draft.add(.requestBody(body), at: options.time.now, limit: .max) }
+        let upload = Upload()
         let response: HTTPResponse
-        do { response = try await transport.send(request, options: options) } catch {
-            if !error.isCancellation { record(draft, order, Data(), .failure(error), options.time.now) }
+        do { response = try await transport.send(watched(request, upload), options: options) } catch {
+            if !error.isCancellation { record(draft, order, upload, Data(), .failure(error), options.time.now) }
             throw error
         }
         var head = response
         head.body = response.body.data == nil ? .empty : response.body
         draft.add(.received(head, attempt: 1, hop: 1), at: options.time.now, limit: .max)
         guard response.body.data == nil else {
-            record(draft, order, response.data, .success(nil), options.time.now)
+            record(draft, order, upload, response.data, .success(nil), options.time.now)
             return response
         }
-        var watched = response
-        watched.body = HTTPBody(
+        var copied = response
+        copied.body = HTTPBody(
             length: response.body.length,
             source: RecordingBody(response.body) { [self, draft] data in
                 guard let data else { return omit(request, "its body was not read to the end, or is too long") }
-                record(draft, order, data, .success(nil), options.time.now)
+                record(draft, order, upload, data, .success(nil), options.time.now)
             })
-        return watched
+        return copied
+    }
+
+    /// The bytes of a body that was sent.
+    private final class Upload: Sendable {
+        let data = Mutex(Data())
+    }
+
+    /// The request, whose body is copied while it is sent.
+    private func watched(_ request: HTTPRequest, _ upload: Upload) -> HTTPRequest {
+        let body = request.body
+        if let data = body.data {
+            if data.count <= Self.bodyLimit { upload.data.withLock { $0 = data } }
+            return request
+        }
+        var request = request
+        request.body = .stream(length: body.length, contentType: body.contentType) {
+            let opened = try body.open()
+            let source = RecordingBody(opened) { data in upload.data.withLock { $0 = data ?? Data() } }
+            return HTTPBody(length: opened.length, source: source)
+        }
+        return request
     }
 
     private func record(
-        _ draft: ExchangeDraft, _ order: Int, _ body: Data, _ outcome: ActivityOutcome, _ now: ContinuousClock.Instant
+        _ draft: ExchangeDraft, _ order: Int, _ upload: Upload, _ body: Data, _ outcome: ActivityOutcome,
+        _ now: ContinuousClock.Instant
     ) {
         if body.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var draft = draft
+        draft.add(.requestBody(upload.data.withLock { $0 }), at: now, limit: .max)
         draft.add(.responseBody(body), at: now, limit: .max)
         let exchange = draft.recorded(of: nil, until: now, since: draft.start, outcome, redaction)
         let cost = exchange.cost

@@ -20,7 +20,7 @@ struct ReplayTable: Sendable {
         for (position, item) in index.items.enumerated() {
             let url = ReplayURL(item.url, matching)
             let (headers, body) = try compared(item)
-            let isMasked = url.hasMask || body?.hasMask == true || headers.contains { $0.contains(Redaction.mask) }
+            let isMasked = url.hasMask || body?.hasMask == true || headers.contains(where: MaskedText.hasMask)
             if isMasked {
                 masked[item.method, default: []].append(position)
             } else {
@@ -38,7 +38,7 @@ struct ReplayTable: Sendable {
     private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
         guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
         let entry = try index.entry(item)
-        let headers = compared(entry.requestHeaders)
+        let headers = compared(entry.requestHeaders, contentType: entry.requestBody.mimeType)
         guard matching.body else { return (headers, nil) }
         let recorded = entry.requestBody
         var bytes: [UInt8] = []
@@ -56,14 +56,17 @@ struct ReplayTable: Sendable {
         return (headers, ReplayBody(bytes, contentType: entry.requestHeaders[.contentType] ?? recorded.mimeType))
     }
 
-    private func compared(_ headers: HTTPHeaders) -> [String] { matching.headers.map { headers[$0] ?? "-" } }
+    /// - Parameter contentType: of the body, where the headers do not have it.
+    private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
+        matching.headers.map { headers[$0] ?? ($0 == .contentType ? contentType : nil) ?? "none" }
+    }
 
     /// The entries that are equal, in order: first those that are so letter by letter, under a key; then those with masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], masked: [Int]
     ) {
         let url = ReplayURL(request.url.absoluteString, matching)
-        let headers = compared(request.headers)
+        let headers = compared(request.headers, contentType: request.body.contentType)
         let body = matching.body ? body : nil
         let key = Self.key(request.method.rawValue, url, headers, body)
         var found: [Int] = []
@@ -116,7 +119,8 @@ struct ReplayTable: Sendable {
         if !MaskedText.matches(recorded.path, requested.path) { add("path", recorded.path, requested.path) }
         found += queryDifferences(recorded.items, requested.items)
         guard let (headers, mine) = try? compared(item) else { return found }
-        for (name, pair) in zip(matching.headers, zip(headers, compared(request.headers)))
+        for (name, pair) in zip(
+            matching.headers, zip(headers, compared(request.headers, contentType: request.body.contentType)))
         where !MaskedText.matches(pair.0, pair.1) {
             let isShown = !redaction.isSecret(HTTPHeaders.Field(name, ""))
             add("header \(name)", isShown ? pair.0 : Redaction.mask, isShown ? pair.1 : Redaction.mask)

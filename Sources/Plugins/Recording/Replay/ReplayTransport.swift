@@ -25,7 +25,7 @@ public final class ReplayTransport: Transport {
         var uses: [Int: Int] = [:]
         /// How many items of a key were used.
         var turns: [String: Int] = [:]
-        var withoutBody: [Int] = []
+        var incompleteBodies: [Int] = []
         var unmatched: [String] = []
     }
 
@@ -51,33 +51,32 @@ public final class ReplayTransport: Transport {
     ///   - repeatsLastResponse: whether the last response to a request is also that to all which follow; if not, they count
     ///     as not recorded. False by default.
     ///   - redaction: what a new recording, an error and a report may show.
-    ///   - indexByteLimit: bytes that methods, URLs and places of the entries may take in memory; 64 MiB by default.
+    ///   - indexByteLimit: bytes that methods, URLs and places of the entries may take in memory, about; 128 MiB by
+    ///     default, which is enough for 300,000 entries.
     /// - Throws: ``HARError``.
     public convenience init(
         har file: URL, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
         timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
-        indexByteLimit: Int = 64 << 20
+        indexByteLimit: Int = 128 << 20
     ) throws {
         let isAbsent = mode.records && (try? FileStatus(at: file.path)) == nil
         let source = mode.kind == .recordAll || isAbsent ? nil : try HARSource(contentsOf: file)
         try self.init(file, source, mode, matching, timing, repeatsLastResponse, redaction, indexByteLimit)
     }
 
-    /// Opens an archive in memory; the parameters are those of
-    /// ``init(har:mode:matching:timing:repeatsLastResponse:redaction:indexByteLimit:)-(URL,_,_,_,_,_,_)``.
+    /// Opens an archive in memory; the other parameters are those for a file.
     ///
     /// - Throws: ``HARError``.
     public convenience init(
         har data: Data, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
         timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
-        indexByteLimit: Int = 64 << 20
+        indexByteLimit: Int = 128 << 20
     ) throws {
         let source = mode.kind == .recordAll ? nil : HARSource(data)
         try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, indexByteLimit)
     }
 
-    /// Opens an archive that a recorder has made, or that was made by hand; the parameters are those of
-    /// ``init(har:mode:matching:timing:repeatsLastResponse:redaction:indexByteLimit:)-(URL,_,_,_,_,_,_)``.
+    /// Opens an archive that a recorder has made, or that was made by hand; the other parameters are those for a file.
     ///
     /// ```swift
     /// let replay = try ReplayTransport(har: recorder.harFile())
@@ -87,7 +86,7 @@ public final class ReplayTransport: Transport {
     public convenience init(
         har archive: HARFile, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
         timing: ReplayTiming = .none, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
-        indexByteLimit: Int = 64 << 20
+        indexByteLimit: Int = 128 << 20
     ) throws {
         try self.init(
             har: try archive.encoded(), mode: mode, matching: matching, timing: timing,
@@ -110,16 +109,14 @@ public final class ReplayTransport: Transport {
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         var request = request
-        let data = matching.body || mode.records ? try await Self.collectBody(of: &request) : nil
-        guard mode.kind != .recordAll else {
-            return try await recorder.send(request, data, options, over: mode.transport)
-        }
+        let data = matching.body ? try await Self.collectBody(of: &request) : nil
+        guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }
         let contentType = request.headers[.contentType] ?? request.body.contentType
         let body = matching.body ? ReplayBody(Array(data ?? Data()), contentType: contentType) : nil
         let found = try table.find(request, body)
         if let position = take(found) { return try await replay(position, request, options) }
         guard let transport = mode.transport else { throw missing(request, body, found.exact + found.masked) }
-        if mode.records { return try await recorder.send(request, data, options, over: transport) }
+        if mode.records { return try await recorder.send(request, options, over: transport) }
         note(request)
         return try await transport.send(request, options: options)
     }
@@ -158,7 +155,7 @@ public final class ReplayTransport: Transport {
         let response = ReplayedResponse(
             source: index.source, number: item.number, entry: try index.entry(item), timing: timing)
         if response.lacksBody, request.method != .head {
-            state.withLock { if !$0.withoutBody.contains(position) { $0.withoutBody.append(position) } }
+            state.withLock { if !$0.incompleteBodies.contains(position) { $0.incompleteBodies.append(position) } }
         }
         return try await response.respond(to: request, options)
     }
@@ -192,7 +189,7 @@ public final class ReplayTransport: Transport {
         var report = ReplayReport()
         (report.entryCount, report.ignoredEntryCount) = (index.items.count, index.count - index.items.count)
         report.unused = unusedEntries
-        report.withoutBody = state.withoutBody.sorted().map { ReplayEntry(index.items[$0], redaction) }
+        report.incompleteBodies = state.incompleteBodies.sorted().map { ReplayEntry(index.items[$0], redaction) }
         report.unmatched = state.unmatched
         (report.recordedCount, report.notRecorded) = recorder.summary
         return report

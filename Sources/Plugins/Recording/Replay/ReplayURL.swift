@@ -33,6 +33,7 @@ struct ReplayURL: Sendable, Hashable {
 
     /// With every byte escaped that has to be and no other, the digits in upper case, and masks in the clear.
     private static func normal(_ text: Substring) -> String {
+        if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var index = 0
@@ -57,7 +58,7 @@ struct ReplayURL: Sendable, Hashable {
     /// As one text, different for URLs that differ.
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    var hasMask: Bool { text.contains(Redaction.mask) }
+    var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
     /// Whether another URL is this one, in which a mask stands for any text.
     func matches(_ other: ReplayURL) -> Bool {
@@ -69,10 +70,12 @@ struct ReplayURL: Sendable, Hashable {
 
 /// Text of a recording, in which masks stand for what was there.
 enum MaskedText {
+    static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
+
     /// Whether the text is the pattern, in which each mask stands for any text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         if pattern == text { return true }
-        guard pattern.contains(Redaction.mask) else { return false }
+        guard hasMask(pattern) else { return false }
         return matches(Array(pattern.utf8), Array(text.utf8))
     }
 

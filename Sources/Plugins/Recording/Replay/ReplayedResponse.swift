@@ -12,8 +12,8 @@ struct ReplayedResponse {
     let entry: HAREntry
     let timing: ReplayTiming
 
-    /// Whether the file has no body where there was one.
-    var lacksBody: Bool { entry.status > 0 && (entry.body.text ?? 0..<0).isEmpty && entry.size > 0 }
+    /// Whether the file has no body where there was one, or its beginning only.
+    var lacksBody: Bool { entry.isCut || entry.status > 0 && (entry.body.text ?? 0..<0).isEmpty && entry.size > 0 }
 
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         if timing == .recorded { try await waitForHead(options) }

@@ -26,6 +26,8 @@ struct HAREntry: Sendable {
     private(set) var size = -1.0
     /// How many bytes fewer were on the wire.
     private(set) var compression = 0.0
+    /// Whether the text is the beginning of the body only, as a recorder of Errand says.
+    private(set) var isCut = false
     private(set) var redirectURL = ""
     /// From the request to the head of the response.
     private(set) var timeToHead = Duration.zero
@@ -119,6 +121,7 @@ extension HAREntry {
             case "encoding": entry.body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
             case "mimeType": entry.body.mimeType = try reader.string(limit: Self.urlLimit)
             case "size": entry.size = try reader.number() ?? -1
+            case "comment": entry.isCut = try reader.beginning(limit: 256)?.text.hasPrefix("the first ") == true
             case "compression": entry.compression = try reader.number() ?? 0
             default: try reader.skipValue()
             }
@@ -152,6 +155,10 @@ extension HAREntry {
         for (name, value) in try pairs(&reader) {
             let name = HTTPHeaderName(name)
             guard name.isValid else { continue }
+            if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+                headers.add(name, String(ASCII.trimmed(Substring(value))))
+                continue
+            }
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))

@@ -6,14 +6,12 @@ import ErrandHTTPSyntax
 /// without being kept, however long it is.
 struct JSONReader {
     private static let windowSize = 64 << 10
-    /// Containers within one another.
-    private static let depthLimit = 256
 
     private let source: HARSource
     private let end: Int
     private var window: [UInt8] = []
     private var windowStart: Int
-    private var index = 0
+    var index = 0
 
     /// A reader of a part of the bytes; of all by default.
     init(_ source: HARSource, _ range: Range<Int>? = nil) {
@@ -38,7 +36,7 @@ struct JSONReader {
         return window.first
     }
 
-    private mutating func need() throws(HARError) -> UInt8 {
+    mutating func need() throws(HARError) -> UInt8 {
         guard let byte = try peek() else { throw fault(.truncated, "the file ends within a value") }
         return byte
     }
@@ -52,7 +50,7 @@ struct JSONReader {
         return nil
     }
 
-    private mutating func token() throws(HARError) -> UInt8 {
+    mutating func token() throws(HARError) -> UInt8 {
         guard let byte = try space() else { throw fault(.truncated, "the file ends within a value") }
         return byte
     }
@@ -162,92 +160,10 @@ struct JSONReader {
         return String(decoding: try source.read(offset - start, at: start), as: UTF8.self)
     }
 
-    /// Passes over a value of any kind.
-    mutating func skipValue() throws(HARError) {
-        var closers: [UInt8] = []
-        repeat {
-            switch try token() {
-            case UInt8(ascii: "{"):
-                index += 1
-                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
-                if try token() == UInt8(ascii: "}") {
-                    index += 1
-                } else {
-                    closers.append(UInt8(ascii: "}"))
-                    try skipName()
-                    continue
-                }
-            case UInt8(ascii: "["):
-                index += 1
-                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
-                if try token() == UInt8(ascii: "]") {
-                    index += 1
-                } else {
-                    closers.append(UInt8(ascii: "]"))
-                    continue
-                }
-            case UInt8(ascii: "\""): _ = try skipString()
-            case UInt8(ascii: "t"): try skip("true")
-            case UInt8(ascii: "f"): try skip("false")
-            case UInt8(ascii: "n"): try skip("null")
-            default: _ = try skipNumber()
-            }
-            try closeContainers(&closers)
-        } while !closers.isEmpty
-    }
-
-    /// Behind a value: passes over the ends of containers, and over a comma with the name that follows in an object.
-    private mutating func closeContainers(_ closers: inout [UInt8]) throws(HARError) {
-        while let closer = closers.last {
-            let byte = try token()
-            if byte == closer {
-                index += 1
-                closers.removeLast()
-                continue
-            }
-            guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "a comma or the end is expected") }
-            index += 1
-            if closer == UInt8(ascii: "}") { try skipName() }
-            return
-        }
-    }
-
-    private mutating func skipName() throws(HARError) {
-        guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
-        _ = try skipString()
-        guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
-        index += 1
-    }
-
-    private mutating func skip(_ word: StaticString) throws(HARError) {
-        for expected in word.description.utf8 {
-            guard try need() == expected else { throw fault(.malformedJSON, "no value begins here") }
-            index += 1
-        }
-    }
-
-    private mutating func skipNumber() throws(HARError) -> Double {
-        var text: [UInt8] = []
-        while let byte = try peek(), "+-.0123456789eE".utf8.contains(byte), text.count < 400 {
-            text.append(byte)
-            index += 1
-        }
-        if try peek() == nil { throw fault(.truncated, "the file ends within a value") }
-        // Swift reads what JSON does not allow: "+1", "01", ".5", "1.".
-        let digits = text.drop { $0 == UInt8(ascii: "-") }
-        let isPlain = text.first != UInt8(ascii: "+") && text.count - digits.count <= 1
-        let isPadded =
-            digits.count > 1 && digits.first == UInt8(ascii: "0") && ASCII.isDigit(digits.dropFirst().first ?? 0)
-        let isLed = digits.first != UInt8(ascii: ".") && !isPadded
-        guard isPlain, isLed, text.last != UInt8(ascii: "."), let number = Double(String(decoding: text, as: UTF8.self))
-        else { throw fault(.malformedJSON, "no value begins here") }
-        return number
-    }
-
     // MARK: Strings
 
     /// Passes over a string; returns where it stands, without its quotes.
-    private mutating func skipString() throws(HARError) -> Range<Int> {
+    mutating func skipString() throws(HARError) -> Range<Int> {
         index += 1
         let start = offset
         while true {
@@ -267,7 +183,12 @@ struct JSONReader {
     private mutating func skipEscape() throws(HARError) {
         index += 1
         let byte = try need()
-        guard "\"\\/bfnrtu".utf8.contains(byte) else { throw fault(.malformedJSON, "an escape sequence is unknown") }
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), UInt8(ascii: "u"):
+            break
+        default: throw fault(.malformedJSON, "an escape sequence is unknown")
+        }
         index += 1
         guard byte == UInt8(ascii: "u") else { return }
         for _ in 0..<4 {
