@@ -12,26 +12,33 @@ struct WrongFilter: Sendable, CustomTestStringConvertible {
     /// What the failure says among other things.
     let saying: String
     var secrets: [String] = []
+    /// Whether its fault is that something never ends: then there is no use in a long wait, and nothing depends on it.
+    var isEndless = false
     let make: @Sendable () -> any Filter
 
     /// A filter of a closure.
     init(
-        _ description: String, caughtBy name: String, saying: String,
+        _ description: String, caughtBy name: String, saying: String, endless isEndless: Bool = false,
         _ body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
     ) {
-        self.init(description, caughtBy: name, saying: saying) { ClosureFilter(.call, body: body) }
+        self.init(description, caughtBy: name, saying: saying, endless: isEndless) {
+            ClosureFilter(.call, body: body)
+        }
     }
 
     init(
         _ description: String, caughtBy name: String, saying: String, secrets: [String] = [],
-        make: @escaping @Sendable () -> any Filter
+        endless isEndless: Bool = false, make: @escaping @Sendable () -> any Filter
     ) {
-        (testDescription, caughtBy, self.saying, self.secrets, self.make) = (description, name, saying, secrets, make)
+        (testDescription, caughtBy, self.saying, self.make) = (description, name, saying, make)
+        (self.secrets, self.isEndless) = (secrets, isEndless)
     }
 
     /// Runs the case that is to catch it.
     func run() async throws {
-        let cases = FilterConformance.cases(for: make, secrets: secrets, patience: .milliseconds(200))
+        let cases = FilterConformance.cases(
+            for: make, secrets: secrets, within: .seconds(600),
+            patience: isEndless ? .milliseconds(300) : .seconds(300))
         let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
         let failure = await #expect(throws: ConformanceFailure.self) { try await each.run() }
         let text = failure?.description ?? ""

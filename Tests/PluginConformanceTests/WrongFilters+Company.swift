@@ -42,7 +42,7 @@ extension WrongFilter {
         ) { RemembersLast() },
         WrongFilter(
             "holds a lock over next", caughtBy: "a call that waits for its response holds back no other",
-            saying: "a call that waits behind the first"
+            saying: "a call that waits behind the first", endless: true
         ) { HoldsLock() },
         WrongFilter(
             "sends by the way of the first agent", caughtBy: "two agents can share it",

@@ -43,7 +43,7 @@ extension WrongFilter {
         WrongFilter(
             "sends by a task that no cancellation reaches",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "a transport that goes on"
+            saying: "a transport that goes on", endless: true
         ) { exchange, next in
             try await Task { try await next(exchange) }.value
         },
@@ -76,7 +76,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaves the loser of a race running", caughtBy: "what it has started ends before its response is taken",
-            saying: "one that goes on"
+            saying: "one that goes on", endless: true
         ) { exchange, next in
             let loser = Task { try await next(exchange) }
             let winner = Task { try await next(exchange) }
@@ -87,7 +87,7 @@ extension WrongFilter {
         WrongFilter(
             "leaks a task that calls next after the end",
             caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "a task that still runs or calls next"
+            saying: "a task that still runs or calls next", endless: true
         ) { exchange, next in
             Task {
                 try await Task.sleep(for: .seconds(600))
@@ -97,20 +97,20 @@ extension WrongFilter {
         },
         WrongFilter(
             "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "an exchange that is kept"
+            saying: "an exchange that is kept", endless: true
         ) { KeepsExchanges() },
         WrongFilter(
             "keeps the requests that it has seen",
             caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "a request that is kept"
+            saying: "expected the end of the", endless: true
         ) { KeepsRequests() },
         WrongFilter(
             "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
-            saying: "a task or a timer that keeps it"
+            saying: "expected the end of the", endless: true
         ) { HasTimer() },
         WrongFilter(
             "keeps the rest of the way", caughtBy: "agent, transport and filter go when they are released",
-            saying: "something of the agent that is kept"
+            saying: "something of the agent that is kept", endless: true
         ) { KeepsNext.shared },
     ]
 }

@@ -121,11 +121,11 @@ extension WrongFilter {
         },
         WrongFilter(
             "keeps the bodies of its responses", caughtBy: "a stream that its reader drops is cancelled",
-            saying: "a body that is kept"
+            saying: "a body that is kept", endless: true
         ) { KeepsBodies() },
         WrongFilter(
             "pumps a stream by a task of its own", caughtBy: "a reader that is cancelled ends the transfer",
-            saying: "a transfer that goes on"
+            saying: "a transfer that goes on", endless: true
         ) { exchange, next in
             var response = try await next(exchange)
             let body = response.body

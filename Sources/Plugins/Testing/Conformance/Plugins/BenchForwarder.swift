@@ -47,7 +47,9 @@ final class BenchForwarder: Accessory {
     /// The event that blocks most, by the median, which what else the machine does cannot move.
     var worst: (name: String, median: Duration)? {
         let medians = state.read { state in
-            state.blocked.map { (name: $0.key, median: $0.value.sorted()[$0.value.count / 2]) }
+            state.blocked.filter { $0.value.count >= 20 }.map {
+                (name: $0.key, median: $0.value.sorted()[$0.value.count / 2])
+            }
         }
         return medians.max { $0.median < $1.median }
     }
