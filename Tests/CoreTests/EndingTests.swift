@@ -12,6 +12,29 @@ import Testing
         }
     }
 
+    @Test("an activity that is kept after its end has let go of its accessories and its listener")
+    func listenersReleased() async throws {
+        final class Owner: Sendable {}
+        struct Watch: Accessory {
+            let owner: Owner
+            func activity(_ activity: Activity, did event: ActivityEvent) {}
+        }
+        weak var accessory: Owner?
+        weak var listener: Owner?
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+        let handle: RequestHandle<Response<Data>>
+        do {
+            let (watched, told) = (Owner(), Owner())
+            (accessory, listener) = (watched, told)
+            handle = agent.start(
+                Plain<Data> { $0.data },
+                options: CallOptions(accessories: [Watch(owner: watched)], progress: { _ in _ = told }))
+        }
+        _ = try await handle.value
+        try await eventually { accessory == nil && listener == nil }
+        #expect(handle.activity.outcome != nil)
+    }
+
     @Test("a deadline that passes while the call waits in a filter ends it, and discards what was staged")
     func inFilter() async throws {
         let (time, gate, log) = (ManualTimeSource(), Gate(), Log<String>())

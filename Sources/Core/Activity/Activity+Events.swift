@@ -4,7 +4,7 @@ extension Activity: TransportObserver {
     /// Notifies the listener and the accessories, in order: what happens on another thread meanwhile, or within an
     /// accessory, follows. Nothing follows `willStop` but `didStop`, and nothing follows that, whatever reports it.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
-        if !accessories.isEmpty { events?.deliver(event(), of: self) }
+        if isObserved { events?.deliver(event(), of: self) }
     }
 
     /// The same for the events that end an activity, once its outcome is decided.
@@ -18,8 +18,10 @@ extension Activity: TransportObserver {
 
     /// Hands an event to the listener and the accessories; called by the queue alone.
     func pass(_ event: ActivityEvent) {
-        if let listener, case .transport(.progress(let progress)) = event { listener(progress) }
-        for accessory in accessories { accessory.activity(self, did: event) }
+        let listeners = listeners
+        if case .transport(.progress(let progress)) = event { listeners.progress?(progress) }
+        for accessory in listeners.accessories { accessory.activity(self, did: event) }
+        if case .didStop = event { releaseListeners() }
     }
 
     /// Returns when everything so far has reached the accessories.

@@ -20,15 +20,15 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// When it started, by the clock of its agent.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
-    let accessories: [any Accessory]
     let bodyByteLimit: Int
-    let listener: (@Sendable (TransferProgress) -> Void)?
+    /// Whether there are accessories.
+    let isObserved: Bool
     let registry: ActivityRegistry
     /// Its place in the registry, which alone reads and changes it, under its lock.
     nonisolated(unsafe) var place = 0
     private let givenLabel: String?
     let events: EventQueue?
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let over = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -46,6 +46,13 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
+        var listeners: Listeners
+    }
+
+    /// Those that are notified, until the last event has reached them: an activity may be kept for longer.
+    struct Listeners: Sendable {
+        var accessories: [any Accessory] = []
+        var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
     init(
@@ -61,9 +68,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         // Asked once, at the start.
         let accessories =
             accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
-        self.accessories = accessories
+        state = Mutex(State(listeners: Listeners(accessories: accessories, progress: listener)))
+        isObserved = !accessories.isEmpty
         self.registry = registry
-        self.listener = listener
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
@@ -197,6 +204,17 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Discards what was staged.
     func discard() async {
         for work in takeStagedWork() { await work.discard() }
+    }
+
+    /// Those that are notified; none once the last event has reached them.
+    var listeners: Listeners { state.withLock { $0.listeners } }
+    var accessories: [any Accessory] { listeners.accessories }
+
+    func releaseListeners() {
+        _ = state.withLock { state in
+            defer { state.listeners = Listeners() }
+            return state.listeners
+        }
     }
 
     /// Decides how it ended, and returns the failure if it is one: a cancellation that came first wins over whatever came

@@ -48,7 +48,9 @@ extension CallOptions {
     /// that activity's, which passes on what it receives.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
-        options.accessories = activity.accessories.isEmpty ? [] : [ForwardedEvents(activity: activity)]
+        let accessories = activity.accessories
+        options.accessories =
+            accessories.isEmpty ? [] : [ForwardedEvents(activity: activity, accessories: accessories)]
         options.progress = { activity.report(.progress($0)) }
         return options
     }
@@ -58,13 +60,15 @@ extension CallOptions {
 /// comes by the listener.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
+    /// Those of the activity, for work that outlives it.
+    let accessories: [any Accessory]
 
     var bodyByteLimit: Int { activity.bodyByteLimit }
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {
             // Work that the call detaches has an end of its own.
-            for accessory in activity.accessories { accessory.activity(below, did: event) }
+            for accessory in accessories { accessory.activity(below, did: event) }
             return
         }
         switch event {

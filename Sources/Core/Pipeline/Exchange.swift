@@ -19,6 +19,8 @@ public struct Exchange: Sendable {
         var priority: RequestPriority
         var tags: Tags
         var activity: Activity
+        /// Those of the activity, for work that is detached after its end.
+        let accessories: [any Accessory]
         let settings: PipelineSettings
         var trust = OriginTrust()
         var attempt = 1
@@ -33,7 +35,8 @@ public struct Exchange: Sendable {
             Fields(
                 request: request, http: built.http, delivery: request.delivery,
                 timeout: request.timeout ?? settings.configuration.timeout, priority: request.priority ?? .medium,
-                tags: activity.tags, activity: activity, settings: settings, trust: built.trust)
+                tags: activity.tags, activity: activity, accessories: activity.isObserved ? activity.accessories : [],
+                settings: settings, trust: built.trust)
         ]
     }
 
@@ -133,7 +136,7 @@ public struct Exchange: Sendable {
     ) -> RequestHandle<Void> {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
-            accessories: activity.accessories, registry: activity.registry)
+            accessories: fields[0].accessories, registry: activity.registry)
         let exchange = with { ($0.activity, $0.shared) = (background, nil) }
         return activity.registry.launch(background) { result in
             result.succeed(try await body(exchange))
