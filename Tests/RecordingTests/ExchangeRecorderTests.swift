@@ -83,6 +83,47 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.attempt) == [1, 2] && exchanges.map(\.response?.status) == [206, 200])
     }
 
+    /// Reports the timings of a request when its response is there: of the first one last.
+    private struct Timed: Transport {
+        let first: Gate
+        func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+            let number = request.headers["X-Number"] == "1" ? 1 : 2
+            if number == 1 { try await first.wait() }
+            var timings = TransferTimings()
+            timings.total = .seconds(number)
+            options.report(.timings(timings))
+            return HTTPResponse(url: request.url, status: 200 + number)
+        }
+    }
+
+    /// Sends two requests at the same time, as attempts of one activity.
+    private struct Both: Filter {
+        let first: Gate
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            var one = exchange
+            one.http.headers["X-Number"] = "1"
+            async let early = next(one)
+            try await first.reached()
+            let late = try await next(exchange)
+            first.open()
+            _ = try await early
+            return late
+        }
+    }
+
+    @Test("exchanges of one activity that run at the same time have their timings each")
+    func concurrentTimings() async throws {
+        let (recorder, gate) = (ExchangeRecorder(time: time), Gate())
+        let agent = NetworkAgent(
+            baseURL: base, transport: Timed(first: gate), filters: [Both(first: gate)], accessories: [recorder],
+            time: time)
+        _ = try await agent.send(Get())
+        let exchanges = recorder.recording.exchanges.sorted { $0.attempt < $1.attempt }
+        #expect(exchanges.map(\.response?.status) == [201, 202])
+        #expect(exchanges.map(\.timings?.total) == [.seconds(1), .seconds(2)])
+        #expect(exchanges.map(\.timings?.attempt) == [1, 2] && exchanges.map(\.timings?.hop) == [1, 1])
+    }
+
     @Test("an attempt without a response ends where the next one begins")
     func failedAttempt() async throws {
         struct Retry: Filter {

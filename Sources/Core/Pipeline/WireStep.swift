@@ -39,7 +39,7 @@ struct WireStep: Filter {
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: exchange.time)
         (options.observer, options.reportsProgress) = (exchange.shared ?? exchange.activity, exchange.reportsProgress)
-        options.transfer = exchange.activity.countTransfer()
+        (options.transfer, options.place) = (exchange.activity.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
         if exchange.activity.progress.isBegun {
             options.report(.progress(TransferProgress(sending: exchange.http.body)))

@@ -43,6 +43,8 @@ public struct TransportOptions: Sendable {
     var reportsProgress = true
     /// Which transfer of the call this is, from 1.
     var transfer = 1
+    /// Of which attempt and hop of the call this is.
+    var place: (attempt: Int?, hop: Int?)
 
     /// Options with the defaults of Core.
     public init(
@@ -59,6 +61,11 @@ public struct TransportOptions: Sendable {
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     public func report(_ event: TransportEvent) {
+        var event = event
+        if case .timings(var timings) = event {
+            (timings.attempt, timings.hop) = place
+            event = .timings(timings)
+        }
         guard case .progress(var progress) = event else { return observer?.report(event, isMeasured: true) ?? () }
         progress.transfer = transfer
         if reportsProgress { observer?.report(.progress(progress), isMeasured: true) }

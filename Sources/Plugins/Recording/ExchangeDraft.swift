@@ -24,7 +24,8 @@ struct ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    var hasResponse: Bool { response != nil }
+    /// Whether nothing more is to come: the response, and its timings, which come at the end of the body.
+    var isComplete: Bool { response != nil && timings != nil }
 
     mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
         switch event {
@@ -32,7 +33,9 @@ struct ExchangeDraft: Sendable {
             timeToHead = start.duration(to: now)
             supersededAt = nil
             keep(response)
-        case .transport(.timings(let timings)): self.timings = timings
+        case .transport(.timings(let timings)):
+            self.timings = timings
+            if supersededAt != nil { supersededAt = now }
         case .transport(.progress(let progress)): self.progress = progress
         case .requestBody(let data): sent.append(data.prefix(max(0, limit - sent.count)))
         case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))

@@ -25,17 +25,34 @@ public final class ExchangeRecorder: Accessory {
         var stream: StreamCount?
         /// The exchange that began last.
         var exchange: ExchangeDraft?
-        /// Those before it that had no response yet: each has failed, or runs beside it.
+        /// Those before it that had no response or no timings yet: each has failed, or runs beside it.
         var pending: [ExchangeDraft] = []
 
         /// Begins an exchange; returns one that has ended with that.
         mutating func begin(_ draft: ExchangeDraft, at now: ContinuousClock.Instant) -> ExchangeDraft? {
             defer { exchange = draft }
-            guard var last = exchange, !last.hasResponse else { return exchange }
+            guard var last = exchange, !last.isComplete else { return exchange }
             last.supersededAt = now
             pending.append(last)
             // One that is retried for ever does not grow for ever.
             return pending.count > 64 ? pending.removeFirst() : nil
+        }
+
+        /// Hands an event to the exchange that it is of; returns that if it has ended, and another one has begun since.
+        mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) -> ExchangeDraft? {
+            var place: (attempt: Int, hop: Int)?
+            switch event {
+            case .received(_, let attempt, let hop): place = (attempt, hop)
+            case .transport(.timings(let timings)):
+                if let attempt = timings.attempt, let hop = timings.hop { place = (attempt, hop) }
+            default: break
+            }
+            guard let place, let index = pending.firstIndex(where: { ($0.attempt, $0.hop) == place }) else {
+                exchange?.add(event, at: now, limit: limit)
+                return nil
+            }
+            pending[index].add(event, at: now, limit: limit)
+            return pending[index].isComplete ? pending.remove(at: index) : nil
         }
     }
 
@@ -141,16 +158,12 @@ public final class ExchangeRecorder: Accessory {
 
     private func add(_ event: ActivityEvent, to activity: Activity) {
         let now = time.now
+        var ended: ExchangeDraft?
         change(activity) { running in
             if case .transport(.progress(let progress)) = event { running.progress = progress }
-            if case .received(_, let attempt, let hop) = event,
-                let index = running.pending.firstIndex(where: { $0.attempt == attempt && $0.hop == hop })
-            {
-                running.pending[index].add(event, at: now, limit: bodyByteLimit)
-            } else {
-                running.exchange?.add(event, at: now, limit: bodyByteLimit)
-            }
+            ended = running.add(event, at: now, limit: bodyByteLimit)
         }
+        if let ended { record(ended, of: activity, nil, now) }
     }
 
     private func record(

@@ -24,6 +24,11 @@ public struct TransferTimings: Sendable, Hashable {
     public var isReusedConnection: Bool?
     /// The address of the peer, without its port.
     public var remoteAddress: String?
+    /// The attempt and the hop of its activity, both counted from 1, that the exchange is, since several may run at once;
+    /// Core sets them on the way to accessories.
+    public var attempt: Int?
+    /// See ``attempt``.
+    public var hop: Int?
 
     /// Nothing known.
     public init() {}
