@@ -159,7 +159,7 @@ let suites: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandJSONValidation", "ErrandRetry",
             "ErrandSystemTransport",
         ]),
-    suite("CookiesTests", needs: ["ErrandCookies", "ErrandSystemTransport"]),
+    suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP"]),
     suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
     suite("DocumentationTests", needs: everything),

@@ -28,4 +28,11 @@ import Testing
         #expect(agent.explain(Call<String>(.get, "a")).problems.isEmpty)
         #expect(try problems([Signature(), .downloads]).count == 1)
     }
+
+    @Test("the filter that a download brings counts where the agent has none, and not beside one of the agent's")
+    func brought() throws {
+        let problem = try #require(try problems([Signature()]).first)
+        #expect(problem.contains("repeats the signature"))
+        #expect(try problems([.downloads, Signature()]).isEmpty)
+    }
 }

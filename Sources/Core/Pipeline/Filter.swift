@@ -21,6 +21,8 @@ public protocol Filter: Sendable {
     /// What it does that makes its place among the others matter, for ``NetworkAgent/explain(_:options:)``; nothing by
     /// default.
     var traits: FilterTraits { get }
+    /// What it does to one request, where that depends on it; ``traits`` by default.
+    func traits(for request: any Request) -> FilterTraits
     /// What it does, in a few words, for ``NetworkAgent/explain(_:options:)``; the name of its type by default. Never a
     /// secret.
     var explanation: String { get }
@@ -37,6 +39,8 @@ extension Filter {
     public var stages: FilterStages { .call }
     /// None.
     public var traits: FilterTraits { [] }
+    /// ``traits``
+    public func traits(for request: any Request) -> FilterTraits { traits }
     /// The name of the type.
     public var explanation: String { "\(type(of: self))" }
     /// Nil.

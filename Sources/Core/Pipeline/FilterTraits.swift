@@ -33,26 +33,42 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let separatesUsers = FilterTraits(rawValue: 64)
     /// May give several requests one response, which it compares as they are at this place.
     public static let shares = FilterTraits(rawValue: 128)
+    /// May respond to a whole call, before redirects and all hop filters, so under a key without what those add. Refines
+    /// ``caches``.
+    public static let cachesCalls = FilterTraits(rawValue: 256)
+    /// Adds cookies, which tell users apart as credentials do, and which an HTTP cache further out does not see.
+    public static let addsCookies = FilterTraits(rawValue: 512)
 }
 
 /// Orders of filters that are known to be wrong.
 enum FilterOrder {
     /// What is wrong with an order, a sentence each. A filter that stands in both stages has its place among the call
     /// filters: what it adds there is known to those that follow.
-    static func problems(_ filters: [any Filter]) -> [String] {
+    static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
+        let traits = filters.map { $0.traits(for: request) }
         var problems: [String] = []
         for (index, outer) in filters.enumerated() {
             for (place, inner) in filters.enumerated().dropFirst(index + 1) {
-                if index < redirects, place > redirects, inner.stages.contains(.call) { continue }
-                guard let problem = problem(outer.traits, inner.traits) ?? inner.orderProblem(after: outer) else {
-                    continue
-                }
+                let crosses = index < redirects && place > redirects
+                if crosses, inner.stages.contains(.call) { continue }
+                let known =
+                    problem(traits[index], traits[place]) ?? cookieProblem(traits[index], traits[place], crosses)
+                guard let problem = known ?? inner.orderProblem(after: outer) else { continue }
                 let text = "\(outer.explanation) runs before \(inner.explanation): \(problem)"
                 if !problems.contains(text) { problems.append(text) }
             }
         }
         return problems
+    }
+
+    /// - Parameter crosses: whether the outer one is a call filter and the inner one is none.
+    private static func cookieProblem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
+        guard inner.contains(.addsCookies), outer.contains(crosses ? .cachesCalls : .caches),
+            !outer.contains(.separatesUsers)
+        else { return nil }
+        return "what is stored for one user could be served to another, since the key lacks the cookies"
+            + (crosses ? ": give the policy a partition" : "")
     }
 
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits) -> String? {

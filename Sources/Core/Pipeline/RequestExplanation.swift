@@ -73,7 +73,8 @@ extension RequestExplanation {
             let stage: FilterStages = index <= redirects ? .call : index < wire || filter is WireStep ? .hop : .wire
             return Step(stage: stage, text: Self.text(of: filter, described, settings))
         }
-        problems = FilterOrder.problems(all)
+        let judged = RequestPipeline.chain(of: described, callFilters, tags, settings, sparesIdleFilters: true).steps
+        problems = FilterOrder.problems(judged.filter { !($0 is WireStageStep) }, for: described)
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.configuration.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]

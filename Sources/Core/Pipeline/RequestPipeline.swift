@@ -69,14 +69,23 @@ struct RequestPipeline: Sendable {
     }
 
     /// All that a request passes, in order.
+    ///
+    /// - Parameter sparesIdleFilters: whether to leave out what the request or a tag brings and the agent has: such a filter
+    ///   leaves the work to the outer one, and passes the call on.
     static func chain(
-        of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
+        of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings,
+        sparesIdleFilters: Bool = false
     ) -> FilterChain {
         let tags = tags.values
-        let required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
+        var required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
-        let tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
+        var tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
+        if sparesIdleFilters {
+            let isIdle = { (filter: any Filter) in settings.filters.contains { type(of: $0) == type(of: filter) } }
+            required.removeAll(where: isIdle)
+            tagged.removeAll(where: isIdle)
+        }
         let own = required + filters + callFilters + tagged
         if own.isEmpty { return settings.chain }
         return chain(settings.filters, own.ungrouped(), settings.transport, standard: settings.chain)

@@ -9,6 +9,8 @@ public struct CookieFilter: Filter {
 
     /// Each request on the wire.
     public var stages: FilterStages { .hop }
+    /// Adds cookies.
+    public var traits: FilterTraits { .addsCookies }
     /// How many cookies there are.
     public var explanation: String { "cookies (\(jar))" }
 

@@ -27,6 +27,16 @@ public final class ResponseCache: Filter {
     public let stages: FilterStages = [.call, .hop]
     /// ``FilterTraits/caches``; with a partition in the default policy also ``FilterTraits/separatesUsers``.
     public let traits: FilterTraits
+    /// Those of the policy of a ``CacheableRequest``; a timed one also ``FilterTraits/cachesCalls``.
+    public func traits(for request: any Request) -> FilterTraits {
+        guard let policy = (request as? any CacheableRequest)?.cachePolicy ?? defaultTimedPolicy, !policy.isOff else {
+            return traits
+        }
+        var traits: FilterTraits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
+        if policy.timed != nil { traits.insert(.cachesCalls) }
+        return traits
+    }
+    private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
     /// `cache in MemoryStore, timed and HTTP by each request's policy, default policy off`
     public let explanation: String
     let standardStore: any CacheStore
