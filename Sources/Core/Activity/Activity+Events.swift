@@ -4,7 +4,7 @@ extension Activity: TransportObserver {
     /// Notifies the listener and the accessories, in order: what happens on another thread meanwhile, or within an
     /// accessory, follows. Nothing follows `willStop` but `didStop`, and nothing follows that, whatever reports it.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
-        if isObserved { events?.deliver(event(), of: self) }
+        if let events, events.isObserved { events.deliver(event(), of: self) }
     }
 
     /// The same for the events that end an activity, once its outcome is decided.
@@ -15,14 +15,6 @@ extension Activity: TransportObserver {
 
     /// Whether an event is on its way to the accessories.
     var isDelivering: Bool { events?.isDelivering == true }
-
-    /// Hands an event to the listener and the accessories; called by the queue alone.
-    func pass(_ event: ActivityEvent) {
-        let listeners = listeners
-        if case .transport(.progress(let progress)) = event { listeners.progress?(progress) }
-        for accessory in listeners.accessories { accessory.activity(self, did: event) }
-        if case .didStop = event { releaseListeners() }
-    }
 
     /// Returns when everything so far has reached the accessories.
     func allDelivered() async { await events?.allDelivered() }

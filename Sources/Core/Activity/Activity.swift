@@ -21,14 +21,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let bodyByteLimit: Int
-    /// Whether there are accessories.
-    let isObserved: Bool
     let registry: ActivityRegistry
     /// Its place in the registry, which alone reads and changes it, under its lock.
     nonisolated(unsafe) var place = 0
     private let givenLabel: String?
     let events: EventQueue?
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let over = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -46,13 +44,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
-        var listeners: Listeners
-    }
-
-    /// Those that are notified, until the last event has reached them: an activity may be kept for longer.
-    struct Listeners: Sendable {
-        var accessories: [any Accessory] = []
-        var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
     init(
@@ -68,13 +59,11 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         // Asked once, at the start.
         let accessories =
             accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
-        state = Mutex(State(listeners: Listeners(accessories: accessories, progress: listener)))
-        isObserved = !accessories.isEmpty
         self.registry = registry
         givenLabel = label
         start = registry.time.now
         self.deadline = deadline.map(registry.time.instant(after:))
-        events = accessories.isEmpty && listener == nil ? nil : EventQueue()
+        events = accessories.isEmpty && listener == nil ? nil : EventQueue(accessories, listener)
         bodyByteLimit = accessories.reduce(0) { max($0, $1.bodyByteLimit) }
     }
 
@@ -207,15 +196,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     /// Those that are notified; none once the last event has reached them.
-    var listeners: Listeners { state.withLock { $0.listeners } }
-    var accessories: [any Accessory] { listeners.accessories }
-
-    func releaseListeners() {
-        _ = state.withLock { state in
-            defer { state.listeners = Listeners() }
-            return state.listeners
-        }
-    }
+    var accessories: [any Accessory] { events?.accessories ?? [] }
 
     /// Decides how it ended, and returns the failure if it is one: a cancellation that came first wins over whatever came
     /// back.

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Synchronization
 
 /// Delivers the events of one activity one after the other though they come from several threads, and from within one
@@ -9,9 +10,22 @@ final class EventQueue: Sendable {
         var isClosed = false
         var waiting: [ActivityEvent] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
+        /// Held until the last event has reached them: an activity may be kept for longer.
+        var listeners: Listeners
     }
 
-    private let state = Mutex(State())
+    fileprivate typealias Listeners = (accessories: [any Accessory], progress: (@Sendable (TransferProgress) -> Void)?)
+
+    /// Whether there are accessories, or were.
+    let isObserved: Bool
+    private let state: Mutex<State>
+
+    init(_ accessories: [any Accessory], _ progress: (@Sendable (TransferProgress) -> Void)?) {
+        isObserved = !accessories.isEmpty
+        state = Mutex(State(listeners: (accessories, progress)))
+    }
+
+    var accessories: [any Accessory] { state.withLock { $0.listeners.accessories } }
 
     /// Delivers an event of an activity, or leaves that to the thread that is delivering.
     ///
@@ -25,10 +39,19 @@ final class EventQueue: Sendable {
             return !state.isDelivering
         }
         guard isMine else { return }
-        activity.pass(event)
+        pass(event, of: activity)
         while let next = next() {
-            for event in next { activity.pass(event) }
+            for event in next { pass(event, of: activity) }
         }
+    }
+
+    private func pass(_ event: ActivityEvent, of activity: Activity) {
+        let listeners = state.withLock { state in
+            defer { if case .didStop = event { state.listeners = ([], nil) } }
+            return state.listeners
+        }
+        if case .transport(.progress(let progress)) = event { listeners.progress?(progress) }
+        for accessory in listeners.accessories { accessory.activity(activity, did: event) }
     }
 
     /// What came in the meantime; nil, and the delivery is over, if that is nothing.

@@ -35,7 +35,7 @@ public struct Exchange: Sendable {
             Fields(
                 request: request, http: built.http, delivery: request.delivery,
                 timeout: request.timeout ?? settings.configuration.timeout, priority: request.priority ?? .medium,
-                tags: activity.tags, activity: activity, accessories: activity.isObserved ? activity.accessories : [],
+                tags: activity.tags, activity: activity, accessories: activity.accessories,
                 settings: settings, trust: built.trust)
         ]
     }

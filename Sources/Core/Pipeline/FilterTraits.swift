@@ -52,8 +52,7 @@ enum FilterOrder {
             for (place, inner) in filters.enumerated().dropFirst(index + 1) {
                 let crosses = index < redirects && place > redirects
                 if crosses, inner.stages.contains(.call) { continue }
-                let known =
-                    problem(traits[index], traits[place]) ?? cookieProblem(traits[index], traits[place], crosses)
+                let known = problem(traits[index], traits[place], crosses)
                 guard let problem = known ?? inner.orderProblem(after: outer) else { continue }
                 let text = "\(outer.explanation) runs before \(inner.explanation): \(problem)"
                 if !problems.contains(text) { problems.append(text) }
@@ -63,17 +62,12 @@ enum FilterOrder {
     }
 
     /// - Parameter crosses: whether the outer one is a call filter and the inner one is none.
-    private static func cookieProblem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
-        guard inner.contains(.addsCookies), outer.contains(crosses ? .cachesCalls : .caches),
-            !outer.contains(.separatesUsers)
-        else { return nil }
-        return "what is stored for one user could be served to another, since the key lacks the cookies"
-            + (crosses ? ": give the policy a partition" : "")
-    }
-
-    private static func problem(_ outer: FilterTraits, _ inner: FilterTraits) -> String? {
-        if outer.contains(.caches), !outer.contains(.separatesUsers), !inner.isDisjoint(with: [.signs, .authenticates])
-        {
+    private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
+        let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
+        if storesForAll, inner.contains(.addsCookies), !crosses || outer.contains(.cachesCalls) {
+            return "what is stored for one user could be served to another, since the key lacks the cookies"
+        }
+        if storesForAll, !inner.isDisjoint(with: [.signs, .authenticates]) {
             return "what is stored for one user could be served to another, since the key lacks what is added later"
         }
         if outer.contains(.caches), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {

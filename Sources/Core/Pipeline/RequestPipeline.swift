@@ -82,9 +82,8 @@ struct RequestPipeline: Sendable {
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         var tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
         if sparesIdleFilters {
-            let isIdle = { (filter: any Filter) in settings.filters.contains { type(of: $0) == type(of: filter) } }
-            required.removeAll(where: isIdle)
-            tagged.removeAll(where: isIdle)
+            let isIdle = { (own: any Filter) in settings.filters.contains { type(of: $0) == type(of: own) } }
+            (required, tagged) = (required.filter { !isIdle($0) }, tagged.filter { !isIdle($0) })
         }
         let own = required + filters + callFilters + tagged
         if own.isEmpty { return settings.chain }

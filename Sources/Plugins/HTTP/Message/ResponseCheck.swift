@@ -1,5 +1,3 @@
-public import ErrandHTTP
-
 /// A check of the final response, also of one from a cache: it throws what is wrong.
 ///
 /// ```swift
@@ -12,9 +10,10 @@ public import ErrandHTTP
 /// Core runs each once, after the status and the content type, before decoding; what was staged is stored only if all
 /// pass. A check of a name that is there already replaces it, so a filter that runs again adds nothing twice.
 public struct ResponseCheck: Sendable {
-    /// Names it in errors and in ``NetworkAgent/explain(_:options:)``.
+    /// Names it in errors and in `explain`.
     public let name: String
-    let judge: @Sendable (HTTPResponse) async throws -> Void
+    /// Throws what is wrong.
+    package let judge: @Sendable (HTTPResponse) async throws -> Void
 
     /// Makes a check; the closure throws what is wrong, off the caller's actor.
     public init(_ name: String, judge: @escaping @Sendable (HTTPResponse) async throws -> Void) {

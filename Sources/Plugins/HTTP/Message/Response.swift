@@ -1,5 +1,3 @@
-public import ErrandHTTP
-
 /// A decoded value with the response it was read from.
 public struct Response<Output: Sendable>: Sendable {
     /// What was decoded.

@@ -1,10 +1,10 @@
 /// Which base URL a path is appended to.
 public struct BaseChoice: Sendable, Hashable {
-    enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         case standard, named(String), url(String)
     }
 
-    let kind: Kind
+    package let kind: Kind
 
     /// The agent's `baseURL`.
     public static let standard = BaseChoice(kind: .standard)
@@ -16,5 +16,5 @@ public struct BaseChoice: Sendable, Hashable {
     /// One of the request's own.
     public static func url(_ text: String) -> BaseChoice { BaseChoice(kind: .url(text)) }
 
-    var isURL: Bool { if case .url = kind { true } else { false } }
+    package var isURL: Bool { if case .url = kind { true } else { false } }
 }
