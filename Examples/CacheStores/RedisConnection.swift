@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What Redis answers, in its protocol's second version.
+/// A reply of Redis, in its protocol's second version.
 enum RedisReply: Sendable, Equatable {
     case text(String)
     case number(Int)
@@ -22,7 +22,7 @@ final class RedisConnection: Sendable {
 
     private let state = Mutex(State())
     private let port: UInt16
-    /// More than this in one answer is refused.
+    /// More than this in one reply is refused.
     private static let maximumBytes = 64 << 20
 
     /// Connects to the loopback interface at the first command, and again after a failure.
@@ -30,7 +30,7 @@ final class RedisConnection: Sendable {
 
     deinit { state.withLock { if $0.socket >= 0 { close($0.socket) } } }
 
-    /// Sends a command and returns its answer; throws what Redis complains of.
+    /// Sends a command and returns its reply; throws what Redis reports as an error.
     @concurrent func send(_ words: Data...) async throws -> RedisReply {
         var message = Data("*\(words.count)\r\n".utf8)
         for word in words { message += Data("$\(word.count)\r\n".utf8) + word + Data("\r\n".utf8) }
@@ -40,7 +40,7 @@ final class RedisConnection: Sendable {
                 try write(message, state.socket)
                 return try read(&state)
             } catch {
-                // An answer may be half read: the next command starts anew.
+                // A reply may be half read: the next command needs a new connection.
                 if state.socket >= 0 { close(state.socket) }
                 state = State()
                 throw error
@@ -81,7 +81,7 @@ final class RedisConnection: Sendable {
     private func read(_ state: inout State) throws -> RedisReply {
         let line = try line(&state)
         guard let mark = line.first, let text = String(validating: line.dropFirst(), as: UTF8.self) else {
-            throw RedisError(description: "Redis answered nothing")
+            throw RedisError(description: "Redis closed the connection without a reply")
         }
         switch mark {
         case UInt8(ascii: "+"): return .text(text)
@@ -95,7 +95,7 @@ final class RedisConnection: Sendable {
         case UInt8(ascii: "*"):
             guard let count = Int(text), count <= 100_000 else { throw RedisError(description: "too many") }
             return count < 0 ? .none : .list(try (0..<count).map { _ in try read(&state) })
-        default: throw RedisError(description: "this is no answer of Redis")
+        default: throw RedisError(description: "this is no reply of Redis")
         }
     }
 

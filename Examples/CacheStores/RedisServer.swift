@@ -32,15 +32,15 @@ final class RedisServer: Sendable {
             process.standardError = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             try process.run()
-            if await Self.answers(port) { started = (port, process) } else { process.terminate() }
+            if await Self.isReady(port) { started = (port, process) } else { process.terminate() }
         }
         guard let (port, process) = started else { throw RedisError(description: "redis-server does not start") }
         self.port = port
         self.process = process
     }
 
-    /// Asks until it answers, for 10 seconds at the most.
-    private static func answers(_ port: UInt16) async -> Bool {
+    /// Connects until it responds, for 10 seconds at the most.
+    private static func isReady(_ port: UInt16) async -> Bool {
         for _ in 0..<200 {
             if (try? await RedisConnection(port: port).send(Data("PING".utf8))) == .text("PONG") { return true }
             try? await Task.sleep(for: .milliseconds(50))

@@ -46,7 +46,7 @@ final class RedisStore: CacheStore {
                 word("SCAN"), cursor, word("MATCH"), word(prefix + "entry:*"), word("COUNT"), word("500"))
             guard case .list(let parts) = page, parts.count == 2, case .bytes(let next) = parts[0],
                 case .list(let names) = parts[1]
-            else { throw RedisError(description: "SCAN answered something else") }
+            else { throw RedisError(description: "SCAN returned something else") }
             for case .bytes(let name) in names {
                 guard case .bytes(let record) = try await redis.send(word("GET"), name) else { continue }
                 let head = Self.parts(record).flatMap { CacheEntryHead(encoded: $0.head) }

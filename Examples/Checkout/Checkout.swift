@@ -29,7 +29,7 @@ import Synchronization
         }
     }
 
-    /// Answers like a small shop.
+    /// Responds like a small shop.
     private static func shop() -> StubTransport {
         .stub(
             StubRule(.get, "/v1/cart", response: .json(#"{"id":7,"item":"tea"}"#)),

@@ -80,13 +80,13 @@ struct CurlTool: Transport {
         throw ErrandError(codes[code] ?? .invalidResponse, "curl ended with \(code)")
     }
 
-    /// The last head counts: 1xx answers come before it, trailers behind it have no status line.
+    /// The last head counts: 1xx responses come before it, trailers after it have no status line.
     private func response(to request: HTTPRequest, head: String, _ body: Data) throws -> HTTPResponse {
         guard head.hasSuffix("\r\n\r\n") else { throw ErrandError(.connectionLost, "the head is cut off") }
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")
         let lines = blocks.last { $0.hasPrefix("HTTP/") }?.split(separator: "\n") ?? []
         guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else {
-            throw ErrandError(.invalidResponse, "there is no head in the answer")
+            throw ErrandError(.invalidResponse, "there is no head in the response")
         }
         var headers = HTTPHeaders()
         for line in lines.dropFirst() {

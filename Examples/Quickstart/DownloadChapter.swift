@@ -15,9 +15,9 @@ enum DownloadChapter {
         Quickstart.chapter("A download that goes on where it was")
         let video = Data(repeating: 0x2A, count: 3_000_000)
         shop.server.on(.get, "/v1/videos/7.mp4") { request in
-            let answer = TestResponse.ranges(video, etag: "\"take 1\"")
+            let whole = TestResponse.ranges(video, etag: "\"take 1\"")
             return request.headers["Range"] == nil || request.headers["Range"] == "bytes=1000000-"
-                ? answer.truncated(to: 1_000_000) : answer
+                ? whole.truncated(to: 1_000_000) : whole
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

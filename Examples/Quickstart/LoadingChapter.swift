@@ -3,7 +3,7 @@ import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import ErrandTesting
 
-/// The indicator is shown while a slow answer is on its way, and not for a fast one.
+/// The indicator is shown while a slow response is on its way, and not for a fast one.
 enum LoadingChapter {
     private struct Lines: LoadingPresenter {
         func present(_ state: LoadingState) {

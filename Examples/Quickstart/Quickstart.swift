@@ -7,7 +7,7 @@ import ErrandTesting
 struct Quickstart {
     static func main() async throws {
         let shop = try Shop()
-        print("Errand \(ErrandInfo.version): a shop answers at \(shop.server.url)\n")
+        print("Errand \(ErrandInfo.version): a shop listens at \(shop.server.url)\n")
         try await TypedRequests.run(shop)
         try await CallStyles.run(shop)
         try await Hooks.run(shop)

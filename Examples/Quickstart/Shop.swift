@@ -10,7 +10,7 @@ struct Shop: Sendable {
     /// Records what the agent sends.
     let cassette: ReplayTransport
     let recording: RecordingFile
-    /// Opens when a customer has waited long enough for the slow answer.
+    /// Opens when a customer has waited long enough for the slow response.
     let gate = Gate()
 
     init() throws {

@@ -3,7 +3,7 @@ import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
 
-/// A language model's answer, word by word, over a connection that breaks in the middle.
+/// A language model's text, word by word, over a connection that breaks in the middle.
 enum StreamingChapter {
     private struct Ask: EventRequest {
         let question: String
@@ -16,21 +16,21 @@ enum StreamingChapter {
     private struct Word: Decodable, Sendable { let text: String }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("Streaming: an answer word by word, over a connection that breaks")
+        Quickstart.chapter("Streaming: a text word by word, over a connection that breaks")
         let words = ["The ", "ripest ", "apples ", "are ", "on ", "the ", "left."]
         let events = words.enumerated().map { TestEvent(#"{"text":"\#($1)"}"#, name: "word", id: "\($0)") }
         shop.server.on(.post, "/v1/chat") { request in
-            let answer = TestResponse.resumableEvents(events + ["[DONE]"])
-            let pause = answer.slowly(bytesPerChunk: 1000, every: .milliseconds(10))
+            let response = TestResponse.resumableEvents(events + ["[DONE]"])
+            let pause = response.slowly(bytesPerChunk: 1000, every: .milliseconds(10))
             return request.headers.contains("Last-Event-ID") ? pause : pause.closing(afterBodyBytes: 150)
         }
         let types = EventTypes<Word>().on("word") { $0 }.ending(at: "[DONE]")
-        let answer = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
+        let words = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
         print("   ", terminator: "")
-        for try await word in answer { print(word.text, terminator: "") }
+        for try await word in words { print(word.text, terminator: "") }
         print()
         let last = shop.server.received.compactMap { $0.headers["Last-Event-ID"] }.last ?? "none"
-        Quickstart.line("the connection broke off behind word \(last), and the answer went on behind it")
+        Quickstart.line("the connection broke after word \(last), and the stream continued with the next one")
         shop.server.on(.get, "/v1/log", .text("packed\nshipped\n"))
         for try await line in shop.agent.lines(Call(.get, "log")) { Quickstart.line(line) }
         Quickstart.end()

@@ -16,9 +16,9 @@ enum URLFiltersChapter {
             baseURL: service.baseURL, transport: .system,
             filters: [.environment(service), .urls(.query(["platform": "linux"]), .sign(key: .service("sign")))])
         try service.select(.develop)
-        let answer = try await agent.send(GetText(path: "ping")).value
+        let text = try await agent.send(GetText(path: "ping")).value
         let target = shop.server.received.last?.target ?? ""
-        Quickstart.line("GET ping answered \"\(answer)\"; the server was asked for")
+        Quickstart.line("GET ping got \"\(text)\"; the server was asked for")
         Quickstart.line(String(target.prefix { $0 != "=" }) + "=linux&timestamp=…&sign=…")
         Quickstart.line("signed with the key of \(service.selected): \(target.contains("&sign=") ? "yes" : "no")")
         Quickstart.end()

@@ -66,7 +66,7 @@ struct ServerInputTests {
             #expect(try client.receiveAll().text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
         var configuration = TestServer.Configuration()
-        configuration.answersExpectations = false
+        configuration.sendsContinue = false
         let silent = try TestServer(configuration) { request in .text(request.text) }
         #expect(try await exchange(silent.port, head + "hi").text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(

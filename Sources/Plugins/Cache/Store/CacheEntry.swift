@@ -122,8 +122,8 @@ public struct CacheEntryHead: Sendable, Hashable {
         }
         self.kind = kind
         url = try reader.string()
-        let answered = try reader.string()
-        guard let responseURL = URL(string: answered.isEmpty ? url : answered) else { throw ByteReader.Fault() }
+        let finalURL = try reader.string()
+        guard let responseURL = URL(string: finalURL.isEmpty ? url : finalURL) else { throw ByteReader.Fault() }
         self.responseURL = responseURL
         status = Int(try reader.uint32())
         version = try reader.optionalString()

@@ -16,8 +16,8 @@ struct ConformanceBench: Sendable {
         transport = try make()
     }
 
-    /// An answer that was read to its end.
-    struct Answer: Sendable {
+    /// A response that was read to its end.
+    struct Received: Sendable {
         var status: Int
         var headers: HTTPHeaders
         var data: Data
@@ -42,28 +42,28 @@ struct ConformanceBench: Sendable {
         try await transport.send(request(method, path, headers: headers, body: body), options: options)
     }
 
-    func answer(
+    func exchange(
         _ method: HTTPMethod = .get, _ path: String, headers: HTTPHeaders = [:], body: RequestBody = .none,
         delivery: BodyDelivery = .data
-    ) async throws -> Answer {
+    ) async throws -> Received {
         let response = try await send(
             method, path, headers: headers, body: body, options: TransportOptions(delivery: delivery))
         let data = try await response.body.collect(upTo: 1 << 30)
-        return Answer(status: response.status, headers: response.headers, data: data)
+        return Received(status: response.status, headers: response.headers, data: data)
     }
 
     /// The way through an agent, which adds what Core checks, and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         limit: Int = 64 << 20
-    ) async throws -> Answer {
+    ) async throws -> Received {
         var configuration = NetworkAgent.Configuration()
         configuration.maximumBodyBytes = limit
         let agent = NetworkAgent(configuration: configuration, transport: transport)
         let probe = Probe(http: request, delivery: delivery, accessories: accessories)
         let response = try await agent.send(probe, options: CallOptions()).value
         let data = try await response.body.collect(upTo: 1 << 30)
-        return Answer(status: response.status, headers: response.headers, data: data)
+        return Received(status: response.status, headers: response.headers, data: data)
     }
 
     struct Probe: Request {
@@ -76,10 +76,10 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// After a fault: the same transport answers the next request as if nothing had been.
+    /// After a fault: the same transport serves the next request as if nothing had been.
     func expectWorking(after what: String) async throws {
-        let answer = try await answer(.get, "/ok")
-        try equal(answer.text, "ok", "the answer to the request after \(what)")
+        let received = try await exchange(.get, "/ok")
+        try equal(received.text, "ok", "the response to the request after \(what)")
     }
 }
 
@@ -103,10 +103,10 @@ extension ConformanceBench {
     /// A typed error, of one of these codes if any are given.
     @discardableResult
     func failure(
-        of what: String, _ codes: ErrandError.Code..., body: () async throws -> Answer
+        of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
     ) async throws -> ErrandError {
-        let answer: Answer
-        do { answer = try await body() } catch let error as ErrandError {
+        let received: Received
+        do { received = try await body() } catch let error as ErrandError {
             if !codes.isEmpty, !codes.contains(error.code) {
                 throw ConformanceFailure(expected: "\(what): one of \(codes)", came: error.description)
             }
@@ -117,14 +117,14 @@ extension ConformanceBench {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
         }
         throw ConformanceFailure(
-            expected: "\(what): an error", came: "status \(answer.status) with \(answer.data.count) bytes")
+            expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// A typed error that is no cancellation and no timeout, or an answer.
-    func answerOrFailure(of what: String, body: () async throws -> Answer) async throws -> Answer? {
+    /// A typed error that is no cancellation and no timeout, or a response.
+    func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try expect(!isOurs, "\(what): an answer or an error of the network", came: error.description)
+            try expect(!isOurs, "\(what): a response or an error of the network", came: error.description)
             return nil
         } catch {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")

@@ -12,7 +12,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs it against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if an answer
+    /// Runs it against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if a response
     /// takes longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
     public func run() async throws {
         if let excuse { throw ConformanceExcused(reason: excuse) }

@@ -1,20 +1,20 @@
 /// A part of what a transport promises; the cases of ``TransportConformance`` are grouped by it. Cases may be added: write a `default`.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// Lengths, chunks, HEAD, 204, 304: where an answer ends.
+    /// Lengths, chunks, HEAD, 204, 304: where a response ends.
     case framing
-    /// Fields of requests and answers, methods and targets.
+    /// Fields of requests and responses, methods and targets.
     case headers
-    /// Answers that others act on: redirects, challenges, cookies.
+    /// Responses that others act on: redirects, challenges, cookies.
     case neutrality
-    /// 1xx answers before the real one.
+    /// 1xx responses before the real one.
     case informational
     /// Fields after a chunked body.
     case trailers
     /// gzip and deflate.
     case codings
-    /// Answers in parts.
+    /// Responses in parts.
     case ranges
-    /// Connections that end at the wrong moment, and answers that are none.
+    /// Connections that end at the wrong moment, and responses that are none.
     case faults
     /// Connections used again.
     case reuse

@@ -12,7 +12,7 @@ extension Connection {
         var keeps = true
         if case .discarded = reading { keeps = false }
         if keeps, case .length(let length) = framing, length > limit { throw Self.tooLarge }
-        try answerExpectation(head)
+        try meetExpectation(head)
         switch framing {
         case .length(let length): try readBytes(length, keeps: keeps, into: &request)
         case .chunked:
@@ -30,10 +30,10 @@ extension Connection {
 
     private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server takes") }
 
-    private func answerExpectation(_ head: RequestHead) throws {
+    private func meetExpectation(_ head: RequestHead) throws {
         guard let expectation = head.headers["Expect"] else { return }
         guard expectation.lowercased() == "100-continue" else { throw RequestFault(417, "an unknown expectation") }
-        guard core.configuration.answersExpectations, input.isEmpty, head.version == "1.1" else { return }
+        guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
         try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes(send)
     }

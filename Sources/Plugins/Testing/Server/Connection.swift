@@ -18,7 +18,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// How many bytes of the current answer may still go out.
+    /// How many bytes of the current response may still go out.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -64,7 +64,7 @@ final class Connection {
             isUnread = try readBody(&request, head, reading)
         } catch let fault as RequestFault {
             core.state.update { $0.record(fault) }
-            try answer(.text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
+            try respond(.text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
             throw Ending.close
         }
         core.record(request)
@@ -72,7 +72,7 @@ final class Connection {
         do { response = try handler(request).resolved(for: request) } catch {
             response = .text("\(error)", status: 500)
         }
-        try answer(response, isHead: head.method == "HEAD", mayKeep: head.wantsKeepAlive && !isUnread)
+        try respond(response, isHead: head.method == "HEAD", mayKeep: head.wantsKeepAlive && !isUnread)
     }
 
     private func readHead() throws -> RequestHead {
@@ -149,7 +149,7 @@ final class Connection {
         }
     }
 
-    /// Closing with unread input would reset the connection, and the client might lose the answer.
+    /// Closing with unread input would reset the connection, and the client might lose the response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)

@@ -53,7 +53,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// How to answer a request, by a copy of the script for as long as nothing in it changes.
+    /// How to respond to a request, by a copy of the script for as long as nothing in it changes.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
@@ -61,7 +61,7 @@ final class ServerCore: Sendable {
         if copy.script.queue.isEmpty { return copy.script.plan(head) }
         return script.withLock { script in
             scriptVersion.add(1, ordering: .releasing)
-            return script.takeAnswer() ?? script.plan(head)
+            return script.takeQueued() ?? script.plan(head)
         }
     }
 

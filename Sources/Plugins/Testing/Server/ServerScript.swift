@@ -1,6 +1,6 @@
 import Errand
 
-/// What the server is to answer: queued answers first, then routes, the last added first, then the fallback.
+/// How the server responds: queued responses first, then routes, the last added first, then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -24,14 +24,14 @@ struct ServerScript: Sendable {
 
     typealias Plan = (reading: BodyReading, handler: TestServer.Handler)
 
-    /// The next queued answer.
-    mutating func takeAnswer() -> Plan? {
+    /// The next queued response.
+    mutating func takeQueued() -> Plan? {
         if queue.isEmpty { return nil }
-        let answer = queue.removeFirst()
-        return (.kept, { _ in answer })
+        let response = queue.removeFirst()
+        return (.kept, { _ in response })
     }
 
-    /// How to answer a request whose head has come.
+    /// How to respond to a request whose head has come.
     func plan(_ head: RequestHead) -> Plan {
         let path = head.target.prefix { $0 != "?" }
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
@@ -48,7 +48,7 @@ public enum BodyReading: Sendable {
     case kept
     /// Reads and counts it, however long it is.
     case discarded
-    /// Answers without reading it, and closes.
+    /// Responds without reading it, and closes.
     case untouched
     /// Reads none of it until a test opens the gate, then keeps it: the client is held back.
     case held(by: Gate)

@@ -15,7 +15,7 @@ extension TestResponse {
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// The answer for those who send this name and password, 401 with a challenge for others (RFC 7617).
+    /// The response to requests with this name and password, 401 with a challenge for others (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -28,7 +28,7 @@ extension TestResponse {
     }
 
     /// A resource that can be had in parts and asked for again: Range with If-Range (RFC 9110, section 14), If-Match,
-    /// If-None-Match and If-Modified-Since (section 13). Several ranges at once are answered with the whole.
+    /// If-None-Match and If-Modified-Since (section 13). Several ranges at once get the whole.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -92,7 +92,7 @@ extension TestResponse {
     }
 }
 
-/// What ``TestResponse/echo`` answers with.
+/// What ``TestResponse/echo`` responds with.
 public struct EchoedRequest: Codable, Sendable, Hashable {
     /// The method as it was sent.
     public var method: String

@@ -35,7 +35,7 @@ extension TestResponse {
         }
     }
 
-    /// A 1xx answer before this one, sent by itself; several in the order of the calls.
+    /// A 1xx response before this one, sent by itself; several in the order of the calls.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
@@ -83,7 +83,7 @@ extension TestResponse {
     /// Whether the connection stays for another request; if not, the head says so.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection after the answer without having said so, at once or when the next request comes in: what a
+    /// Closes the connection after the response without having said so, at once or when the next request comes in: what a
     /// client finds who keeps a connection for longer than the server.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }

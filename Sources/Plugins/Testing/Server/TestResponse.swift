@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// An answer of the ``TestServer``: made by a factory, changed by modifiers.
+/// A response of the ``TestServer``: made by a factory, changed by modifiers.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -26,7 +26,7 @@ public struct TestResponse: Sendable {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Makes the real answer once there is a request; modifiers then apply to what it makes.
+    /// Makes the real response once there is a request; modifiers then apply to what it makes.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
@@ -68,11 +68,11 @@ public struct TestResponse: Sendable {
         /// With `Connection: close`.
         case close
         case closeSilently
-        /// When the next request arrives, without an answer.
+        /// When the next request arrives, without a response.
         case closeAtNextRequest
     }
 
-    /// An answer of a status, headers and bytes of one's own.
+    /// A response of a status, headers and bytes of one's own.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -124,7 +124,7 @@ extension TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
 
-    /// An answer that depends on the request.
+    /// A response that depends on the request.
     public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
         response.resolver = resolver

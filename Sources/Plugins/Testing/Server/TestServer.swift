@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A scripted HTTP/1.1 server on the loopback interface: it answers as a test says, misbehaves when told to, and
+/// A scripted HTTP/1.1 server on the loopback interface: it responds as a test says, misbehaves on demand, and
 /// remembers what it was asked.
 ///
 /// ```swift
@@ -19,12 +19,12 @@ import Synchronization
 /// block it. The server stops when it goes out of scope; a handler that holds the server keeps it, until `stop()`.
 /// The first server of a process raises its soft limit of open files to 8,192 where that is allowed.
 public final class TestServer: Sendable {
-    /// Answers a request; a thrown error becomes a 500 with its description.
+    /// Responds to a request; a thrown error becomes a 500 with its description.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
 
-    /// Starts a server; the handler answers what nothing else does, a 404 without one. Throws ``TestServerError``.
+    /// Starts a server; the handler responds to what nothing else does, a 404 without one. Throws ``TestServerError``.
     public init(
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
     ) throws(TestServerError) {
@@ -49,7 +49,7 @@ public final class TestServer: Sendable {
 }
 
 extension TestServer {
-    /// Answers a method and a path, query aside: exact, or with a `*` at its start or end. Of several that match, the
+    /// Responds to a method and a path, query aside: exact, or with a `*` at its start or end. Of several that match, the
     /// last added counts.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
@@ -57,22 +57,22 @@ extension TestServer {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Answers a path, whatever the method.
+    /// Responds to a path, whatever the method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Answers a method and a path always in the same way.
+    /// Responds to a method and a path always in the same way.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Answers a path always in the same way.
+    /// Responds to a path always in the same way.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Answers the next requests, whatever they are, one each, before any route.
+    /// Responds to the next requests, whatever they are, one each, before any route.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
     /// Says what becomes of the next connections, one each.
@@ -143,8 +143,8 @@ extension TestServer {
         public var recordedRequests = 10_000
         /// Bytes of bodies that ``TestServer/received`` holds; the oldest requests go first. 256 MiB by default.
         public var recordedBytes = 256 << 20
-        /// Whether `Expect: 100-continue` is answered; if not, a client has to send its body unasked after a while.
-        public var answersExpectations = true
+        /// Whether `Expect: 100-continue` gets its interim response (RFC 9110, section 10.1.1); if not, a client has to send its body unasked after a while.
+        public var sendsContinue = true
 
         /// The defaults.
         public init() {}

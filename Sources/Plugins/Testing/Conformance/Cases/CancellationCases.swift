@@ -8,7 +8,7 @@ enum CancellationCases {
         ConformanceDraft(.cancellation, "before it begins") { bench in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
-                return try await bench.answer(.get, "/ok")
+                return try await bench.exchange(.get, "/ok")
             }
             task.cancel()
             try await cancelled(task, bench)
@@ -16,7 +16,7 @@ enum CancellationCases {
         },
         ConformanceDraft(.cancellation, "while the server is silent from the start") { bench in
             bench.server.enqueueConnections(.silence)
-            let task = Task { try await bench.answer(.get, "/ok") }
+            let task = Task { try await bench.exchange(.get, "/ok") }
             try await bench.server.wait(forOpenConnections: 1)
             task.cancel()
             try await cancelled(task, bench)
@@ -28,7 +28,7 @@ enum CancellationCases {
             bench.server.on("/slow", TestResponse.text("late").waiting(for: gate))
             for delivery in FramingCases.deliveries {
                 let before = gate.arrivals
-                let task = Task { try await bench.answer(.get, "/slow", delivery: delivery) }
+                let task = Task { try await bench.exchange(.get, "/slow", delivery: delivery) }
                 try await gate.reached(by: before + 1)
                 task.cancel()
                 try await cancelled(task, bench)
@@ -41,7 +41,7 @@ enum CancellationCases {
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             for delivery in FramingCases.deliveries {
                 let before = gate.arrivals
-                let task = Task { try await bench.answer(.get, "/half", delivery: delivery) }
+                let task = Task { try await bench.exchange(.get, "/half", delivery: delivery) }
                 try await gate.reached(by: before + 1)
                 task.cancel()
                 try await cancelled(task, bench)
@@ -66,7 +66,7 @@ enum CancellationCases {
             let gate = Gate()
             bench.server.on("/up", .text("never"), reading: .held(by: gate))
             let body = RequestBody.data(Data(count: 20_000_000))
-            let task = Task { try await bench.answer(.post, "/up", body: body) }
+            let task = Task { try await bench.exchange(.post, "/up", body: body) }
             try await gate.reached()
             task.cancel()
             try await cancelled(task, bench)
@@ -77,19 +77,19 @@ enum CancellationCases {
         ConformanceDraft(.cancellation, "while the source of a body keeps it waiting") { bench in
             let gate = Gate()
             let stream = RequestBody.stream { HTTPBody(source: StuckSource(gate)) }
-            let task = Task { try await bench.answer(.post, "/ok", body: stream) }
+            let task = Task { try await bench.exchange(.post, "/ok", body: stream) }
             try await gate.reached()
             task.cancel()
             try await cancelled(task, bench)
             try await bench.expectWorking(after: "a cancellation")
         },
-        ConformanceDraft(.cancellation, "at 500 moments of chance, beside others that are answered") { bench in
+        ConformanceDraft(.cancellation, "at 500 moments of chance, beside others that get a response") { bench in
             bench.server.on("/slow", TestResponse.repeating(count: 200_000).slowly(bytesPerChunk: 65_536, every: .zero))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<500 {
                     group.addTask {
                         let delivery: BodyDelivery = index % 2 == 0 ? .data : .stream
-                        let task = Task { try await bench.answer(.get, "/slow", delivery: delivery) }
+                        let task = Task { try await bench.exchange(.get, "/slow", delivery: delivery) }
                         if index % 5 == 0 {
                             try bench.equal(try await task.value.data.count, 200_000, "bytes beside cancelled ones")
                         } else {
@@ -109,7 +109,7 @@ enum CancellationCases {
             try await bench.expectWorking(after: "many cancellations")
         },
         ConformanceDraft(.cancellation, "after the end changes nothing") { bench in
-            let task = Task { try await bench.answer(.get, "/ok") }
+            let task = Task { try await bench.exchange(.get, "/ok") }
             try bench.equal(try await task.value.text, "ok", "the body")
             task.cancel()
             try await bench.expectWorking(after: "a late cancellation")
@@ -117,7 +117,7 @@ enum CancellationCases {
     ]
 
     private static func cancelled(
-        _ task: Task<ConformanceBench.Answer, any Error>, _ bench: ConformanceBench
+        _ task: Task<ConformanceBench.Received, any Error>, _ bench: ConformanceBench
     ) async throws {
         try await bench.failure(of: "a cancelled request", .cancelled) { try await task.value }
     }

@@ -2,7 +2,7 @@ import Errand
 
 import ErrandEssentials
 
-/// Content codings (RFC 9110, section 8.4), trailers, 1xx answers and ranges.
+/// Content codings (RFC 9110, section 8.4), trailers, 1xx responses and ranges.
 enum CodingCases {
     private static let text = String(repeating: "one answer, coded\n", count: 20)
     // The text above, as gzip and zlib wrote it once: what is tested must not come from what tests.
@@ -14,22 +14,22 @@ enum CodingCases {
         ConformanceDraft(.codings, "a coded body comes decoded and unmarked, or as it is and marked") { bench in
             for (name, bytes) in [("gzip", gzip), ("deflate", deflate)] {
                 let coded = TestResponse.data(bytes, contentType: "text/plain").header(.contentEncoding, name)
-                for answer in [
+                for response in [
                     coded, coded.chunked(sizes: [1, 5, 9]), coded.slowly(bytesPerChunk: 1, every: .zero),
                     coded.untilClose(),
                 ] {
-                    bench.server.on("/coded", answer)
+                    bench.server.on("/coded", response)
                     for delivery in FramingCases.deliveries {
-                        try check(try await bench.answer(.get, "/coded", delivery: delivery), name, bytes, bench)
+                        try check(try await bench.exchange(.get, "/coded", delivery: delivery), name, bytes, bench)
                     }
                 }
             }
         },
-        ConformanceDraft(.codings, "an answer to HEAD has its coding and no body") { bench in
+        ConformanceDraft(.codings, "a response to HEAD has its coding and no body") { bench in
             bench.server.on("/coded", TestResponse.data(gzip).header(.contentEncoding, "gzip"))
-            let answer = try await bench.answer(.head, "/coded")
-            try bench.equal(answer.status, 200, "the status")
-            try bench.equal(answer.data.count, 0, "bytes of the body")
+            let received = try await bench.exchange(.head, "/coded")
+            try bench.equal(received.status, 200, "the status")
+            try bench.equal(received.data.count, 0, "bytes of the body")
         },
         ConformanceDraft(.codings, "a broken coding is an error, or comes as it is") { bench in
             var damaged = gzip
@@ -41,37 +41,37 @@ enum CodingCases {
         },
         ConformanceDraft(.codings, "a body without a coding is left alone") { bench in
             bench.server.on("/file", .data(gzip, contentType: "application/gzip"))
-            let answer = try await bench.answer(.get, "/file")
-            try bench.equal(answer.data, gzip, "the bytes of a gzip file")
-            try bench.equal(answer.headers[.contentLength], "\(gzip.count)", "Content-Length")
+            let received = try await bench.exchange(.get, "/file")
+            try bench.equal(received.data, gzip, "the bytes of a gzip file")
+            try bench.equal(received.headers[.contentLength], "\(gzip.count)", "Content-Length")
         },
         ConformanceDraft(.trailers, "trailers do not disturb the body, and are reported") { bench in
             let body = ConformanceBench.pattern(5_000)
             bench.server.on("/trailers", TestResponse.data(body).trailers(["X-Sum": "7", "X-Other": "a, b"]))
             let recording = RecordingAccessory()
             let request = try bench.request(.get, "/trailers")
-            let answer = try await bench.viaAgent(request, accessories: [recording])
-            try bench.equal(answer.data, body, "the body")
+            let received = try await bench.viaAgent(request, accessories: [recording])
+            try bench.equal(received.data, body, "the body")
             let record = try await recording.wait(for: "trailers", within: .seconds(10))
             guard case .transport(.trailers(let trailers)) = record.event else { return }
             try bench.equal(trailers["X-Sum"], "7", "the trailer X-Sum")
             try bench.equal(trailers["X-Other"], "a, b", "the trailer X-Other")
-            try bench.equal(answer.headers["X-Sum"], nil, "X-Sum among the headers")
+            try bench.equal(received.headers["X-Sum"], nil, "X-Sum among the headers")
             try await bench.expectWorking(after: "trailers")
         },
-        ConformanceDraft(.informational, "1xx answers come before the real one and do not replace it") { bench in
+        ConformanceDraft(.informational, "1xx responses come before the real one and do not replace it") { bench in
             bench.server.on(
                 "/early",
                 TestResponse.text("real").informational(100).informational(103, ["Link": "</a.css>"])
                     .informational(103, ["Link": "</b.css>"]))
             for delivery in FramingCases.deliveries {
-                let answer = try await bench.answer(.get, "/early", delivery: delivery)
-                try bench.equal(answer.status, 200, "the status")
-                try bench.equal(answer.text, "real", "the body")
-                try bench.equal(answer.headers["Link"], nil, "Link of the real answer")
+                let received = try await bench.exchange(.get, "/early", delivery: delivery)
+                try bench.equal(received.status, 200, "the status")
+                try bench.equal(received.text, "real", "the body")
+                try bench.equal(received.headers["Link"], nil, "Link of the real response")
             }
-            let posted = try await bench.answer(.post, "/early", body: .text("payload"))
-            try bench.equal(posted.text, "real", "the body of the answer to POST")
+            let posted = try await bench.exchange(.post, "/early", body: .text("payload"))
+            try bench.equal(posted.text, "real", "the body of the response to POST")
         },
         ConformanceDraft(.ranges, "a part of a resource comes as asked for") { bench in
             let whole = ConformanceBench.pattern(10_000)
@@ -81,16 +81,16 @@ enum CodingCases {
                 ("bytes=-5", 9_995..<10_000), ("bytes=9000-20000", 9_000..<10_000),
             ]
             for (range, expected) in cases {
-                let answer = try await bench.answer(.get, "/film", headers: ["Range": range, "If-Range": "\"v1\""])
-                try bench.equal(answer.status, 206, "the status for \(range)")
-                try bench.equal(answer.data, whole.subdata(in: expected), "the body for \(range)")
+                let received = try await bench.exchange(.get, "/film", headers: ["Range": range, "If-Range": "\"v1\""])
+                try bench.equal(received.status, 206, "the status for \(range)")
+                try bench.equal(received.data, whole.subdata(in: expected), "the body for \(range)")
                 let described = "bytes \(expected.lowerBound)-\(expected.upperBound - 1)/10000"
-                try bench.equal(answer.headers["Content-Range"], described, "Content-Range")
+                try bench.equal(received.headers["Content-Range"], described, "Content-Range")
             }
-            let stale = try await bench.answer(.get, "/film", headers: ["Range": "bytes=5-", "If-Range": "\"v0\""])
+            let stale = try await bench.exchange(.get, "/film", headers: ["Range": "bytes=5-", "If-Range": "\"v0\""])
             try bench.equal(stale.status, 200, "the status for another version")
             try bench.equal(stale.data, whole, "the body for another version")
-            let beyond = try await bench.answer(.get, "/film", headers: ["Range": "bytes=10000-"])
+            let beyond = try await bench.exchange(.get, "/film", headers: ["Range": "bytes=10000-"])
             try bench.equal(beyond.status, 416, "the status for a part behind the end")
         },
     ]
@@ -100,23 +100,23 @@ enum CodingCases {
             bench.server.on("/coded", TestResponse.data(bytes).header(.contentEncoding, "gzip"))
             let request = try bench.request(.get, "/coded")
             for delivery in FramingCases.deliveries {
-                let answer = try await bench.answerOrFailure(of: "a broken coding") {
+                let received = try await bench.receivedOrFailure(of: "a broken coding") {
                     try await bench.viaAgent(request, delivery: delivery)
                 }
-                if let answer { try bench.equal(answer.data, bytes, "the body that came without an error") }
+                if let received { try bench.equal(received.data, bytes, "the body that came without an error") }
             }
         }
         try await bench.expectWorking(after: "broken codings")
     }
 
     private static func check(
-        _ answer: ConformanceBench.Answer, _ name: String, _ bytes: Data, _ bench: ConformanceBench
+        _ received: ConformanceBench.Received, _ name: String, _ bytes: Data, _ bench: ConformanceBench
     ) throws {
-        if let coding = answer.headers[.contentEncoding] {
+        if let coding = received.headers[.contentEncoding] {
             try bench.equal(coding, name, "Content-Encoding")
-            return try bench.equal(answer.data, bytes, "the body as it was coded")
+            return try bench.equal(received.data, bytes, "the body as it was coded")
         }
-        try bench.equal(answer.text, text, "the decoded body")
-        try bench.equal(answer.headers[.contentLength], nil, "Content-Length of a decoded body")
+        try bench.equal(received.text, text, "the decoded body")
+        try bench.equal(received.headers[.contentLength], nil, "Content-Length of a decoded body")
     }
 }

@@ -26,8 +26,8 @@ enum EventCases {
             bench.server.on("/body", .data(body))
             let recording = RecordingAccessory()
             let request = try bench.request(.post, "/body", body: .data(ConformanceBench.pattern(200_000)))
-            let answer = try await bench.viaAgent(request, accessories: [recording])
-            try bench.equal(answer.data, body, "the body")
+            let received = try await bench.viaAgent(request, accessories: [recording])
+            try bench.equal(received.data, body, "the body")
             try await recording.waitUntilQuiet()
             let steps = recording.records().compactMap { record -> TransferProgress? in
                 if case .transport(.progress(let progress)) = record.event { progress } else { nil }

@@ -2,40 +2,40 @@ import Errand
 
 import ErrandEssentials
 
-/// Connections that end at the wrong moment, and answers that are none.
+/// Connections that end at the wrong moment, and responses that are none.
 enum FaultCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
-            let answer = TestResponse.text("hello")
-            let head = answer.wireBytes().count - 5
-            try await cuts(bench, 0..<head) { answer.closing(afterBytes: $0) }
+            let response = TestResponse.text("hello")
+            let head = response.wireBytes().count - 5
+            try await cuts(bench, 0..<head) { response.closing(afterBytes: $0) }
         },
         ConformanceDraft(.faults, "a connection closed at any byte of the body is an error") { bench in
-            let answer = TestResponse.text("hello, body")
-            let count = answer.wireBytes().count
-            try await cuts(bench, (count - 11)..<count) { answer.closing(afterBytes: $0) }
+            let response = TestResponse.text("hello, body")
+            let count = response.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { response.closing(afterBytes: $0) }
         },
         ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
-            let answer = TestResponse.text("hello").chunked(sizes: [2, 3])
+            let response = TestResponse.text("hello").chunked(sizes: [2, 3])
             // The last two bytes are an empty line that says nothing more.
-            let framed = answer.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
-            try await cuts(bench, 0..<(framed - 2)) { answer.closing(afterBodyBytes: $0) }
+            let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
+            try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
         ConformanceDraft(.faults, "a connection reset at any byte of the head is an error") { bench in
-            let answer = TestResponse.text("hello")
-            try await cuts(bench, 0..<(answer.wireBytes().count - 5)) { answer.resetting(afterBytes: $0) }
+            let response = TestResponse.text("hello")
+            try await cuts(bench, 0..<(response.wireBytes().count - 5)) { response.resetting(afterBytes: $0) }
         },
         ConformanceDraft(.faults, "a connection reset at any byte of the body is an error") { bench in
-            let answer = TestResponse.text("hello, body")
-            let count = answer.wireBytes().count
-            try await cuts(bench, (count - 11)..<count) { answer.resetting(afterBytes: $0) }
+            let response = TestResponse.text("hello, body")
+            let count = response.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { response.resetting(afterBytes: $0) }
         },
         ConformanceDraft(.faults, "a body cut short in a stream is an error at its end") { bench in
-            for answer in [
+            for response in [
                 TestResponse.data(ConformanceBench.pattern(300_000)).truncated(to: 200_000),
                 TestResponse.data(ConformanceBench.pattern(300_000)).chunked(sizes: [100_000]).truncated(to: 200_000),
             ] {
-                bench.server.on("/cut", answer)
+                bench.server.on("/cut", response)
                 let request = try bench.request(.get, "/cut")
                 try await bench.failure(of: "a truncated stream") {
                     try await bench.viaAgent(request, delivery: .stream)
@@ -46,12 +46,12 @@ enum FaultCases {
         ConformanceDraft(.faults, "an error after the head keeps the response, however the body is delivered") {
             bench in
             let cut = TestResponse.repeating(count: 1_000).header("X-Trace", "7")
-            for (answer, what) in [
+            for (response, what) in [
                 (cut.truncated(to: 400), "a body cut short"),
                 (cut.chunked(sizes: [200, 200]).closing(afterBodyBytes: 400), "a chunked body cut short"),
                 (cut.resetting(afterBodyBytes: 400), "a connection reset in the body"),
             ] {
-                bench.server.on("/cut", answer)
+                bench.server.on("/cut", response)
                 let request = try bench.request(.get, "/cut")
                 for delivery in FramingCases.deliveries {
                     let error = try await bench.failure(of: what) {
@@ -103,7 +103,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "nonsense")
         },
-        ConformanceDraft(.faults, "an answer that contradicts itself is an error") { bench in
+        ConformanceDraft(.faults, "a response that contradicts itself is an error") { bench in
             let heads = [
                 "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: two\r\n",
                 "Content-Length: 99999999999999999999999\r\n",
@@ -123,14 +123,14 @@ enum FaultCases {
         ConformanceDraft(.faults, "bytes beyond the announced length belong to nobody") { bench in
             bench.server.on("/long", TestResponse.text("hello").contentLength(3))
             let request = try bench.request(.get, "/long")
-            let answer = try await bench.answerOrFailure(of: "a body that is too long") {
+            let received = try await bench.receivedOrFailure(of: "a body that is too long") {
                 try await bench.viaAgent(request)
             }
-            if let answer { try bench.equal(answer.text, "hel", "the body") }
-            let next = try await bench.answerOrFailure(of: "the request after it") {
-                try await bench.answer(.get, "/ok")
+            if let received { try bench.equal(received.text, "hel", "the body") }
+            let next = try await bench.receivedOrFailure(of: "the request after it") {
+                try await bench.exchange(.get, "/ok")
             }
-            if let next { try bench.equal(next.text, "ok", "the answer to the next request") }
+            if let next { try bench.equal(next.text, "ok", "the response to the next request") }
             try await bench.expectWorking(after: "a body that was too long")
         },
         ConformanceDraft(.faults, "a body longer than its reader takes is an error") { bench in
@@ -155,11 +155,11 @@ enum FaultCases {
     }
 
     private static func cuts(
-        _ bench: ConformanceBench, _ places: Range<Int>, _ answer: (Int) -> TestResponse
+        _ bench: ConformanceBench, _ places: Range<Int>, _ response: (Int) -> TestResponse
     ) async throws {
         let request = try bench.request(.get, "/cut")
         for place in places {
-            bench.server.on("/cut", answer(place))
+            bench.server.on("/cut", response(place))
             let error = try await bench.failure(of: "the end after byte \(place)") { try await bench.viaAgent(request) }
             let isOurs = error.code == .cancelled || error.code == .timedOut
             try bench.expect(!isOurs, "an error of the network after byte \(place)", came: error.description)

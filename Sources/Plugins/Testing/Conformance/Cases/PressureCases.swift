@@ -9,8 +9,8 @@ enum PressureCases {
             let total = 256 << 20
             let gate = Gate()
             // Sockets hold some megabytes each; 64 MiB say that somebody else does.
-            let answer = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
-            bench.server.on("/endless", answer)
+            let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
+            bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
             var iterator = response.body.makeAsyncIterator()
             var count = try await iterator.next()?.count ?? 0
@@ -32,7 +32,7 @@ enum PressureCases {
             bench.server.on("/up", .text("never"), reading: .held(by: gate))
             let source = PiecesSource(Data(count: 128 << 10), [], isEndless: true)
             let stream = RequestBody.stream { HTTPBody(source: source) }
-            let task = Task { try await bench.answer(.post, "/up", body: stream) }
+            let task = Task { try await bench.exchange(.post, "/up", body: stream) }
             try await gate.reached()
             var (last, quiet) = (-1, 0)
             while quiet < 20 {
@@ -49,7 +49,7 @@ enum PressureCases {
             let gate = Gate()
             let stream = RequestBody.stream { HTTPBody(source: LateSource(gate)) }
             bench.server.on("/up", .echoBody)
-            let task = Task { try await bench.answer(.post, "/up", body: stream) }
+            let task = Task { try await bench.exchange(.post, "/up", body: stream) }
             try await bench.server.wait(forOpenConnections: 1)
             gate.open()
             try bench.equal(try await task.value.text, "first, then second", "the body that came back")

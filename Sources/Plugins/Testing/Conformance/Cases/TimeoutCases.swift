@@ -29,8 +29,8 @@ enum TimeoutCases {
         ConformanceDraft(.timeouts, "silence in the middle of a body leaves the response in the error") { bench in
             for delivery in FramingCases.deliveries {
                 let gate = Gate()
-                let answer = TestResponse.repeating(count: 1 << 20).header("X-Trace", "7")
-                bench.server.on("/half", answer.waiting(for: gate, afterBodyBytes: 600_000))
+                let response = TestResponse.repeating(count: 1 << 20).header("X-Trace", "7")
+                bench.server.on("/half", response.waiting(for: gate, afterBodyBytes: 600_000))
                 let time = ManualTimeSource()
                 var configuration = NetworkAgent.Configuration()
                 configuration.timeout = .seconds(10)
@@ -51,8 +51,8 @@ enum TimeoutCases {
         },
         ConformanceDraft(.timeouts, "a body that comes slowly is not silent") { bench in
             let (head, rest) = (Gate(), Gate())
-            let answer = TestResponse.text("slow but sure").waiting(for: head).waiting(for: rest, afterBodyBytes: 4)
-            bench.server.on("/slow", answer)
+            let slow = TestResponse.text("slow but sure").waiting(for: head).waiting(for: rest, afterBodyBytes: 4)
+            bench.server.on("/slow", slow)
             let time = ManualTimeSource()
             let task = Task { try await bench.send(.get, "/slow", options: options(time, .stream)) }
             try await head.reached()
@@ -75,7 +75,7 @@ enum TimeoutCases {
                 let options = TransportOptions(timeout: .milliseconds(milliseconds))
                 try await bench.failure(of: "silence", .timedOut) {
                     let response = try await bench.transport.send(request, options: options)
-                    return ConformanceBench.Answer(status: response.status, headers: [:], data: Data())
+                    return ConformanceBench.Received(status: response.status, headers: [:], data: Data())
                 }
             }
             try await bench.server.waitUntilNoConnections()
@@ -115,7 +115,7 @@ enum TimeoutCases {
         }
         defer { mover.cancel() }
         let error = try await bench.failure(of: "silence", .timedOut) {
-            ConformanceBench.Answer(status: 0, headers: [:], data: try await task.value)
+            ConformanceBench.Received(status: 0, headers: [:], data: try await task.value)
         }
         ending.update { $0 = true }
         return error

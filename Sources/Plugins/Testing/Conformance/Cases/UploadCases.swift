@@ -10,32 +10,32 @@ enum UploadCases {
             for size in [0, 1, 1_000, 65_536, 1 << 20, 5_000_000] {
                 let body = ConformanceBench.pattern(size)
                 bench.server.on("/up", .echoBody)
-                let answer = try await bench.answer(.post, "/up", body: .data(body))
-                try bench.equal(answer.data, body, "the body that came back")
+                let received = try await bench.exchange(.post, "/up", body: .data(body))
+                try bench.equal(received.data, body, "the body that came back")
                 try framed(try await bench.server.nextRequest(), length: size, bench)
             }
         },
         ConformanceDraft(.uploads, "PUT, PATCH, DELETE and methods of one's own take a body") { bench in
             bench.server.on("/up", .echoBody)
             for method in [.put, .patch, .delete, "REPORT"] as [HTTPMethod] {
-                let answer = try await bench.answer(method, "/up", body: .text("payload"))
-                try bench.equal(answer.text, "payload", "the body of \(method)")
-                try bench.equal(answer.headers["X-Method"], method.rawValue, "the method")
+                let received = try await bench.exchange(method, "/up", body: .text("payload"))
+                try bench.equal(received.text, "payload", "the body of \(method)")
+                try bench.equal(received.headers["X-Method"], method.rawValue, "the method")
             }
         },
         ConformanceDraft(.uploads, "POST without a body says so") { bench in
             bench.server.on("/up", .echoBody)
-            _ = try await bench.answer(.post, "/up")
+            _ = try await bench.exchange(.post, "/up")
             try framed(try await bench.server.nextRequest(), length: 0, bench)
         },
-        ConformanceDraft(.uploads, "an answer before the body was read is an answer, or an error") { bench in
+        ConformanceDraft(.uploads, "a response before the body was read is a response, or an error") { bench in
             bench.server.on("/early", .text("too large", status: 413), reading: .untouched)
             let body = RequestBody.data(ConformanceBench.pattern(3_000_000))
-            let answer = try await bench.answerOrFailure(of: "an early answer") {
-                try await bench.answer(.post, "/early", body: body)
+            let received = try await bench.receivedOrFailure(of: "an early response") {
+                try await bench.exchange(.post, "/early", body: body)
             }
-            if let answer { try bench.equal(answer.status, 413, "the status") }
-            try await bench.expectWorking(after: "an early answer")
+            if let received { try bench.equal(received.status, 413, "the status") }
+            try await bench.expectWorking(after: "an early response")
         },
         ConformanceDraft(.streamedUploads, "a stream of known length arrives with it") { bench in
             bench.server.on("/up", .echoBody)
@@ -44,8 +44,8 @@ enum UploadCases {
                 let stream = RequestBody.stream(length: Int64(body.count)) {
                     HTTPBody(length: Int64(body.count), source: PiecesSource(body, sizes))
                 }
-                let answer = try await bench.answer(.put, "/up", body: stream)
-                try bench.equal(answer.data, body, "the body that came back")
+                let received = try await bench.exchange(.put, "/up", body: stream)
+                try bench.equal(received.data, body, "the body that came back")
                 try framed(try await bench.server.nextRequest(), length: body.count, bench)
             }
         },
@@ -54,8 +54,8 @@ enum UploadCases {
             for sizes in [[], [1], [10, 0, 20], [100_000, 1, 300_000], Array(repeating: 16_384, count: 100)] {
                 let body = ConformanceBench.pattern(sizes.reduce(0, +))
                 let stream = RequestBody.stream { HTTPBody(source: PiecesSource(body, sizes)) }
-                let answer = try await bench.answer(.post, "/up", body: stream)
-                try bench.equal(answer.data, body, "the body that came back")
+                let received = try await bench.exchange(.post, "/up", body: stream)
+                try bench.equal(received.data, body, "the body that came back")
                 let came = try await bench.server.nextRequest()
                 let framings = [came.headers.contains(.contentLength), came.isChunked].count { $0 }
                 try bench.equal(framings, 1, "framings of the request")
@@ -70,7 +70,7 @@ enum UploadCases {
                         source: PiecesSource(ConformanceBench.pattern(100_000), [50_000, 50_000], fails: true))
                 }
                 try await bench.failure(of: "a source that fails") {
-                    try await bench.answer(.post, "/up", body: stream)
+                    try await bench.exchange(.post, "/up", body: stream)
                 }
             }
             try await bench.expectWorking(after: "sources that failed")
@@ -83,7 +83,7 @@ enum UploadCases {
                     HTTPBody(source: PiecesSource(ConformanceBench.pattern(100), [40, 60]))
                 }
                 try await bench.failure(of: "100 bytes instead of \(announced)") {
-                    try await bench.answer(.put, "/up", body: stream)
+                    try await bench.exchange(.put, "/up", body: stream)
                 }
             }
             try await bench.expectWorking(after: "wrong lengths")

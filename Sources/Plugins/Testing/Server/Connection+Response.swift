@@ -1,6 +1,6 @@
 extension Connection {
-    /// Sends an answer with everything that was scripted for it; throws how the connection ends, if it does.
-    func answer(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
+    /// Sends a response with everything that was scripted for it; throws how the connection ends, if it does.
+    func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
         if let gate = response.gate { try wait(at: gate) }
@@ -21,7 +21,7 @@ extension Connection {
         }
     }
 
-    /// One `send` for a small answer without haste or fault, as a fast server would.
+    /// One `send` for a small response without haste or fault, as a fast server would.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max
