@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Requests, refreshes, failures, cancellations, sign-ins and sign-outs in 10,000 orders, each made from a seed.
-@Suite("Orders of events", .timeLimit(.minutes(10))) struct InterleavingTests {
+@Suite("Orders of events", .timeLimit(.minutes(10)), .leakChecked) struct InterleavingTests {
     @Test(
         "every request ends rightly, one refresh runs at a time, and none is made twice for one token",
         arguments: 0..<10)
@@ -23,7 +23,7 @@ import Testing
 /// A server whose tokens expire at any time, and an app that does anything at any time.
 private final class World: Sendable {
     private struct State {
-        var random: SplitMix
+        var random: SeededGenerator
         var valid = "0"
         var count = 0
         var running = 0
@@ -37,7 +37,7 @@ private final class World: Sendable {
 
     private let state: Mutex<State>
 
-    init(seed: UInt64) { state = Mutex(State(random: SplitMix(state: seed))) }
+    init(seed: UInt64) { state = Mutex(State(random: SeededGenerator(seed: seed))) }
 
     private func chance(_ percent: UInt64) -> Bool { state.withLock { $0.random.next() % 100 < percent } }
 
@@ -152,18 +152,5 @@ private final class World: Sendable {
                 fault("\(error)")
             }
         } catch { fault("\(error)") }
-    }
-}
-
-/// Numbers from a seed: SplitMix64.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -29,11 +29,7 @@ struct HeldConnectionTests {
 
     @Test("a stream whose reader stops keeps its connection while others become idle and are closed")
     func pausedStream() async throws {
-        let server = try RawServer { peer in
-            _ = peer.readHead()
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
-            peer.send([UInt8](repeating: 1, count: 20 << 20))
-        }
+        let server = try RawServer.sending(bytes: 20 << 20)
         let transport = CurlTransport(configuration())
         let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
         var chunks = response.body.makeAsyncIterator()
@@ -84,11 +80,7 @@ struct HeldConnectionTests {
 
     @Test("a connection without a transfer is closed after the idle time although another transfer is paused")
     func idle() async throws {
-        let server = try RawServer { peer in
-            _ = peer.readHead()
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
-            peer.send([UInt8](repeating: 1, count: 20 << 20))
-        }
+        let server = try RawServer.sending(bytes: 20 << 20)
         let transport = CurlTransport(configuration())
         let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
         try await letIdleConnectionsEnd(transport)

@@ -106,6 +106,31 @@ extension Sequence<UInt8> {
     var asData: Data { Data(self) }
 }
 
+/// A request's body in each way of sending it.
+enum SampleBody: CaseIterable, CustomTestStringConvertible {
+    case none, small, large, stream
+    var testDescription: String { "\(self)" }
+    var body: RequestBody {
+        switch self {
+        case .none: .none
+        case .small: .data(pattern(1000))
+        case .large: .data(pattern(200_000))
+        case .stream: .stream { HTTPBody(source: Feed([pattern(1000), pattern(1000)])) }
+        }
+    }
+}
+
+extension RawServer {
+    /// Responds to the first request of each connection with that many bytes, as fast as they are taken.
+    static func sending(bytes count: Int) throws -> RawServer {
+        try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n")
+            peer.send([UInt8](repeating: 1, count: count))
+        }
+    }
+}
+
 /// What the libcurl of this process offers: ERRAND_LIBCURL may name another than Debian's.
 enum Offer {
     private static let library = try? CurlLibrary.load()

@@ -25,19 +25,6 @@ struct RefusedStreamTests {
         }
     }
 
-    enum Body: CaseIterable, CustomTestStringConvertible {
-        case none, small, large, stream
-        var testDescription: String { "\(self)" }
-        var body: RequestBody {
-            switch self {
-            case .none: .none
-            case .small: .data(pattern(1000))
-            case .large: .data(pattern(200_000))
-            case .stream: .stream { HTTPBody(source: Feed([pattern(1000), pattern(1000)])) }
-            }
-        }
-    }
-
     private func transport(_ certificates: TestCertificates) -> CurlTransport {
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(certificates.file("root.pem"))
@@ -46,8 +33,8 @@ struct RefusedStreamTests {
 
     @Test(
         "a POST whose stream is refused goes out once, on a fresh connection and on a kept one",
-        arguments: Refusal.allCases, Body.allCases)
-    func post(refusal: Refusal, body: Body) async throws {
+        arguments: Refusal.allCases, SampleBody.allCases)
+    func post(refusal: Refusal, body: SampleBody) async throws {
         let certificates = try TestCertificates()
         for isWarm in [false, true] {
             for waitsForBody in [false, true] {

@@ -54,23 +54,10 @@ struct ResendTests {
         #expect(server.accepted == count)
     }
 
-    enum Body: CaseIterable, CustomTestStringConvertible {
-        case none, small, large, stream
-        var testDescription: String { "\(self)" }
-        var body: RequestBody {
-            switch self {
-            case .none: .none
-            case .small: .data(pattern(1000))
-            case .large: .data(pattern(200_000))
-            case .stream: .stream { HTTPBody(source: Feed([pattern(1000), pattern(1000)])) }
-            }
-        }
-    }
-
     @Test(
         "a request that is not idempotent and was read whole goes out once, however many connections are kept",
-        arguments: ["POST", "PATCH", "MERGE"], Body.allCases)
-    func once(method: String, body: Body) async throws {
+        arguments: ["POST", "PATCH", "MERGE"], SampleBody.allCases)
+    func once(method: String, body: SampleBody) async throws {
         let seen = Log<String>()
         let server = try Self.server(seen, warm: 6)
         let transport = CurlTransport()
@@ -83,8 +70,8 @@ struct ResendTests {
 
     @Test(
         "an idempotent request that was read whole goes out twice at most",
-        arguments: ["GET", "PUT", "DELETE"], Body.allCases)
-    func twice(method: String, body: Body) async throws {
+        arguments: ["GET", "PUT", "DELETE"], SampleBody.allCases)
+    func twice(method: String, body: SampleBody) async throws {
         let seen = Log<String>()
         let server = try Self.server(seen, warm: 6)
         let transport = CurlTransport()

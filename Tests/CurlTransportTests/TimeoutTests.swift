@@ -60,11 +60,7 @@ struct TimeoutTests {
 
     @Test("a reader that takes its time is not the server's silence")
     func slowReader() async throws {
-        let server = try RawServer { peer in
-            _ = peer.readHead()
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(20 << 20)\r\n\r\n")
-            peer.send([UInt8](repeating: 1, count: 20 << 20))
-        }
+        let server = try RawServer.sending(bytes: 20 << 20)
         let response = try await CurlTransport().send(
             try request(.get, server.url()), options: .of(.stream, timeout: .seconds(2)))
         try await Task.sleep(for: .seconds(3))

@@ -79,7 +79,8 @@ struct DeviceKey: Credential {
     }
 }
 
-@Suite("What the page on authentication shows") struct AuthenticationGuideTests {
+@Suite("What the page on authentication shows", .timeLimit(.minutes(10)), .leakChecked) struct AuthenticationGuideTests
+{
     @Test("a session of a user and one of a device on one agent; what both add is masked")
     func two() async throws {
         let stub = StubTransport(.text("ok"))

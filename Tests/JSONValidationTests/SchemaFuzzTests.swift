@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("JSON Schema against an oracle", .timeLimit(.minutes(60)))
+@Suite("JSON Schema against an oracle", .timeLimit(.minutes(60)), .leakChecked)
 struct SchemaFuzzTests {
     /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaFuzzTests` compares so many verdicts.
     private static let verdicts =

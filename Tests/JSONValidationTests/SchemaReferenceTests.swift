@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("JSON Schema: references and dialects", .timeLimit(.minutes(10)))
+@Suite("JSON Schema: references and dialects", .timeLimit(.minutes(10)), .leakChecked)
 struct SchemaReferenceTests {
     private func schema(_ text: String, at pointer: String = "", uri: String = "", _ others: [String: String] = [:])
         throws

@@ -14,7 +14,7 @@ func violations(
     return []
 }
 
-@Suite("JSON Schema: keywords", .timeLimit(.minutes(10)))
+@Suite("JSON Schema: keywords", .timeLimit(.minutes(10)), .leakChecked)
 struct SchemaTests {
     @Test("assertions of the validation vocabulary, with the places in the document and in the schema")
     func assertions() throws {

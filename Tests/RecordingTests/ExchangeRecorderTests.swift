@@ -4,15 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-private struct Post: Request {
-    typealias Output = Data
-    var path = "items"
-    var headers: HTTPHeaders = [:]
-    var body: RequestBody = .none
-    var method: HTTPMethod { .post }
-    var label: String? { path }
-}
-
 /// The values that archive, page and counters are made of.
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ExchangeRecorderTests {

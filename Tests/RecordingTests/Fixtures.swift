@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 
 /// A text at a path.
 struct Get: Request {
@@ -15,3 +16,13 @@ struct Again: Filter {
 }
 
 let base = "https://api.example.com/v1"
+
+/// A request that says all of itself.
+struct Post: Request {
+    typealias Output = Data
+    var path = "items"
+    var headers: HTTPHeaders = [:]
+    var body: RequestBody = .none
+    var method: HTTPMethod { .post }
+    var label: String? { path }
+}

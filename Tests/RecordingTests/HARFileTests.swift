@@ -5,15 +5,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-private struct Post: Request {
-    typealias Output = Data
-    var path = "items"
-    var headers: HTTPHeaders = [:]
-    var body: RequestBody = .none
-    var method: HTTPMethod { .post }
-    var label: String? { path }
-}
-
 /// Archives, read back.
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct HARFileTests {

@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 import ErrandRetry
-import ErrandTestSupport
 import ErrandTesting
 import Testing
 

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandResumableDownload
 import ErrandRetry
-import ErrandTestSupport
 import ErrandTesting
 import Synchronization
 import Testing

@@ -4,7 +4,6 @@ import ErrandEssentials
 import ErrandResumableDownload
 import ErrandRetry
 import ErrandSystemTransport
-import ErrandTestSupport
 import ErrandTesting
 import ErrandURLFilters
 import Synchronization
