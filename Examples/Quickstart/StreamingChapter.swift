@@ -25,9 +25,9 @@ enum StreamingChapter {
             return request.headers.contains("Last-Event-ID") ? pause : pause.closing(afterBodyBytes: 150)
         }
         let types = EventTypes<Word>().on("word") { $0 }.ending(at: "[DONE]")
-        let words = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
+        let stream = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
         print("   ", terminator: "")
-        for try await word in words { print(word.text, terminator: "") }
+        for try await word in stream { print(word.text, terminator: "") }
         print()
         let last = shop.server.received.compactMap { $0.headers["Last-Event-ID"] }.last ?? "none"
         Quickstart.line("the connection broke after word \(last), and the stream continued with the next one")
