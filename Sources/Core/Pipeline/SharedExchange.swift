@@ -18,21 +18,11 @@ public final class SharedExchange: Sendable {
         var finalFailures = 0
     }
 
-    private let latest: @Sendable () -> ContinuousClock.Instant?
-    private let listener: @Sendable (TransportEvent) -> Void
+    private let calls: any ExchangeSharing
     private let state = Mutex(State())
 
-    /// Makes one.
-    ///
-    /// - Parameters:
-    ///   - deadline: when the last of the calls ends; nil where one has no deadline. Asked again and again.
-    ///   - report: receives what the transport reports; from any thread.
-    public init(
-        deadline: @escaping @Sendable () -> ContinuousClock.Instant?,
-        report: @escaping @Sendable (TransportEvent) -> Void
-    ) {
-        (latest, listener) = (deadline, report)
-    }
+    /// Makes one for some calls.
+    public init(for calls: some ExchangeSharing) { self.calls = calls }
 
     /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
     /// ``ErrandError/Code/bodyTooLarge``.
@@ -47,11 +37,11 @@ public final class SharedExchange: Sendable {
 
     /// Gives each call its part in what filters further on have added; once, when the response or the failure is there and
     /// before a call gets it. Where there is no call left, what was staged is discarded.
-    public func hand(to exchanges: [Exchange]) async {
-        let state = state.withLock { state in
-            state.open = exchanges.count
-            return state
-        }
+    public func hand(to exchanges: @autoclosure () -> [Exchange]) async {
+        let state = state.withLock { $0 }
+        if state.checks.isEmpty, state.staged.isEmpty, state.finalFailures == 0 { return }
+        let exchanges = exchanges()
+        self.state.withLock { $0.open = exchanges.count }
         for exchange in exchanges {
             for check in state.checks { exchange.checks.add(check) }
             if state.finalFailures > 0 { exchange.declareFailureFinal() }
@@ -79,8 +69,8 @@ public final class SharedExchange: Sendable {
 }
 
 extension SharedExchange: TransportObserver {
-    func report(_ event: TransportEvent, isMeasured: Bool) { listener(event) }
-    var deadline: ContinuousClock.Instant? { latest() }
+    func report(_ event: TransportEvent, isMeasured: Bool) { calls.report(event) }
+    var deadline: ContinuousClock.Instant? { calls.deadline }
 
     var checks: [ResponseCheck] { state.withLock { $0.checks } }
     func add(_ check: ResponseCheck) {
@@ -94,4 +84,12 @@ extension SharedExchange: TransportObserver {
 
     var finalFailures: Int { state.withLock { $0.finalFailures } }
     func declareFailureFinal() { state.withLock { $0.finalFailures += 1 } }
+}
+
+/// The calls that share an exchange, for ``SharedExchange``.
+public protocol ExchangeSharing: AnyObject, Sendable {
+    /// When the last of them ends; nil where one has no deadline. Asked again and again.
+    var deadline: ContinuousClock.Instant? { get }
+    /// Receives what the transport reports; from any thread.
+    func report(_ event: TransportEvent)
 }

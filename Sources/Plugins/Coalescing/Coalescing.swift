@@ -48,11 +48,12 @@ public struct Coalescing: Filter {
 
     /// Sends the exchange, or waits for an equal one. Throws what that throws, and `CancellationError`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard exchange.http.method.isSafe else {
-            defer { table.close(exchange.http.url) }
+        let request = exchange.http
+        guard request.method.isSafe else {
+            defer { table.close(request.url) }
             return try await next(exchange)
         }
-        guard let key = SharedKey(exchange, next, exchange.tags[CoalescingRuleKey.self] ?? rule) else {
+        guard let key = SharedKey(exchange, request, next, exchange.tags[CoalescingRuleKey.self] ?? rule) else {
             return try await next(exchange)
         }
         try Task.checkCancellation()

@@ -12,10 +12,15 @@ public import Errand
 /// else is marked as sensitive, and tags that affect the response (`TagKey.affectsResponse`). Where filters of the agent
 /// follow, requests of different types are not equal, since those filters may treat them differently.
 public struct CoalescingRule: Sendable, Hashable {
-    private var isOff = false
-    private var ignored: Set<HTTPHeaderName> = ["traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID"]
-    private var compared: Set<HTTPHeaderName>?
-    private var additions: [String] = []
+    private struct Fields: Hashable {
+        var isOff = false
+        var ignored: Set<HTTPHeaderName> = ["traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID"]
+        var compared: Set<HTTPHeaderName>?
+        var additions: [String] = []
+    }
+
+    // An array of one: a single reference, since each request has a copy.
+    private var fields = [Fields()]
 
     private init() {}
 
@@ -26,34 +31,34 @@ public struct CoalescingRule: Sendable, Hashable {
     /// None: the request is sent by itself, and nothing joins it.
     public static let off: CoalescingRule = {
         var rule = CoalescingRule()
-        rule.isOff = true
+        rule.fields[0].isOff = true
         return rule
     }()
 
     /// Leaves out these header fields as well. The request that is sent has its own; those that join it send none.
     public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
-        rule.ignored.formUnion(headers)
-        rule.compared?.subtract(headers)
+        rule.fields[0].ignored.formUnion(headers)
+        rule.fields[0].compared?.subtract(headers)
         return rule
     }
 
     /// Compares these header fields, and those that are sensitive, and no others.
     public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
-        rule.compared = Set(headers)
-        rule.ignored.subtract(headers)
+        rule.fields[0].compared = Set(headers)
+        rule.fields[0].ignored.subtract(headers)
         return rule
     }
 
     /// Compares a text, for what is neither in the URL nor in a header, such as the user of a client certificate.
     public func adding(_ text: String) -> CoalescingRule {
         var rule = self
-        rule.additions.append(text)
+        rule.fields[0].additions.append(text)
         return rule
     }
 
-    var shares: Bool { !isOff }
+    var shares: Bool { !fields[0].isOff }
 
     /// Whether two requests have the same header fields, in any order of their names.
     func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
@@ -68,7 +73,7 @@ public struct CoalescingRule: Sendable, Hashable {
 
     private func isCompared(_ field: HTTPHeaders.Field) -> Bool {
         if field.isSensitive { return true }
-        return compared.map { $0.contains(field.name) } ?? !ignored.contains(field.name)
+        return fields[0].compared.map { $0.contains(field.name) } ?? !fields[0].ignored.contains(field.name)
     }
 }
 

@@ -11,7 +11,9 @@ final class SharedRun: Sendable {
     }
 
     private struct State {
-        var calls: [Int: Call] = [:]
+        /// The call that began it has ticket 0; a dictionary costs an allocation, which most do without.
+        var first: Call?
+        var others: [Int: Call] = [:]
         var lastTicket = 0
         var progress: TransferProgress?
         var task: Task<Void, Never>?
@@ -20,6 +22,13 @@ final class SharedRun: Sendable {
         /// The exchange is over.
         var isClosed = false
         var outcome: Outcome?
+
+        var exchanges: [Exchange] { (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange) }
+
+        subscript(ticket: Int) -> Call? {
+            get { ticket == 0 ? first : others[ticket] }
+            set { if ticket == 0 { first = newValue } else { others[ticket] = newValue } }
+        }
     }
 
     /// The numbers of those that the current task is a part of. A task may live longer, and keeps no object alive by this.
@@ -34,7 +43,7 @@ final class SharedRun: Sendable {
 
     private init(_ key: SharedKey, _ exchange: Exchange) {
         (self.key, leader) = (key, exchange.activity.id)
-        state = Mutex(State(calls: [0: Call(exchange: exchange)]))
+        state = Mutex(State(first: Call(exchange: exchange)))
     }
 
     /// A new one, with the ticket of the call that begins it.
@@ -50,7 +59,7 @@ final class SharedRun: Sendable {
         state.withLock { state in
             if state.isAbandoned || state.isClosed { return nil }
             state.lastTicket += 1
-            state.calls[state.lastTicket] = Call(exchange: exchange)
+            state.others[state.lastTicket] = Call(exchange: exchange)
             return state.lastTicket
         }
     }
@@ -59,7 +68,7 @@ final class SharedRun: Sendable {
     /// allows that.
     func send(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) {
         let work: @Sendable @concurrent () async -> Void = {
-            let shared = SharedExchange(deadline: self.deadline, report: self.report)
+            let shared = SharedExchange(for: self)
             let outcome: Outcome
             do {
                 outcome = .success(
@@ -85,14 +94,14 @@ final class SharedRun: Sendable {
 
     /// What came of it, for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
-        let (now, exchange) = state.withLock { ($0.outcome, $0.calls[ticket]?.exchange) }
+        let (now, exchange) = state.withLock { ($0.outcome, $0.outcome == nil ? $0[ticket]?.exchange : nil) }
         if let now { return try now.get() }
         let response = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     if let outcome = state.outcome { return outcome }
-                    guard state.calls[ticket] != nil else { return .failure(CancellationError()) }
-                    state.calls[ticket]?.continuation = continuation
+                    guard state[ticket] != nil else { return .failure(CancellationError()) }
+                    state[ticket]?.continuation = continuation
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
@@ -111,10 +120,9 @@ final class SharedRun: Sendable {
 
     private func leave(_ ticket: Int, of runs: SharedRuns) {
         let (call, task, isLast) = state.withLock { state -> (Call?, Task<Void, Never>?, Bool) in
-            guard state.outcome == nil, let call = state.calls.removeValue(forKey: ticket) else {
-                return (nil, nil, false)
-            }
-            guard state.calls.isEmpty else { return (call, nil, false) }
+            guard state.outcome == nil, let call = state[ticket] else { return (nil, nil, false) }
+            state[ticket] = nil
+            guard state.first == nil, state.others.isEmpty else { return (call, nil, false) }
             state.isAbandoned = true
             return (call, state.task, true)
         }
@@ -126,34 +134,35 @@ final class SharedRun: Sendable {
     }
 
     private func end(_ outcome: Outcome, _ shared: SharedExchange) async {
-        let exchanges = state.withLock { state in
-            (state.isClosed, state.task) = (true, nil)
-            return state.calls.values.map(\.exchange)
-        }
-        await shared.hand(to: exchanges)
-        let calls = state.withLock { state in
-            defer { state.calls = [:] }
+        state.withLock { ($0.isClosed, $0.task) = (true, nil) }
+        await shared.hand(to: state.withLock { $0.exchanges })
+        let (first, others) = state.withLock { state in
+            defer { (state.first, state.others) = (nil, [:]) }
             state.outcome = outcome
-            return state.calls
+            return (state.first, state.others)
         }
-        for call in calls.values { call.continuation?.resume(with: outcome) }
+        first?.continuation?.resume(with: outcome)
+        for call in others.values { call.continuation?.resume(with: outcome) }
     }
 
+}
+
+extension SharedRun: ExchangeSharing {
     /// The latest deadline of the calls; nil where one has none.
-    private func deadline() -> ContinuousClock.Instant? {
-        let exchanges = state.withLock { $0.calls.values.map(\.exchange) }
+    var deadline: ContinuousClock.Instant? {
+        let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
         return deadlines.count == exchanges.count ? deadlines.max() : nil
     }
 
     /// Progress is that of each call; the rest belongs to the call that began it.
-    private func report(_ event: TransportEvent) {
+    func report(_ event: TransportEvent) {
         guard case .progress(let progress) = event else {
-            return state.withLock({ $0.calls[0]?.exchange })?.report(event) ?? ()
+            return state.withLock({ $0.first?.exchange })?.report(event) ?? ()
         }
         let exchanges = state.withLock { state in
             state.progress = progress
-            return state.calls.values.map(\.exchange)
+            return state.exchanges
         }
         for exchange in exchanges where exchange.reportsProgress { exchange.report(event) }
     }

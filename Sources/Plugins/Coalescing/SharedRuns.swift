@@ -33,7 +33,10 @@ final class SharedRuns: Sendable {
     /// Lets nothing join an exchange any more.
     func remove(_ run: SharedRun) {
         // The last reference may go with it: not under the lock.
-        _ = runs.withLock { runs in runs[run.key] === run ? runs.removeValue(forKey: run.key) : nil }
+        _ = runs.withLock { runs -> SharedRun? in
+            guard let index = runs.index(forKey: run.key), runs[index].value === run else { return nil }
+            return runs.remove(at: index).value
+        }
     }
 
     /// Lets nothing join the exchanges with the host of a URL.
