@@ -10,8 +10,11 @@ import Testing
             Rule.dates, Rule.domains, Rule.paths, Rule.parsing, Rule.attributes, Rule.storage, Rule.retrieval,
         ])
     func rules(rules: [Rule]) {
+        var policy = CookiePolicy()
+        // What section 5.6 reads, of which section 5.7 lets a client ignore any.
+        policy.keepsNamelessCookies = true
         for rule in rules {
-            let jar = CookieJar()
+            let jar = CookieJar(policy: policy)
             for text in rule.set { jar.set(text, from: rule.from) }
             #expect(jar.field(for: rule.to, at: epoch + rule.after) == rule.sent, "\(rule.testDescription)")
         }
@@ -70,11 +73,19 @@ import Testing
                 == .publicSuffix)
     }
 
-    @Test("cookies without a name may be refused, as RFC 6265 did")
+    @Test(
+        "cookies without a name are refused as RFC 6265 did, and kept as RFC 6265bis reads them where the app wants that"
+    )
     func nameless() {
+        let jar = CookieJar()
+        let texts = ["a", "=a", "=a=b", "a; Path=/", "=__Host-a=b", "  a  ", "\"a\"", "=\"a=b\""]
+        for text in texts { #expect(jar.set(text, from: "https://a.example") == .empty, "\(text)") }
+        #expect(throws: CookieRejection.empty) { try jar.insert(Cookie("", "a", domain: "a.example")) }
+        #expect(jar.count == 0)
         var policy = CookiePolicy()
-        policy.keepsNamelessCookies = false
-        let jar = CookieJar(policy: policy)
-        #expect(jar.set("a", from: "https://a.example") == .empty && jar.set("=a", from: "https://a.example") == .empty)
+        policy.keepsNamelessCookies = true
+        let other = CookieJar(policy: policy)
+        #expect(other.set("=a=b", from: "https://a.example/") == nil)
+        #expect(other.field(for: "https://a.example/") == "a=b")
     }
 }

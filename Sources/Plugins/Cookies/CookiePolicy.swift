@@ -2,8 +2,11 @@
 public struct CookiePolicy: Sendable {
     /// The domains for the whole of which no cookie is set; ``PublicSuffixes/wellKnown`` by default.
     public var publicSuffixes = PublicSuffixes.wellKnown
-    /// Whether a cookie without a name is kept; true by default, as RFC 6265bis wants it. RFC 6265 refused it.
-    public var keepsNamelessCookies = true
+    /// Whether a cookie without a name is kept, such as that of `Set-Cookie: a`; false by default, as RFC 6265 has it.
+    ///
+    /// RFC 6265bis reads such a cookie (section 5.6, step 3) and lets a client ignore any (section 5.7, step 1). It is sent as
+    /// its value alone, so that `=id=7` reaches the server as a cookie `id` whose name no rule has checked.
+    public var keepsNamelessCookies = false
     /// The longest time until a cookie ends, from when it is set; 400 days by default (RFC 6265bis, section 5.5).
     public var maximumAge: Duration = .seconds(400 * 86_400)
     /// How much is kept.
