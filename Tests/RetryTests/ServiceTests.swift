@@ -24,7 +24,7 @@ import Testing
 
     @Test("no network, a timeout, a deadline, a cancellation and a downgrade each have a message and a code (C10)")
     func messages() async throws {
-        let cases: [(ErrandError.Code, StubAnswer)] = [
+        let cases: [(ErrandError.Code, StubResponse)] = [
             (.nameLookupFailed, .failure(ErrandError(.nameLookupFailed, "no address for api.example.com"))),
             (.cannotConnect, .failure(ErrandError(.cannotConnect, "the host refused the connection"))),
             (.connectionLost, .failure(ErrandError(.connectionLost, "the connection was lost"))),
@@ -42,7 +42,7 @@ import Testing
         }
         let (gate, time) = (Gate(), ManualTimeSource())
         let slow = NetworkAgent(
-            baseURL: Self.base, transport: .stub(StubAnswer.text("late").waiting(for: gate)), time: time)
+            baseURL: Self.base, transport: .stub(StubResponse.text("late").waiting(for: gate)), time: time)
         let late = slow.start(Call<Data>(.get, "x") { $0.deadline = .seconds(5) })
         try await gate.reached()
         try await time.waitForSleepers()

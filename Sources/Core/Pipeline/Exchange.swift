@@ -152,7 +152,7 @@ public struct Exchange: Sendable {
     /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends exchanges of
     /// its own. Where several calls share the exchange, those that share it.
     public func report(_ event: TransportEvent) {
-        if let shared { shared.report(event, isMeasured: false) } else { activity.report(event) }
+        if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }
 
     /// Judges a response as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
