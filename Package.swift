@@ -49,9 +49,10 @@ let modules: [Target] = [
     plugin("Chain", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
+    plugin("Compression", needs: ["CErrandCodings"], excluding: ["CShim"]),
     plugin("Coalescing"),
     plugin("Cookies", needs: ["ErrandSupport"]),
-    plugin("CurlTransport", needs: ["CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
+    plugin("CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
     plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandSupport"]),
@@ -92,6 +93,7 @@ let testSupport: Target = .target(
     name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"], path: "Tests/Shared")
 
 let shims: [Target] = [
+    .target(name: "CErrandCodings", path: "Sources/Plugins/Compression/CShim", publicHeadersPath: "include"),
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
@@ -104,6 +106,7 @@ let programs: [Target] = [
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [
             .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-cost", "errand-download",
+            "errand-upload-process",
         ],
         excluding: ["BareCurl"]),
     program(
@@ -129,6 +132,7 @@ let programs: [Target] = [
     program("errand-linkage", in: "Tests/Linkage/Program"),
     program("errand-new", in: "Examples/NewPlugin"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
+    program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
     program(
         "errand-watch", in: "Examples/Watch",
@@ -142,6 +146,7 @@ let suites: [Target] = [
     suite("AuthenticationTests", needs: ["ErrandAuthentication", "ErrandCache"]),
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
+    suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport"]),
     suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite(
         "CacheTests",
@@ -166,8 +171,9 @@ let suites: [Target] = [
     .testTarget(
         name: "ErrandIntegrationTests",
         dependencies: [
-            "Errand", "ErrandCurlTransport", "ErrandEssentials", "ErrandResumableDownload", "ErrandSystemTransport",
-            "ErrandTesting", "ErrandTestSupport", "ErrandURLSessionTransport",
+            "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
+            "ErrandResumableDownload", "ErrandSystemTransport", "ErrandTesting", "ErrandTestSupport",
+            "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
@@ -177,7 +183,7 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
-    suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSupport", "ErrandSystemTransport"]),
+    suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),
     suite(
         "NewPluginTests",
         needs: [
@@ -187,7 +193,8 @@ let suites: [Target] = [
     suite(
         "PluginConformanceTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandJSONValidation",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandCookies",
+            "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandRetry",
             "ErrandURLFilters",
         ]),

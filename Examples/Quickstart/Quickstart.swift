@@ -25,6 +25,7 @@ struct Quickstart {
         try await XMLChapter.run(shop)
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)
+        try await UploadChapter.run(shop)
         try await SharingChapter.run()
         print("That was all. Read Examples/Quickstart to see how each line came about.")
     }

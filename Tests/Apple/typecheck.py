@@ -27,6 +27,8 @@ COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
     "-Xcc", f"-fmodule-map-file={STUBS.resolve()}/Darwin/module.modulemap",
+    # The one C shim that Apple's platforms use.
+    "-Xcc", f"-fmodule-map-file={pathlib.Path('Sources/Plugins/Compression/CShim/include/module.modulemap').resolve()}",
 ]
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"

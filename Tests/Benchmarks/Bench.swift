@@ -12,6 +12,7 @@ struct Bench {
         ("wire", WireBench.run),
         ("cpu", WireCostBench.run),
         ("download", DownloadBench.run),
+        ("upload", UploadBench.run),
         ("cache", CacheBench.run),
         ("json", JSONValidationBench.run),
         ("log", LogBench.run),

@@ -47,7 +47,7 @@ enum DownloadBench {
     struct Failure: Error { let status: Int32 }
 
     /// Runs a program to its end, without its output, and returns its peak of memory in MiB.
-    private static func spawn(_ program: String, _ arguments: [String]) throws -> Double {
+    static func spawn(_ program: String, _ arguments: [String]) throws -> Double {
         var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { list.forEach { free($0) } }
         #if canImport(Darwin)

@@ -9,7 +9,7 @@ import Testing
 import ErrandCurlTransport
 #endif
 
-@Suite("The progress of uploads", .timeLimit(.minutes(10))) struct UploadProgressTests {
+@Suite("The progress of uploads", .timeLimit(.minutes(10)), .leakChecked) struct UploadProgressTests {
     private static let size = 900_000
 
     enum Wire: CaseIterable, Sendable {

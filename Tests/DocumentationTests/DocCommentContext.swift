@@ -18,6 +18,7 @@ enum DocCommentContext {
         import ErrandCacheTesting
         import ErrandChain
         import ErrandCoalescing
+        import ErrandCompression
         import ErrandCookies
         import ErrandCurlTransport
         import ErrandHTTPSyntax

@@ -17,6 +17,7 @@ extension DocComments {
         compiler.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", file.path, "-I", try modules(of: root).path, "-Xcc",
             "-fmodule-map-file=\(root.path)/Sources/Plugins/CurlTransport/CShim/include/module.modulemap",
+            "-Xcc", "-fmodule-map-file=\(root.path)/Sources/Plugins/Compression/CShim/include/module.modulemap",
         ]
         compiler.standardOutput = try FileHandle(forWritingTo: output)
         compiler.standardError = compiler.standardOutput

@@ -3,6 +3,7 @@ import ErrandAuthentication
 import ErrandCache
 import ErrandCoalescing
 import ErrandCoalescing
+import ErrandCompression
 import ErrandCookies
 import ErrandJSONValidation
 import ErrandResumableDownload
@@ -38,6 +39,15 @@ extension HouseFilter {
         HouseFilter("coalescing") { .coalescing },
         HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
         HouseFilter("coalescing") { .coalescing() },
+        HouseFilter(
+            "compressed bodies",
+            excusing: [
+                .named("a request body that can be read once arrives whole", because: "it arrives compressed"),
+                .named(
+                    "a request body that can be read once is not sent again without its bytes",
+                    because: "the bytes that are counted are compressed"),
+            ]
+        ) { .compressingBodies(.gzip, minimumBytes: 1) },
         HouseFilter("cookies") { .cookies },
         HouseFilter("JSON validation") { JSONValidation() },
         HouseFilter("resumable downloads") { .downloads },

@@ -1,5 +1,5 @@
 #if os(Linux)
-import CErrandCurl
+import CErrandCodings
 import Synchronization
 
 /// A content coding (RFC 9110, section 8.4.1) that this system has a decoder for.

@@ -1,5 +1,5 @@
 #if os(Linux)
-import CErrandCurl
+import CErrandCodings
 import Errand
 import ErrandEssentials
 #if canImport(Glibc)

@@ -1,44 +1,13 @@
 #include "errand_codings.h"
 
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-// zlib's stable interface.
-typedef struct {
-    const unsigned char *next_in;
-    unsigned int avail_in;
-    unsigned long total_in;
-    unsigned char *next_out;
-    unsigned int avail_out;
-    unsigned long total_out;
-    const char *msg;
-    void *state;
-    void *zalloc;
-    void *zfree;
-    void *opaque;
-    int data_type;
-    unsigned long adler;
-    unsigned long reserved;
-} z_stream;
-
-typedef struct {
-    const void *src;
-    size_t size;
-    size_t pos;
-} zstd_in;
-
-typedef struct {
-    void *dst;
-    size_t size;
-    size_t pos;
-} zstd_out;
+#include "errand_library.h"
 
 static struct {
     int (*inflate_init)(z_stream *, int, const char *, int);
@@ -70,33 +39,18 @@ static atomic_int settled;
 
 enum { ZLIB = ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE, ALL = ZLIB | ERRAND_CODING_BROTLI | ERRAND_CODING_ZSTD };
 
-static int find(void *library, void *slot, const char *name) {
-    *(void **)slot = dlsym(library, name);
-    return *(void **)slot != NULL;
-}
-
-// NULL also when there is no descriptor or memory for it just now; the codings are not settled then.
-static void *open_library(const char *name, int codings, int *found) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *reason = library ? NULL : dlerror();
-    int passes = reason && (strstr(reason, strerror(EMFILE)) || strstr(reason, strerror(ENFILE)) ||
-                            strstr(reason, strerror(ENOMEM)));
-    if (!passes) *found |= codings;
-    return library;
-}
-
 static void load(int missing) {
     int found = 0;
-    void *library = missing & ZLIB ? open_library("libz.so.1", ZLIB, &found) : NULL;
+    void *library = missing & ZLIB ? open_library(ERRAND_LIBZ, ZLIB, &found) : NULL;
     if (library && find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
         find(library, &api.inflate_end, "inflateEnd") && find(library, &api.inflate_reset, "inflateReset"))
         atomic_fetch_or(&loaded, ZLIB);
-    library = missing & ERRAND_CODING_BROTLI ? open_library("libbrotlidec.so.1", ERRAND_CODING_BROTLI, &found) : NULL;
+    library = missing & ERRAND_CODING_BROTLI ? open_library(ERRAND_LIBBROTLI, ERRAND_CODING_BROTLI, &found) : NULL;
     if (library && find(library, &api.brotli_make, "BrotliDecoderCreateInstance") &&
         find(library, &api.brotli_run, "BrotliDecoderDecompressStream") &&
         find(library, &api.brotli_free, "BrotliDecoderDestroyInstance"))
         atomic_fetch_or(&loaded, ERRAND_CODING_BROTLI);
-    library = missing & ERRAND_CODING_ZSTD ? open_library("libzstd.so.1", ERRAND_CODING_ZSTD, &found) : NULL;
+    library = missing & ERRAND_CODING_ZSTD ? open_library(ERRAND_LIBZSTD, ERRAND_CODING_ZSTD, &found) : NULL;
     if (library && find(library, &api.zstd_make, "ZSTD_createDStream") &&
         find(library, &api.zstd_run, "ZSTD_decompressStream") && find(library, &api.zstd_free, "ZSTD_freeDStream") &&
         find(library, &api.zstd_set, "ZSTD_DCtx_setParameter") && find(library, &api.zstd_is_error, "ZSTD_isError"))

@@ -1,7 +1,7 @@
 // Decoders of content codings, from the system's libraries where they are: zlib, brotli, zstd. All are loaded at run time.
 #ifndef ERRAND_CODINGS_H
 #define ERRAND_CODINGS_H
-#if defined(__linux__)
+#if defined(__linux__) || defined(__APPLE__)
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,87 @@
+public import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Compresses the bodies of requests, for servers that are known to read them.
+///
+/// ```swift
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.compressingBodies(.gzip)])
+/// let once = CallOptions(filters: [.compressingBodies(.zstd)])
+/// ```
+///
+/// A body in memory is compressed at once and keeps a length; it is sent as it is if that does not make it smaller. A file
+/// or a stream is compressed while it is sent, in chunks, and can be sent again if it could before. A request that has a
+/// `Content-Encoding` already is left alone. A server that refuses the coding with 415 and names those that it reads
+/// (RFC 7694, section 3) gets the body as it is, where it can be sent again.
+public struct BodyCompression: Filter {
+    /// The coding.
+    public var compression: ContentCompression
+    /// Shorter bodies of known length are sent as they are; 1,024 bytes by default.
+    public var minimumBytes: Int64
+
+    /// Bodies that are compressed at once.
+    private static let bytesInMemory = 1 << 20
+
+    /// A filter for a coding.
+    public init(_ compression: ContentCompression, minimumBytes: Int64 = 1024) {
+        (self.compression, self.minimumBytes) = (compression, minimumBytes)
+    }
+
+    /// Changes the body and a header.
+    public var traits: FilterTraits { .changesRequest }
+    /// The coding.
+    public var explanation: String { "request bodies in \(compression)" }
+
+    /// Sends the body compressed. Throws ``CompressionError`` where there is no library for the coding.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let body = exchange.http.body
+        guard !body.isNone, body.length ?? .max >= max(1, minimumBytes),
+            !exchange.http.headers.contains(.contentEncoding), let compressed = try compress(body)
+        else { return try await next(exchange) }
+        var changed = exchange
+        changed.http.body = compressed
+        changed.http.headers.set(.contentEncoding, "\(compression)")
+        changed.http.headers.remove(.contentLength)
+        let response = try await next(changed)
+        guard response.status == 415, body.isReplayable, refuses(response) else { return response }
+        response.body.cancel()
+        exchange.note("compression", "the server does not read \(compression): the body is sent as it is")
+        return try await next(exchange)
+    }
+
+    /// Whether a response says which codings its server reads, and not this one.
+    private func refuses(_ response: HTTPResponse) -> Bool {
+        guard let accepted = response.headers["Accept-Encoding"] else { return false }
+        return !FieldList.items(accepted).contains { item in
+            let coding = ASCII.trimmed(item.prefix { $0 != ";" })
+            return ASCII.equalsIgnoringCase(String(coding), "\(compression)")
+        }
+    }
+
+    /// Nil if the body is better sent as it is.
+    private func compress(_ body: RequestBody) throws -> RequestBody? {
+        guard compression.isAvailable else {
+            throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
+        }
+        if let data = body.data, data.count <= Self.bytesInMemory {
+            var compressor = try StreamCompressor(compression)
+            let compressed = try compressor.compress(data, isLast: true)
+            return compressed.count < data.count ? .data(compressed, contentType: body.contentType) : nil
+        }
+        let compression = compression
+        if body.isReplayable {
+            return .stream(contentType: body.contentType) {
+                HTTPBody(source: CompressedSource(compression) { try body.open() })
+            }
+        }
+        return .stream(
+            HTTPBody(source: CompressedSource(compression) { try body.open() }), contentType: body.contentType)
+    }
+}
+
+extension Filter where Self == BodyCompression {
+    /// `filters: [.compressingBodies(.gzip)]`; see ``BodyCompression``.
+    public static func compressingBodies(
+        _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
+    ) -> BodyCompression { BodyCompression(compression, minimumBytes: minimumBytes) }
+}

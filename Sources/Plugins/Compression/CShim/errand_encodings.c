@@ -1,0 +1,138 @@
+#include "errand_encodings.h"
+
+#if defined(__linux__) || defined(__APPLE__)
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "errand_library.h"
+
+static struct {
+    int (*deflate_init)(z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(z_stream *, int);
+    int (*deflate_end)(z_stream *);
+    void *(*zstd_make)(void);
+    size_t (*zstd_free)(void *);
+    size_t (*zstd_set)(void *, int, int);
+    size_t (*zstd_run)(void *, zstd_out *, zstd_in *, int);
+    unsigned (*zstd_is_error)(size_t);
+} api;
+
+struct errand_encoder {
+    int coding;
+    int is_ended;
+    // Whether output is left that had no room.
+    int is_pending;
+    z_stream zlib;
+    void *zstd;
+};
+
+enum { ALL = ERRAND_CODING_GZIP | ERRAND_CODING_ZSTD };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int loaded;
+// The codings whose library was looked for to the end: it is there, or it is missing.
+static atomic_int settled;
+
+static void load(int missing) {
+    int found = 0;
+    void *library = missing & ERRAND_CODING_GZIP ? open_library(ERRAND_LIBZ, ERRAND_CODING_GZIP, &found) : NULL;
+    if (library && find(library, &api.deflate_init, "deflateInit2_") && find(library, &api.deflate, "deflate") &&
+        find(library, &api.deflate_end, "deflateEnd"))
+        atomic_fetch_or(&loaded, ERRAND_CODING_GZIP);
+    library = missing & ERRAND_CODING_ZSTD ? open_library(ERRAND_LIBZSTD, ERRAND_CODING_ZSTD, &found) : NULL;
+    // ZSTD_compressStream2 came with 1.4.0.
+    if (library && find(library, &api.zstd_make, "ZSTD_createCCtx") && find(library, &api.zstd_free, "ZSTD_freeCCtx") &&
+        find(library, &api.zstd_set, "ZSTD_CCtx_setParameter") &&
+        find(library, &api.zstd_run, "ZSTD_compressStream2") && find(library, &api.zstd_is_error, "ZSTD_isError"))
+        atomic_fetch_or(&loaded, ERRAND_CODING_ZSTD);
+    atomic_fetch_or(&settled, found);
+}
+
+int errand_encodings(void) {
+    if (atomic_load(&settled) != ALL) {
+        pthread_mutex_lock(&lock);
+        load(ALL & ~atomic_load(&settled));
+        pthread_mutex_unlock(&lock);
+    }
+    return atomic_load(&loaded);
+}
+
+struct errand_encoder *errand_encoder_make(int coding, int level) {
+    if (!(errand_encodings() & coding)) return NULL;
+    struct errand_encoder *encoder = calloc(1, sizeof *encoder);
+    if (!encoder) return NULL;
+    encoder->coding = coding;
+    if (coding == ERRAND_CODING_GZIP) {
+        // 8 is deflate; 16 more bits of window are gzip's header and trailer; 8 is the usual memory level.
+        if (api.deflate_init(&encoder->zlib, level, 8, 15 + 16, 8, 0, "1.2.11", sizeof encoder->zlib) == 0)
+            return encoder;
+    } else if ((encoder->zstd = api.zstd_make())) {
+        // Parameter 100 is the level.
+        if (!api.zstd_is_error(api.zstd_set(encoder->zstd, 100, level))) return encoder;
+        api.zstd_free(encoder->zstd);
+    }
+    free(encoder);
+    return NULL;
+}
+
+void errand_encoder_free(struct errand_encoder *encoder) {
+    if (!encoder) return;
+    if (encoder->coding == ERRAND_CODING_GZIP) api.deflate_end(&encoder->zlib);
+    if (encoder->zstd) api.zstd_free(encoder->zstd);
+    free(encoder);
+}
+
+static int run_zlib(
+    struct errand_encoder *encoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made, int is_last) {
+    z_stream *stream = &encoder->zlib;
+    int is_all = size <= INT_MAX;
+    stream->next_in = input;
+    stream->avail_in = is_all ? (unsigned int)size : INT_MAX;
+    unsigned int given = stream->avail_in;
+    stream->next_out = output;
+    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
+    unsigned int room = stream->avail_out;
+    // 4 ends the stream, 2 brings out all that was taken, 0 takes more.
+    int code = api.deflate(stream, !is_all ? 0 : is_last ? 4 : 2);
+    *taken = given - stream->avail_in;
+    *made = room - stream->avail_out;
+    // -5: there was nothing left to do.
+    if (code != 0 && code != 1 && code != -5) return ERRAND_ENCODER_FAILED;
+    if (code == 1) encoder->is_ended = 1;
+    if (is_last) return code == 1 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
+    return is_all && stream->avail_in == 0 && stream->avail_out > 0 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
+}
+
+static int run_zstd(
+    struct errand_encoder *encoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made, int is_last) {
+    zstd_in in = {input, size, 0};
+    zstd_out out = {output, capacity, 0};
+    // 2 ends the frame, 1 brings out all that was taken.
+    size_t left = api.zstd_run(encoder->zstd, &out, &in, is_last ? 2 : 1);
+    *taken = in.pos;
+    *made = out.pos;
+    if (api.zstd_is_error(left)) return ERRAND_ENCODER_FAILED;
+    if (left == 0 && is_last) encoder->is_ended = 1;
+    return left == 0 && in.pos == size ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
+}
+
+int errand_encoder_run(
+    struct errand_encoder *encoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made, int is_last) {
+    *taken = *made = 0;
+    if (encoder->is_ended) return size == 0 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_FAILED;
+    // Nothing new, and nothing to bring out or to end.
+    if (size == 0 && !is_last && !encoder->is_pending) return ERRAND_ENCODER_DONE;
+    int code = encoder->coding == ERRAND_CODING_GZIP
+                   ? run_zlib(encoder, input, size, taken, output, capacity, made, is_last)
+                   : run_zstd(encoder, input, size, taken, output, capacity, made, is_last);
+    encoder->is_pending = code == ERRAND_ENCODER_MORE;
+    return code;
+}
+
+#endif

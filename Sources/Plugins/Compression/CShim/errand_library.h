@@ -1,0 +1,65 @@
+// Finding a library of the system at run time, and what zlib's and zstd's stable interfaces have in common for both
+// directions.
+#ifndef ERRAND_LIBRARY_H
+#define ERRAND_LIBRARY_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+#define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
+#define ERRAND_LIBBROTLI "libbrotlidec.1.dylib"
+#define ERRAND_LIBZSTD "libzstd.1.dylib"
+#else
+#define ERRAND_LIBZ "libz.so.1"
+#define ERRAND_LIBBROTLI "libbrotlidec.so.1"
+#define ERRAND_LIBZSTD "libzstd.so.1"
+#endif
+
+typedef struct {
+    const unsigned char *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    unsigned char *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *zalloc;
+    void *zfree;
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+} z_stream;
+
+typedef struct {
+    const void *src;
+    size_t size;
+    size_t pos;
+} zstd_in;
+
+typedef struct {
+    void *dst;
+    size_t size;
+    size_t pos;
+} zstd_out;
+
+static inline int find(void *library, void *slot, const char *name) {
+    *(void **)slot = dlsym(library, name);
+    return *(void **)slot != NULL;
+}
+
+// NULL also when there is no descriptor or memory for it just now; the codings are not settled then.
+static inline void *open_library(const char *name, int codings, int *found) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *reason = library ? NULL : dlerror();
+    int passes = reason && (strstr(reason, strerror(EMFILE)) || strstr(reason, strerror(ENFILE)) ||
+                            strstr(reason, strerror(ENOMEM)));
+    if (!passes) *found |= codings;
+    return library;
+}
+
+#endif

@@ -1,0 +1,51 @@
+import Errand
+import ErrandTesting
+import Foundation
+
+/// 1 GB in a form from a file: `errand-upload-process` beside `curl -F`, each a process of its own, in turn, to a server that
+/// counts the bytes and keeps none.
+enum UploadBench {
+    static func run() async throws {
+        guard
+            let curl = ["/usr/bin/curl", "/opt/homebrew/bin/curl"].first(where: {
+                FileManager.default.isExecutableFile(atPath: $0)
+            })
+        else { return print("needs curl") }
+        let size = 1_000_000_000
+        let folder = FileManager.default.temporaryDirectory.appending(path: "errand-bench-upload-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "file").path
+        // A hole: it is read from memory by both.
+        try Data().write(to: URL(filePath: file))
+        truncate(file, off_t(size))
+        let server = try TestServer()
+        server.on("/upload", .status(204), reading: .discarded)
+        let tool = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+            path: "errand-upload-process")
+        let url = server.url + "/upload"
+        let ways: [(name: String, program: String, arguments: [String])] = [
+            ("1 GB multipart from a file: curl -F", curl, ["-s", "-F", "title=Sea", "-F", "file=@\(file)", url]),
+            ("1 GB multipart from a file: Errand", tool.path, [server.url, "form", file]),
+            ("1 GB from a file: curl -T", curl, ["-s", "-X", "POST", "-H", "Expect:", "-T", file, url]),
+            ("1 GB from a file: Errand", tool.path, [server.url, "file", file]),
+        ]
+        var (rates, memory) = (Rounds(), Rounds())
+        for _ in 0..<5 {
+            for way in ways {
+                var peak = 0.0
+                try await rates.take(way.name) {
+                    let start = ContinuousClock.now
+                    peak = try DownloadBench.spawn(way.program, way.arguments)
+                    return Double(size) / ((ContinuousClock.now - start) / .seconds(1)) / Double(1 << 20)
+                }
+                await memory.take(way.name) { peak }
+                guard let last = server.received.last, last.bodyLength >= Int64(size) else {
+                    throw DownloadBench.Failure(status: -1)
+                }
+            }
+        }
+        rates.report("MiB/s", against: ways[0].name)
+        memory.report("MiB at most", against: ways[0].name)
+    }
+}

@@ -1,0 +1,167 @@
+import Errand
+import ErrandCompression
+import ErrandEssentials
+import ErrandSystemTransport
+import ErrandTesting
+import Synchronization
+import Testing
+
+@Suite("Compressed request bodies", .timeLimit(.minutes(10)), .leakChecked) struct CompressionTests {
+    /// Sends back what comes, in the coding in which it came: the transport decodes it.
+    private static func echo() throws -> TestServer {
+        try TestServer { request in
+            let response = TestResponse.data(request.body)
+            return request.headers[.contentEncoding].map { response.header(.contentEncoding, $0) } ?? response
+        }
+    }
+
+    private static let text = Data(String(repeating: "The same line again, and again.\n", count: 60_000).utf8)
+
+    private static func noise(_ count: Int) -> Data {
+        var random = SeededGenerator(seed: 3)
+        return Data(random.bytes(count))
+    }
+
+    /// Data in chunks of this size, as often as it is opened.
+    private static func stream(_ data: Data, _ size: Int, length: Bool = false) -> RequestBody {
+        .stream(length: length ? Int64(data.count) : nil) {
+            let rest = Mutex(data)
+            return HTTPBody(next: {
+                rest.withLock { rest in
+                    if rest.isEmpty { return nil }
+                    defer { rest = Data(rest.dropFirst(size)) }
+                    return Data(rest.prefix(size))
+                }
+            })
+        }
+    }
+
+    @Test(
+        "what a server decodes is what was sent: in memory, from a file, as a stream",
+        arguments: [ContentCompression.gzip, .gzip(level: 1), .gzip(level: 9), .zstd, .zstd(level: 19)])
+    func roundTrip(compression: ContentCompression) async throws {
+        try #require(compression.isAvailable)
+        let server = try Self.echo()
+        let agent = NetworkAgent(
+            baseURL: server.url, transport: .system, filters: [.compressingBodies(compression)])
+        let folder = try Folder()
+        try Self.text.write(to: folder.file("f"))
+        let (small, noise) = (Data(Self.text.prefix(100_000)), Self.noise(300_000))
+        let bodies: [(RequestBody, Data)] = [
+            (.data(small), small), (.data(Self.text), Self.text), (.file(folder.file("f")), Self.text),
+            (Self.stream(Self.text, 70_001), Self.text), (Self.stream(small, 7), small),
+            (Self.stream(noise, 65_536), noise), (Self.stream(Self.text, 1 << 20, length: true), Self.text),
+            (Self.stream(Data(), 1), Data()),
+        ]
+        for (body, data) in bodies {
+            let echoed = try await agent.send(Call<Data>(.put, "echo", body: body)).value
+            #expect(echoed == data)
+            let came = try await server.nextRequest()
+            #expect(came.headers[.contentEncoding] == compression.description)
+            #expect(came.headers[.contentType] == body.contentType)
+            #expect(came.isChunked == (body.data.map { $0.count > 1 << 20 } ?? true))
+            if data == Self.text { #expect(came.body.count < data.count / 20) }
+        }
+    }
+
+    @Test("a body that does not get smaller, a short one and one that is encoded already are sent as they are")
+    func untouched() async throws {
+        let stub = StubTransport(.status(200))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.compressingBodies()])
+        try await agent.send(Call<Void>(.post, "a", body: .data(Self.noise(5000))))
+        try await agent.send(Call<Void>(.post, "a", body: .data(Data(count: 1023))))
+        try await agent.send(Call<Void>(.post, "a"))
+        try await agent.send(
+            Call<Void>(.post, "a", body: .data(Data(count: 5000))) { $0.headers[.contentEncoding] = "br" })
+        try await agent.send(Call<Void>(.post, "a", body: .data(Data(count: 1024))))
+        #expect(stub.received.map { $0.headers[.contentEncoding] } == [nil, nil, nil, "br", "gzip"])
+        #expect(stub.received.dropLast().map(\.body.length) == [5000, 1023, 0, 5000])
+        let last = try #require(stub.received.last)
+        #expect(last.body.length.map { $0 < 100 } == true)
+        // The header of gzip.
+        #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
+    }
+
+    @Test("a body that can be sent again still can: after a 307 and by a retry; one that cannot still cannot")
+    func replayable() async throws {
+        let server = try TestServer { request in
+            request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
+        }
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.compressingBodies()])
+        for body in [RequestBody.data(Self.text), Self.stream(Self.text, 50_000)] {
+            try await agent.send(Call<Void>(.put, "a", body: body))
+            let (first, second) = (try await server.nextRequest(), try await server.nextRequest())
+            #expect(first.body == second.body && !first.body.isEmpty)
+            #expect(second.headers[.contentEncoding] == "gzip")
+        }
+        let left = Counter()
+        let once = RequestBody.stream(HTTPBody(next: { left.increment() < 4 ? Data(count: 5000) : nil }))
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Call<Void>(.put, "a", body: once))
+        }
+        #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test("a server that names the codings that it reads gets the body as it is; another 415 is passed on")
+    func refused() async throws {
+        let server = try TestServer { request in
+            if request.headers[.contentEncoding] == nil { return .text("plain") }
+            let refusal = TestResponse.status(415)
+            return request.path == "/named" ? refusal.header("Accept-Encoding", "identity, deflate;q=0.5") : refusal
+        }
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.compressingBodies()])
+        let call = Call<String>(.put, "named", body: .data(Self.text))
+        #expect(try await agent.send(call).value == "plain")
+        #expect(server.received.last?.body == Self.text)
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Call<String>(.put, "other", body: .data(Self.text)))
+        }
+        #expect(error?.response?.status == 415)
+    }
+
+    @Test("what a stream delivers goes out at once, and its failure fails the request with its own error")
+    func prompt() async throws {
+        struct Own: Error {}
+        let (sent, gate) = (Log<Data>(), Gate())
+        let stub = StubTransport(.status(200))
+        let wire = ClosureFilter(.wire) { exchange, next in
+            var iterator = try exchange.http.body.open().makeAsyncIterator()
+            while let chunk = try await iterator.next() {
+                sent.add(chunk)
+                gate.open()
+            }
+            return HTTPResponse(url: exchange.http.url, status: 200)
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.compressingBodies(), wire])
+        let turn = Counter()
+        let body = RequestBody.stream {
+            HTTPBody(next: {
+                if turn.increment() == 1 { return Data("first".utf8) }
+                // The compressed form of the first chunk is on its way before the second one is asked for.
+                try await gate.wait()
+                throw Own()
+            })
+        }
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Call<Void>(.post, "a", body: body))
+        }
+        #expect(sent.count == 1)
+        #expect(error?.code == .bodyEncoding)
+        #expect(error?.underlying is Own)
+    }
+
+    @Test("the filter explains itself, and a signature before it is called wrong")
+    func explains() async throws {
+        struct Signs: Filter {
+            var traits: FilterTraits { .signs }
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub, filters: [Signs(), .compressingBodies(.zstd)])
+        let text = "\(agent.explain(Call<Void>(.get, "a")))"
+        #expect(text.contains("request bodies in zstd"))
+        #expect(text.contains("the signature does not cover what is changed later"))
+    }
+}
