@@ -130,7 +130,7 @@ let programs: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandRetry", "ErrandSystemTransport",
         ]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
-    program("errand-new", in: "Examples/NewPlugin"),
+    .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),

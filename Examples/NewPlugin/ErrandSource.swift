@@ -37,6 +37,12 @@ enum ErrandSource {
         }
     }
 
+    /// What the README says of it.
+    var remark: String {
+        guard case .directory = self else { return "" }
+        return " The manifest finds Errand in a directory of this machine: name a repository there before you publish."
+    }
+
     /// The name of the package, for its products.
     var package: String {
         guard case .repository(let url) = self else { return "\"Errand\"" }

@@ -124,7 +124,7 @@ struct NewPlugin {
         .product(name: "\(name.module)", package: "\(name.module)"),
         ```
 
-        `swift test` runs its tests, among them the conformance suite of `\(template.suite)`.
+        `swift test` runs its tests, among them the conformance suite of `\(template.suite)`.\(errand.remark)
 
         """
     }

@@ -78,6 +78,14 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
             }
         },
         WrongAccessory(
+            "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
+            saying: "a task that goes on"
+        ) {
+            ClosureAccessory { _, event in
+                if case .willStop = event { Task { try await Task.sleep(for: .seconds(600)) } }
+            }
+        },
+        WrongAccessory(
             "has a timer that keeps it", caughtBy: "agent, transport and accessory go when they are released",
             saying: "expected the end of the"
         ) { Ticking() },

@@ -37,6 +37,15 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
+            "stores what nobody has judged", caughtBy: "a response that a check refuses is not served again",
+            saying: "came bad"
+        ) { NaiveCache() },
+        WrongFilter(
+            "serves one user what is another's",
+            caughtBy: "a response for one user, or to one body, is not served to another",
+            saying: "the response for Bearer two"
+        ) { NaiveCache() },
+        WrongFilter(
             "confuses calls that run at the same time",
             caughtBy: "of two hundred calls at once each gets its own response", saying: "the response of call"
         ) { RemembersLast() },
@@ -57,6 +66,12 @@ extension WrongFilter {
         ) { exchange, next in
             let fields = exchange.http.headers.map { "\($0.name): \($0.value)" }
             exchange.note("debug", fields.joined(separator: ", "))
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "writes the whole URL into a note", caughtBy: "no secret is in a note", saying: "access_token=<secret>"
+        ) { exchange, next in
+            exchange.note("debug", "sends \(exchange.http.url)")
             return try await next(exchange)
         },
         WrongFilter(
@@ -100,6 +115,20 @@ private struct Refused: Error { let key: String }
 private struct ShowsKey: Filter {
     let key: String
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+/// Stores at once, under a key that is the URL.
+private final class NaiveCache: Filter {
+    private let stored = Mutex<[URL: HTTPResponse]>([:])
+    var traits: FilterTraits { .caches }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let url = exchange.http.url
+        if let response = stored.withLock({ $0[url] }) { return response }
+        let response = try await next(exchange)
+        stored.withLock { $0[url] = response }
+        return response
+    }
 }
 
 /// Adds to each hop what the first one had.

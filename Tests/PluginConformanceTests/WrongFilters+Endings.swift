@@ -96,6 +96,20 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
+            "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
+            saying: "a task that goes on", endless: true
+        ) { exchange, next in
+            Task { try await Task.sleep(for: .seconds(600)) }
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "repeats for ever", caughtBy: "a failure that stays ends the call", saying: "attempts and no end"
+        ) { exchange, next in
+            while true {
+                do { return try await next(exchange) } catch  where !error.isCancellation {}
+            }
+        },
+        WrongFilter(
             "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
             saying: "an exchange that is kept", endless: true
         ) { KeepsExchanges() },

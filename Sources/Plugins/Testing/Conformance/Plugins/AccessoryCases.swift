@@ -95,6 +95,15 @@ extension AccessoryDraft {
                 try bench.filters.equal(await end(path, on: agent), expected, "the end of a call")
             }
         },
+        AccessoryDraft("a task that it starts ends after the call") { bench in
+            let agent = bench.agent(transport(), try bench.make().0)
+            let trail = try await FilterDraft.followed {
+                for path in ["items", "lost"] { _ = await end(path, on: agent) }
+            }
+            let isGone = try await bench.filters.becomes { trail.mark == nil }
+            try bench.filters.expect(isGone, "the end of every task", came: "a task that goes on")
+            withExtendedLifetime(agent) {}
+        },
         AccessoryDraft("agent, transport and accessory go when they are released") { bench in
             let (transport, accessory) = try await released(bench)
             let isGone = try await bench.filters.becomes { transport.value == nil }

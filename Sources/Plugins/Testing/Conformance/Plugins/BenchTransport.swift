@@ -118,3 +118,9 @@ final class BenchWitness: Accessory {
     /// How many are still there.
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
+
+/// A value that every task inherits which is started while it is set, and keeps until its end: a task that holds nothing
+/// else is found by it.
+enum BenchTrail {
+    @TaskLocal static var current: BenchMark?
+}

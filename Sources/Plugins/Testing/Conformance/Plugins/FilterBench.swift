@@ -84,13 +84,15 @@ struct BenchRequest: Request {
 
     static let key: HTTPHeaderName = "X-Conformance-Key"
     static let trace: HTTPHeaderName = "X-Conformance-Trace"
-    static let secrets = ["conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de"]
+    static let secrets = [
+        "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
+    ]
 
     /// A request with secrets in its fields.
     static func secret(_ method: HTTPMethod = .get, _ path: String = "items") -> BenchRequest {
         var headers: HTTPHeaders = [.authorization: "Bearer \(secrets[0])"]
         headers.set(key, secrets[1], sensitive: true)
-        return BenchRequest(method: method, path: path, headers: headers)
+        return BenchRequest(method: method, path: path + "?access_token=\(secrets[3])", headers: headers)
     }
 }
 

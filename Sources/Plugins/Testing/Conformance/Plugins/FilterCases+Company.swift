@@ -63,6 +63,44 @@ extension FilterDraft {
             try bench.equal(response.headers["X-Conformance"], "kept", "a field of the filter behind it")
             try bench.equal(transport.arrivals.count, 0, "the requests at the transport")
         },
+        FilterDraft("a response that a check refuses is not served again") { bench in
+            let transport = BenchTransport { request, index in .text(index == 1 ? "bad" : "good", for: request) }
+            let agent = try bench.agent(transport, filter: bench.make())
+            let refusal = ClosureFilter(.call) { exchange, next in
+                exchange.checks.add(
+                    ResponseCheck("conformance") { if $0.data == Data("bad".utf8) { throw BenchError() } })
+                return try await next(exchange)
+            }
+            let options = CallOptions(filters: [refusal])
+            _ = try? await agent.send(BenchRequest(), options: options).value.status
+            try await bench.pause()
+            let text: String
+            do { text = try await agent.send(BenchRequest(), options: options).value.text() } catch is BenchError {
+                text = "bad"
+            }
+            try bench.equal(text, "good", "the response to the next call")
+        },
+        FilterDraft("a response for one user, or to one body, is not served to another") { bench in
+            let transport = BenchTransport { request, _ in
+                let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
+                return .text((request.headers["Authorization"] ?? "nobody") + " " + body, for: request)
+            }
+            let agent = try bench.agent(transport, filter: bench.make())
+            for user in ["Bearer one", "Bearer two"] {
+                let request = BenchRequest(headers: [.authorization: user])
+                let text = try await agent.send(request, options: CallOptions()).value.text()
+                let sent = transport.arrivals.last?.request.headers["Authorization"] ?? "none"
+                // A filter that brings credentials of its own may replace them.
+                try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
+                try await bench.pause()
+            }
+            for body in ["first", "second"] {
+                let request = BenchRequest(method: .post, body: .text(body))
+                let text = try await agent.send(request, options: CallOptions()).value.text()
+                try bench.expect(text.hasSuffix(" " + body), "the response to the body \(body)", came: text)
+                try await bench.pause()
+            }
+        },
         FilterDraft("the members of a batch get their responses") { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())
             let paths = try await agent.start(

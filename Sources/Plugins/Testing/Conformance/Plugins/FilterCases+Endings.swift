@@ -18,6 +18,27 @@ extension FilterDraft {
                 try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
             }
         },
+        FilterDraft("a failure that stays ends the call") { bench in
+            for isError in [true, false] {
+                let transport = BenchTransport { request, index in
+                    // A filter that swallows everything is stopped here: a sleep that no cancellation reaches.
+                    if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
+                    if isError { throw ErrandError(.connectionLost, "cut") }
+                    return HTTPResponse(url: request.url, status: 503)
+                }
+                let agent = try bench.agent(transport, filter: bench.make())
+                let done = Counter()
+                let task = Task {
+                    defer { done.increment() }
+                    return try await agent.send(BenchRequest(), options: CallOptions()).value.status
+                }
+                _ = try await bench.becomes { done.value > 0 || transport.arrivals.count > 100 }
+                let (count, isDone) = (transport.arrivals.count, done.value > 0)
+                task.cancel()
+                try bench.expect(
+                    isDone && count <= 100, "an end after 100 attempts at most", came: "\(count) attempts and no end")
+            }
+        },
         FilterDraft("a request that is not idempotent is sent once") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, _ in
@@ -166,6 +187,17 @@ extension FilterDraft {
             try bench.expect(isForgotten, "the end of the request and its tags", came: "a request that is kept")
             withExtendedLifetime(agent) {}
         },
+        FilterDraft("a task that it starts ends after the call") { bench in
+            let agent = try bench.agent(BenchTransport(), filter: bench.make())
+            let trail = try await followed {
+                for method in [HTTPMethod.get, .post] {
+                    _ = try await agent.send(BenchRequest(method: method), options: CallOptions()).value.status
+                }
+            }
+            let isGone = try await bench.becomes { trail.mark == nil }
+            try bench.expect(isGone, "the end of every task", came: "a task that goes on")
+            withExtendedLifetime(agent) {}
+        },
         FilterDraft("agent, transport and filter go when they are released") { bench in
             let (transport, filter) = try await released(bench)
             let isGone = try await bench.becomes { transport.value == nil }
@@ -174,6 +206,13 @@ extension FilterDraft {
             try bench.expect(isReleased, "the end of the filter", came: "a task or a timer that keeps it")
         },
     ]
+
+    /// Sets a trail for what an operation starts, and returns it without keeping it.
+    static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
+        let mark = BenchMark()
+        try await BenchTrail.$current.withValue(mark, operation: body)
+        return WeakMark(mark: mark)
+    }
 
     /// Uses an agent and lets go of it.
     private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
