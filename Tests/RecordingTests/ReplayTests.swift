@@ -161,6 +161,38 @@ struct ReplayTests {
         #expect(error?.code == code)
     }
 
+    @Test("recordings and requests by chance get what a queue for each request would give", arguments: 0..<20)
+    func model(seed: Int) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let methods = ["GET", "PUT"]
+        var queues: [String: [String]] = [:]
+        var entries: [String] = []
+        for number in 0..<generator.below(40) {
+            let (method, path) = (methods[generator.below(2)], "\(generator.below(4))?n=\(generator.below(2))")
+            entries.append(entry(method, "\(site)/\(path)", content: text("\(number)")))
+            queues["\(method) \(path)", default: []].append("\(number)")
+        }
+        let har = Data(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8)
+        let repeats = generator.below(2) == 0
+        let replay = try ReplayTransport(har: har, repeatsLastResponse: repeats)
+        let agent = agent(replay)
+        var lasts: [String: String] = [:]
+        for _ in 0..<60 {
+            let (method, path) = (methods[generator.below(2)], "\(generator.below(5))?n=\(generator.below(2))")
+            let key = "\(method) \(path)"
+            var expected = queues[key].flatMap(\.first)
+            if expected == nil, repeats { expected = lasts[key] }
+            if queues[key]?.isEmpty == false { lasts[key] = queues[key]?.removeFirst() }
+            do {
+                let response = try await agent.send(Raw(path: path, method: HTTPMethod(rawValue: method))).value
+                #expect(String(decoding: response.data, as: UTF8.self) == expected)
+            } catch let error as ReplayError {
+                #expect(expected == nil && error.code == (queues[key] == nil ? .unmatched : .exhausted))
+            }
+        }
+        #expect(replay.unusedEntries.count == queues.values.reduce(0) { $0 + $1.count })
+    }
+
     // MARK: Time
 
     @Test("a response takes its recorded time by the agent's clock, and no time by default")

@@ -77,6 +77,19 @@ struct ReplayTrafficTests {
         }
     }
 
+    @Test("an archive of another program can be read as a value", arguments: ["chromium", "firefox", "mitmproxy"])
+    func values(name: String) throws {
+        let text = try String(contentsOf: Self.folder.appending(path: "\(name).har"), encoding: .utf8)
+        // Foundation refuses the unpaired surrogate in which mitmproxy keeps a byte that is no text.
+        let data = Data(text.replacing(#"\udcff"#, with: "?").utf8)
+        let file = try JSONDecoder().decode(HARFile.self, from: data)
+        #expect(file.log.version == "1.2" && file.log.entries.count > 28)
+        #expect(file.log.entries.contains { $0.response.status == 302 && $0.response.redirectURL.contains("/new") })
+        #expect(file.log.entries.allSatisfy { $0.timings.sum >= 0 && !$0.request.url.isEmpty })
+        let again = try JSONDecoder().decode(HARFile.self, from: file.encoded())
+        #expect(again == file)
+    }
+
     @Test(
         "an archive that is cut off or damaged anywhere is a typed error",
         arguments: ["chromium", "firefox", "mitmproxy"])

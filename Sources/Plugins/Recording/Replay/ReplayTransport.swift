@@ -108,9 +108,9 @@ public final class ReplayTransport: Transport {
     /// Responds from the recording, or as the mode says.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }
         var request = request
         let data = matching.body ? try await Self.collectBody(of: &request) : nil
-        guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }
         let contentType = request.headers[.contentType] ?? request.body.contentType
         let body = matching.body ? ReplayBody(Array(data ?? Data()), contentType: contentType) : nil
         let found = try table.find(request, body)
