@@ -47,18 +47,19 @@ let modules: [Target] = [
     plugin("Authentication", needs: ["ErrandSupport"]),
     plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Chain", needs: ["ErrandSupport"]),
-    plugin("Cache", needs: ["ErrandSupport"]),
+    plugin("Cache", needs: ["ErrandPOSIX", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Compression", needs: ["CErrandCodings"], excluding: ["CShim"]),
     plugin("Coalescing"),
     plugin("Cookies", needs: ["ErrandSupport"]),
-    plugin("CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandSupport"], excluding: ["CShim"]),
+    plugin(
+        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandPOSIX", "ErrandSupport"], excluding: ["CShim"]),
     plugin("JSONValidation"),
-    plugin("LoadingIndicatorLog", needs: ["ErrandSupport"]),
-    plugin("Multipart", needs: ["ErrandSupport"]),
+    plugin("LoadingIndicatorLog", needs: ["ErrandPOSIX", "ErrandSupport"]),
+    plugin("Multipart", needs: ["ErrandPOSIX", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandSupport"]),
     plugin("Recording", needs: ["ErrandSupport"]),
-    plugin("ResumableDownload", needs: ["ErrandSupport"]),
+    plugin("ResumableDownload", needs: ["ErrandPOSIX", "ErrandSupport"]),
     plugin("Retry"),
     plugin(
         "SystemTransport",
@@ -66,15 +67,16 @@ let modules: [Target] = [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
-    plugin("Streaming"),
-    plugin("Testing"),
+    plugin("Streaming", needs: ["ErrandPOSIX"]),
+    plugin("Testing", needs: ["ErrandPOSIX"]),
     plugin("URLFilters", needs: ["ErrandSupport"]),
     plugin("XML"),
     .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
     .target(
-        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"],
+        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandPOSIX", "ErrandSupport"],
         path: "Sources/Plugins/HTTP"),
-    .target(name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials"], path: "Sources/Plugins/HTTPSyntax"),
+    .target(
+        name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials", "ErrandPOSIX"], path: "Sources/Plugins/HTTPSyntax"),
     plugin("URLSessionTransport", needs: ["ErrandSupport"]),
 ]
 
@@ -85,8 +87,12 @@ let everything: [Target.Dependency] = modules.map(\.name).filter {
 .map { .byName(name: $0) }
 
 /// What several modules need and no user sees: no product.
-let support: Target = .target(
-    name: "ErrandSupport", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax"], path: "Sources/Plugins/Support")
+let support: [Target] = [
+    .target(
+        name: "ErrandSupport", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandPOSIX"],
+        path: "Sources/Plugins/Support"),
+    .target(name: "ErrandPOSIX", path: "Sources/Plugins/POSIX"),
+]
 
 /// What several suites need: no product.
 let testSupport: Target = .target(
@@ -243,7 +249,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: modules.map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
-    targets: modules + [support, testSupport] + shims + builtPrograms + (chosenSuites ?? suites),
+    targets: modules + support + [testSupport] + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// Host names and addresses in one form for every way of writing them (RFC 9110, section 4.2.3; RFC 5952).
 ///

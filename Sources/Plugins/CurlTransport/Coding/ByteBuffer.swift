@@ -1,10 +1,6 @@
 #if os(Linux)
 import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// Bytes that grow at their end and are handed over without a copy.
 struct ByteBuffer: ~Copyable {

@@ -1,11 +1,7 @@
 #if os(Linux)
 import ErrandEssentials
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// What has come of a streamed body and its reader has not taken: chunks of bounded size, in pooled memory.
 struct ChunkBuffer: ~Copyable {

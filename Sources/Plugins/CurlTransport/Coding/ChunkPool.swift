@@ -2,11 +2,7 @@
 import ErrandEssentials
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// Memory for the chunks of streamed bodies, used again when a reader has let a chunk go: fresh memory of this size would
 /// cost a page fault for each page.

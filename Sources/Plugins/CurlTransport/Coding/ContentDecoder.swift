@@ -2,11 +2,7 @@
 import CErrandCodings
 import Errand
 import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// Takes off the codings of a body in steps of at most 128 KiB of output, however much the input would swell to.
 struct ContentDecoder: ~Copyable {

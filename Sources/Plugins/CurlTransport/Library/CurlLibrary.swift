@@ -3,11 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// The libcurl of this process: loaded once, by the first transport that is made.
 struct CurlLibrary {

@@ -1,10 +1,6 @@
 #if os(Linux)
 import Errand
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// What is known of a transfer that libcurl ended with an error.
 struct Failure {

@@ -1,11 +1,7 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// The header lines of a request as libcurl's list, laid out in one piece of memory that is used again.
 struct HeaderList: ~Copyable {

@@ -3,11 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 // How threads share the loop: what any thread may call, and what the loop's own thread does.
 extension CurlLoop {

@@ -3,11 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// Runs the transfers of one transport on libcurl's multi interface.
 ///

@@ -2,11 +2,7 @@
 import Errand
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
 /// wakes the task.

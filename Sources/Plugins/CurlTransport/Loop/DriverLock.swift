@@ -1,9 +1,5 @@
 #if os(Linux)
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// A lock that the loop's thread waits for; any other thread only tries it, and leaves its work to the holder.
 final class DriverLock: @unchecked Sendable {

@@ -2,11 +2,7 @@
 import CErrandCurl
 import Errand
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 // Which connections are open, and which transfers are on them.
 extension SocketTable {

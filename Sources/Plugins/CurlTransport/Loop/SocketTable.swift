@@ -2,11 +2,7 @@
 import CErrandCurl
 import Errand
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// For which events of which socket libcurl waits, kept in step with epoll, and which transfers hold its connection.
 ///

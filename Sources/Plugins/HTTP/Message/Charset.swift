@@ -2,11 +2,7 @@ import ErrandSupport
 import ErrandHTTPSyntax
 
 import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 /// Text out of bytes by the name of their charset.
 enum Charset {

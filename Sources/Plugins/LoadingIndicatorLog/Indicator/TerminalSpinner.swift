@@ -1,13 +1,7 @@
 public import Errand
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// A spinner with progress on the last line of a terminal; draws nothing where the output is not a terminal.
 ///

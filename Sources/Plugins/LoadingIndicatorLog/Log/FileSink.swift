@@ -2,13 +2,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// Records as text at the end of a file that rotates: `errand.log`, then `errand.log.1` and so on, the oldest removed.
 ///

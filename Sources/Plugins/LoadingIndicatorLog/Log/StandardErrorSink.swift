@@ -1,12 +1,6 @@
 import ErrandSupport
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// Records as text on standard error: coloured by outcome on a terminal, unless `NO_COLOR` is set and not empty.
 public struct StandardErrorSink: LogSink {

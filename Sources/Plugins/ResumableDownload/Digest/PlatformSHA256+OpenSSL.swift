@@ -1,11 +1,7 @@
 #if !canImport(CryptoKit)
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import ErrandPOSIX
 
 extension PlatformSHA256 {
     static func platform() -> (any RunningSHA256)? { OpenSSLSHA256() }

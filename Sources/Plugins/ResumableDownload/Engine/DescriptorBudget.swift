@@ -1,12 +1,6 @@
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// Admits downloads until they use half of the file descriptors that this process may open; further ones wait in order.
 ///

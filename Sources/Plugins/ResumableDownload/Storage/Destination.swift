@@ -1,13 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// The place of a file: a name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {

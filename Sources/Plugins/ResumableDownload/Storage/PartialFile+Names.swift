@@ -1,13 +1,7 @@
 import ErrandSupport
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 extension PartialFile {
     static let prefix = "errand-"

@@ -2,13 +2,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// The file of an unfinished download, with the sidecar that records which of its bytes are valid. One download at a time
 /// holds it: the sidecar is locked, against other processes too.

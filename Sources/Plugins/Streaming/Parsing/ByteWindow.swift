@@ -1,11 +1,5 @@
 import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// The bytes of a stream that have not been consumed yet, in one piece, whatever the chunks in which they came.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#else
-package import Darwin
-#endif
+package import ErrandPOSIX
 
 /// The attributes of a file (stat(2)).
 package struct FileStatus: Sendable, Hashable {

@@ -1,11 +1,5 @@
 import ErrandEssentials
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 extension SystemFile {
     /// The next bytes, at most `count`; empty at the end.

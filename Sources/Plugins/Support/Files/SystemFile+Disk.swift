@@ -1,11 +1,5 @@
 import ErrandEssentials
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#else
-package import Darwin
-#endif
+package import ErrandPOSIX
 
 extension SystemFile {
     /// Cuts the file to a size, or extends it with zeros.

@@ -1,11 +1,5 @@
 import ErrandEssentials
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#else
-package import Darwin
-#endif
+package import ErrandPOSIX
 
 extension SystemFile {
     /// The failure of a file whose place a directory takes.

@@ -1,11 +1,5 @@
 import ErrandEssentials
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#else
-package import Darwin
-#endif
+package import ErrandPOSIX
 
 /// An open file: the one wrapper of a descriptor in this project.
 ///

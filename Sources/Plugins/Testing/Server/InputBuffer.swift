@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 extension [UInt8] {
     func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {

@@ -1,11 +1,5 @@
 import Synchronization
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// The sockets and threads of a ``TestServer``; lives until its last thread has ended.
 final class ServerCore: Sendable {

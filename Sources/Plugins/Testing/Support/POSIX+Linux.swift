@@ -1,9 +1,5 @@
 #if os(Linux)
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+import ErrandPOSIX
 
 extension POSIX {
     #if canImport(Glibc)

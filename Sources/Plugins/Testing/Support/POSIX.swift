@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// The few system calls of the server, with interruptions handled; what differs between systems is in files beside it.
 enum POSIX {

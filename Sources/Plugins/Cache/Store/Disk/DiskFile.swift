@@ -1,13 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import ErrandPOSIX
 
 /// An open file and the system calls of the disk store. Every call may block.
 struct DiskFile: ~Copyable {
