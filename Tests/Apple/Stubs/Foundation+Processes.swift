@@ -38,6 +38,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
     public convenience init(forWritingTo url: URL) throws { fatalError() }
     open var availableData: Data { fatalError() }
     open var fileDescriptor: Int32 { fatalError() }
+    open func truncate(atOffset offset: UInt64) throws { fatalError() }
     open func readDataToEndOfFile() -> Data { fatalError() }
     open func write(_ data: Data) { fatalError() }
     open func closeFile() { fatalError() }
