@@ -10,9 +10,7 @@ enum ErrandSource {
     /// Of an option; nil stands for the clone that this program was built in.
     init(_ text: String?) throws {
         guard let text else {
-            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            self = try Self.checked(root.path)
+            self = try Self.checked(Self.clone.path)
             return
         }
         if text.contains("://") || text.hasPrefix("git@") {
@@ -20,6 +18,17 @@ enum ErrandSource {
         } else {
             self = try Self.checked(URL(filePath: text).standardizedFileURL.path)
         }
+    }
+
+    /// The clone that this program was built in.
+    private static let clone = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Whether that clone has a module of a name.
+    static func hasModule(_ name: String) -> Bool {
+        name.hasPrefix("Errand")
+            && FileManager.default.fileExists(
+                atPath: clone.appending(path: "Sources/Plugins").path + "/" + name.dropFirst("Errand".count))
     }
 
     private static func checked(_ path: String) throws -> ErrandSource {

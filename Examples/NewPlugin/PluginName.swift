@@ -20,7 +20,7 @@ struct PluginName {
         }
         type = name
         module = name.hasPrefix(prefix) && name != prefix ? name + "Plugin" : prefix + name
-        if Self.modules.contains(module) {
+        if Self.modules.contains(module) || ErrandSource.hasModule(module) {
             throw NewPluginCommand.Problem("\(module) is a module of Errand's own; take another name or prefix")
         }
     }
@@ -84,7 +84,8 @@ struct PluginName {
     /// The modules of the package.
     private static let modules: Set<String> = Set(
         [
-            "Authentication", "Batch", "Cache", "CacheTesting", "Chain", "Coalescing", "Cookies", "CurlTransport",
+            "Authentication", "Batch", "Cache", "CacheTesting", "Chain", "Coalescing", "Compression", "Cookies",
+            "CurlTransport",
             "Essentials",
             "HTTP",
             "HTTPSyntax", "JSONValidation", "LoadingIndicatorLog", "Paging", "Recording", "ResumableDownload", "Retry",
