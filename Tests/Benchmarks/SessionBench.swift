@@ -8,6 +8,11 @@ import Foundation
 /// within one send.
 enum SessionBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
+    /// As it is in the hop stage, when the call stage has added the credential.
+    private struct GetAuthorized: Request {
+        let path = "users/7?page=2"
+        let headers: HTTPHeaders = ["Authorization": "Bearer a-token-of-some-length"]
+    }
 
     /// Runs all filters after it again and again, in the stage that is measured.
     private struct Again: Filter {
@@ -60,11 +65,18 @@ enum SessionBench {
                 let agent = agent(stage, turns, filters)
                 try await rounds.take(name) { try await cost(of: agent, turns) }
             }
+            let (bare, added) = (
+                agent(.hop, turns, []), agent(.hop, turns, [Only(filter: .authentication(session), stages: .hop)])
+            )
+            try await rounds.take("hop, authorized") { try await cost(of: bare, turns, GetAuthorized()) }
+            try await rounds.take("authorized") { try await cost(of: added, turns, GetAuthorized()) }
         }
         for (name, stage, _) in cases {
             let cost = rounds.median(name) - rounds.median(stage == .call ? "call" : "hop")
             print("\(Rounds.pad("adds: " + name, 44)) \(Rounds.number(cost)) µs")
         }
+        let rest = rounds.median("authorized") - rounds.median("hop, authorized")
+        print("\(Rounds.pad("adds: authentication, hop after call", 44)) \(Rounds.number(rest)) µs")
     }
 
     private static func agent(_ stage: FilterStages, _ turns: Int, _ filters: [any Filter]) -> NetworkAgent {
@@ -73,9 +85,11 @@ enum SessionBench {
             filters: [Again(count: turns, stages: stage)] + filters + [Respond(stages: stage)])
     }
 
-    private static func cost(of agent: NetworkAgent, _ turns: Int) async throws -> Double {
+    private static func cost(
+        of agent: NetworkAgent, _ turns: Int, _ request: some Request = GetUsers()
+    ) async throws -> Double {
         let start = clock()
-        _ = try await agent.send(GetUsers())
+        _ = try await agent.send(request)
         return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(turns)
     }
 }

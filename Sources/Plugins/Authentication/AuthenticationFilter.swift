@@ -40,7 +40,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let headers = exchange.http.headers
-        if let field = keeper.ready(for: .any)?.field, !headers.contains(field.name) {
+        if let field = keeper.field, !headers.contains(field.name) {
             exchange.http.headers.set(field.name, field.value, sensitive: true)
             return try await next(exchange)
         }
@@ -61,7 +61,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
     private func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) { return try await next(exchange) }
-        guard var lease = try await lease(.valid(at: exchange.time.date), exchange) else {
+        var lease: CredentialKeeper.Lease
+        if let ready = keeper.ready(exchange.time) {
+            lease = ready
+        } else if let other = try await self.lease(.valid(at: exchange.time.date), exchange) {
+            lease = other
+        } else {
             return try await next(exchange)
         }
         var isRefreshed = false
@@ -70,7 +75,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
             var attempt = exchange
             try authorize(&attempt, lease)
             let response = try await next(attempt)
-            guard keeper.isRenewable, try await isRefused(response) else { return response }
+            guard keeper.isRenewable else { return response }
+            if let isRejection {
+                guard try await isRejection(response) else { return response }
+            } else if response.status != 401 {
+                return response
+            }
             let need = CredentialKeeper.Need.refused(lease, isRepeated: isRefreshed)
             guard attempt.http.body.isReplayable else {
                 keeper.renew(after: need, exchange.time)
@@ -87,11 +97,6 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         var last = exchange
         try authorize(&last, lease)
         return try await next(last)
-    }
-
-    private func isRefused(_ response: HTTPResponse) async throws -> Bool {
-        guard let isRejection else { return response.status == 401 }
-        return try await isRejection(response)
     }
 
     /// Nil where the request goes, or its response returns, as it is.

@@ -104,9 +104,24 @@ final class CredentialKeeper: Sendable {
     /// Whether there is a handler.
     var isRenewable: Bool { handler != nil }
 
+    /// The field of the credential, where that is all it adds: for the key of a cache, expired or not.
+    var field: HTTPHeaders.Field? { state.withLock { $0.field } }
+
+    /// A credential that is there and has not expired, without a wait; nil where that takes more than a look.
+    func ready(_ time: any TimeSource) -> Lease? {
+        let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
+            if handler == nil { return (state.lease, nil) }
+            if state.isExpired || state.run != nil { return (nil, nil) }
+            return (state.lease, state.ignoresExpiry ? nil : state.expiry)
+        }
+        // The clock is asked where it matters only, and not under the lock.
+        guard let expiry else { return lease }
+        return expiry <= time.date ? nil : lease
+    }
+
     /// Whether the current task works for the handler.
     var isRefreshing: Bool {
-        !RefreshScope.current.isEmpty
+        RefreshScope.running.load(ordering: .acquiring) > 0 && !RefreshScope.current.isEmpty
             && RefreshScope.current.contains { $0.keeper == ObjectIdentifier(self) && !$0.isOver }
     }
 
@@ -246,6 +261,8 @@ private struct TimedOut: Error {}
 /// One run of a handler, so that a request of a handler never waits for that handler.
 private final class RefreshScope: Sendable {
     @TaskLocal static var current: [RefreshScope] = []
+    /// How many handlers run in this process: mostly none, and a look here costs less than one at the task.
+    static let running = Atomic(0)
 
     let keeper: ObjectIdentifier
     private let over = Atomic(false)
@@ -256,7 +273,11 @@ private final class RefreshScope: Sendable {
     var isOver: Bool { over.load(ordering: .acquiring) }
 
     func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-        defer { over.store(true, ordering: .releasing) }
+        Self.running.add(1, ordering: .acquiringAndReleasing)
+        defer {
+            over.store(true, ordering: .releasing)
+            Self.running.subtract(1, ordering: .acquiringAndReleasing)
+        }
         return try await Self.$current.withValue(Self.current + [self]) { try await body() }
     }
 }

@@ -56,7 +56,9 @@ final class HedgeHistory: Sendable {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            state.untilSorted = state.durations.count / 4
+            // To sort costs as much as many requests do: rarely, once much is known.
+            let count = state.durations.count
+            state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
             let index = Int((Double(state.durations.count) * part).rounded(.up)) - 1
             let threshold = state.durations.sorted()[max(0, min(index, state.durations.count - 1))]
