@@ -153,7 +153,13 @@ class Package:
     def imports_without_dependency(self, name, platform, text):
         """Modules of the package that a source imports although its target has no dependency on them on this platform.
         A manifest that forgets one builds by luck, in the order that the build happens to take."""
-        allowed = {module_name(other) for other in self.order([name], platform)}
+        order = self.order([name], platform)
+        # C targets too, which are not compiled here.
+        declared = {
+            other for each in order for other, platforms in self.declared[each]
+            if not platforms or platform.name.lower() in platforms
+        }
+        allowed = {module_name(other) for other in declared.union(order)}
         return sorted({module for module in imports(text) if module in self.every_name} - allowed)
 
 
