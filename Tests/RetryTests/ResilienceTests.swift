@@ -104,7 +104,15 @@ import Testing
         server.on("*", .status(500))
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
-            filters: [.standardResilience { $0.retry.backoff = RetryBackoff(base: .milliseconds(1)) }])
+            filters: [
+                .standardResilience { options in
+                    options.retry.backoff = RetryBackoff(base: .milliseconds(1))
+                    // On a slow machine, too, an open breaker stays open.
+                    options.breaker?.window = .seconds(3600)
+                    options.breaker?.pause = .seconds(3600)
+                    options.breaker?.maximumPause = .seconds(3600)
+                }
+            ])
         await withTaskGroup { group in
             for number in 0..<200 { group.addTask { _ = try? await agent.send(Get("\(number)")) } }
         }
