@@ -8,8 +8,7 @@ struct RedirectStep: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let policy = exchange.request.redirects ?? exchange.settings.configuration.redirects
-        var exchange = exchange.with { ($0.attempt, $0.hop) = ($0.activity.countAttempt(), 1) }
-        exchange.stage = .hop
+        var exchange = firstHop(of: exchange)
         while true {
             let response = try await next(exchange)
             guard policy.maximumHops > 0, let target = try redirect(response, from: exchange.http, policy) else {
@@ -17,6 +16,13 @@ struct RedirectStep: Filter {
             }
             exchange = try await follow(response, to: target, exchange, policy)
         }
+    }
+
+    /// The exchange of an attempt. Not in line, where it would enlarge the frame that lives as long as the request.
+    @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
+        var first = exchange.with { ($0.attempt, $0.hop) = ($0.activity.countAttempt(), 1) }
+        first.stage = .hop
+        return first
     }
 
     /// The exchange of the next hop.

@@ -60,7 +60,7 @@ public struct TransportOptions: Sendable {
     }
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
-    public func report(_ event: TransportEvent) {
+    @inline(never) public func report(_ event: TransportEvent) {
         var event = event
         if case .timings(var timings) = event {
             (timings.attempt, timings.hop) = place

@@ -7,5 +7,5 @@ public enum TransportEvent: Sendable {
     /// Trailer fields after a chunked body.
     case trailers(HTTPHeaders)
     /// The exchange is over on the wire.
-    case timings(TransferTimings)
+    indirect case timings(TransferTimings)
 }

@@ -64,7 +64,8 @@ final class Connection {
             isUnread = try readBody(&request, head, reading)
         } catch let fault as RequestFault {
             core.state.update { $0.record(fault) }
-            try respond(.text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
+            try respond(
+                .text("\(fault.reason)\n", status: fault.status).keepAlive(false), isHead: false, mayKeep: false)
             throw Ending.close
         }
         core.record(request)
