@@ -29,7 +29,7 @@ import Testing
         #expect(recording.names(transport: true).filter { $0 == "progress" }.count == (isWatched ? 3 : 0))
     }
 
-    @Test("bytes that were sent are reported for every method that has a body (Y9)")
+    @Test("bytes that were sent are reported for every method that has a body (Y9, B22)")
     func uploads() async throws {
         for method in [HTTPMethod.post, .put, .patch, .delete, "REPORT"] {
             let heard = Heard()

@@ -184,7 +184,7 @@ import Testing
         #expect(try await read(first, request.headers[.contentType]).map(\.data) == [hidden])
     }
 
-    @Test("every method sends a form, with a length where it is known and chunked where not, and it can be read")
+    @Test("every method sends a form, with a length where it is known and chunked where not, and it can be read (B22)")
     func framing() async throws {
         let server = try TestServer { _ in .status(200) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
