@@ -14,7 +14,8 @@ let strictSettings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A plugin: module Errand + its folder's name, a product of its own, built on the core alone.
+/// A plugin: module Errand + its folder's name, a product of its own, on the core, and on support modules where it needs
+/// them.
 func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []) -> Target {
     .target(
         name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials", "ErrandHTTPSyntax"] + more,

@@ -2,7 +2,8 @@ import ErrandHTTP
 import ErrandSupport
 import ErrandHTTPSyntax
 
-/// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to follow.
+/// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
+/// follow. Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: Filter {
     var explanation: String { "redirects" }
 

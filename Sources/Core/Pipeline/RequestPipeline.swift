@@ -3,7 +3,7 @@ import ErrandHTTP
 import ErrandEssentials
 
 /// The way of a request, from its description to its decoded response. Activities begin and end around it; see
-/// `ActivityRegistry.launch`.
+/// ActivityLifecycle.swift.
 struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity

@@ -1,5 +1,7 @@
 public import Errand
 
+// A new field also goes into `LogDraft.add` and `LogDraft.record(of:)`.
+
 /// One activity that has ended, for a sink: fields to search by, and its text. It holds no secret.
 public struct LogRecord: Sendable, CustomStringConvertible {
     /// How an activity ended. These three cases are all that there are.
