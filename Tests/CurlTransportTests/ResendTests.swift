@@ -205,6 +205,8 @@ struct ResendTests {
         try await eventually { transport.started.withLock { $0?.runningCount } == 2 }
         spoil.go()
         try await eventually { heads.all.last == "/long" }
+        // The round of the loop in which the first attempt failed is over: the second one waits.
+        #expect(transport.started.withLock { $0?.runningCount } == 2)
         try await time.waitForSleepers()
         let next = try #require(time.nextWake)
         time.advance(to: next)

@@ -84,9 +84,11 @@ extension CurlLoop {
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 outbox.add(.release(transfer))
-            case .inactivity(let transfer):
-                // A wait for its turn is none.
-                if transfer.waitsAt == nil, has(transfer) { endInactivity(of: transfer) }
+            case .inactivity(let transfer, let noticed):
+                // A wait for its turn is none, and something may have happened since.
+                if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
+                    endInactivity(of: transfer)
+                }
                 outbox.add(.release(transfer))
             case .resume(let transfer):
                 if transfer.index != nil { resume(transfer) }

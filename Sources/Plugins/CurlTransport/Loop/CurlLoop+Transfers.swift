@@ -51,7 +51,6 @@ extension CurlLoop {
         origin.transfers += 1
         transfer.origin = origin
         if !transfer.sharesConnection || transfer.usesLoopClock || !library.reportsAttempts { return }
-        transfer.shared.withLock { $0.isQueued = true }
         transfer.startWatch()
     }
 

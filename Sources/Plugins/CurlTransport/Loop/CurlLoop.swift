@@ -17,7 +17,7 @@ final class CurlLoop: @unchecked Sendable {
         case start(Transfer)
         case stop(Transfer)
         /// The server was inactive for too long, on a clock that is not the system's.
-        case inactivity(Transfer)
+        case inactivity(Transfer, noticed: UInt64)
         /// A reader drained its buffer, or a request body has more.
         case resume(Transfer)
 

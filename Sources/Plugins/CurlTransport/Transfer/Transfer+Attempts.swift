@@ -104,7 +104,6 @@ extension Transfer {
         progress.sent = 0
         // Its connection is yet to come again: a wait for a free one is no inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
-        if !usesLoopClock { shared.withLock { $0.isQueued = true } }
         isReceivePaused = false
         isSendPaused = false
         isUploadAbandoned = false

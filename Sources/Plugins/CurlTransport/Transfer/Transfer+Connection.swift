@@ -19,7 +19,6 @@ extension Transfer {
         (lastActivity, connecting) = (start, start)
         if usesLoopClock { return loop.expectDeadline(of: self) }
         if !isNew || !sharesConnection { report(.activity) }
-        shared.withLock { $0.isQueued = false }
         startWatch()
         loop.expectDeadline(of: self)
     }

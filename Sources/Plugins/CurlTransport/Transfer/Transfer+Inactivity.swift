@@ -63,16 +63,14 @@ extension Transfer {
             guard let last, !isOver else { return }
             do { try await options.time.sleep(until: last + options.timeout) } catch { return }
             let now = options.time.now
-            let (isInactive, isQueued) = shared.withLock { shared in
+            let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
-                if isInactive && shared.isQueued { shared.lastActivity = now }
-                return (isInactive, shared.isQueued)
+                // The loop knows what it waits for, and may let it wait for another period.
+                if isInactive { shared.lastActivity = now }
+                return isInactive
             }
-            if !isInactive { continue }
-            // What a transfer without a connection waits for is known to the loop.
-            loop.submit(.inactivity(self))
-            if !isQueued { return }
+            if isInactive { loop.submit(.inactivity(self, noticed: Nanoseconds.now)) }
         }
     }
 }

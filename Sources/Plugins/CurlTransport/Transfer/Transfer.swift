@@ -86,8 +86,6 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Set here only where the clock is not the system's.
         var isSendPaused = false
-        /// Whether it has no connection yet; set here only where the clock is not the system's.
-        var isQueued = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
