@@ -32,24 +32,25 @@ final class EventQueue: Sendable {
     /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except
     ///   for events that close it too.
     func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
-        let isMine = state.withLock { state in
-            if isLast { state.isClosed = true } else if state.isClosed { return false }
-            defer { state.isDelivering = true }
-            if state.isDelivering { state.add(event) }
-            return !state.isDelivering
+        let listeners = state.withLock { state -> Listeners? in
+            if isLast { state.isClosed = true } else if state.isClosed { return nil }
+            if state.isDelivering {
+                state.add(event)
+                return nil
+            }
+            state.isDelivering = true
+            return state.listeners
         }
-        guard isMine else { return }
-        pass(event, of: activity)
+        guard let listeners else { return }
+        pass(event, of: activity, to: listeners)
         while let next = next() {
-            for event in next { pass(event, of: activity) }
+            for event in next { pass(event, of: activity, to: listeners) }
         }
     }
 
-    private func pass(_ event: ActivityEvent, of activity: Activity) {
-        let listeners = state.withLock { state in
-            defer { if case .didStop = event { state.listeners = ([], nil) } }
-            return state.listeners
-        }
+    private func pass(_ event: ActivityEvent, of activity: Activity, to listeners: Listeners) {
+        // No event follows this one.
+        if case .didStop = event { state.withLock { $0.listeners = ([], nil) } }
         if case .transport(.progress(let progress)) = event { listeners.progress?(progress) }
         for accessory in listeners.accessories { accessory.activity(activity, did: event) }
     }

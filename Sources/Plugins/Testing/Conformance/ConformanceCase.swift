@@ -15,16 +15,23 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// Runs it against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if a response
     /// takes longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
     public func run() async throws {
-        if let excuse { throw ConformanceExcused(reason: excuse) }
-        do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
-            throw failure.named(name)
-        } catch {
-            throw ConformanceFailure(expected: "no error", came: "\(error)").named(name)
-        }
+        try await runCase(name, excuse: excuse, within: limit, body)
     }
 
     /// "feature: name", and the excuse.
     public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
+}
+
+/// Runs a case of any suite: whatever it throws is a failure of that name.
+func runCase(
+    _ name: String, excuse: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+    if let excuse { throw ConformanceExcused(reason: excuse) }
+    do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
+        throw failure.named(name)
+    } catch {
+        throw ConformanceFailure(expected: "no error", came: "\(error)").named(name)
+    }
 }
 
 /// A promise that was not kept: what was expected, and what came.

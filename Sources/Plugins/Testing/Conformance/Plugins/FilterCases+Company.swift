@@ -83,7 +83,7 @@ extension FilterDraft {
         FilterDraft("a response for one user, or to one body, is not served to another") { bench in
             let transport = BenchTransport { request, _ in
                 let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
-                return .text((request.headers["Authorization"] ?? "nobody") + " " + body, for: request)
+                return .text((request.headers["Authorization"] ?? "anonymous") + " " + body, for: request)
             }
             let agent = try bench.agent(transport, filter: bench.make())
             for user in ["Bearer one", "Bearer two"] {

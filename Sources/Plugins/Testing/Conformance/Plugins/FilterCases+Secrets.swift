@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// The kinds of ends that a call with secrets may have, with what is told of it.
+    /// The kinds of ends that a call with secrets may have, with what is reported of it.
     private static func told(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []

@@ -13,12 +13,7 @@ public struct PluginConformanceCase: Sendable, CustomStringConvertible {
     /// Runs it with a plugin of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if the case takes
     /// longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
     public func run() async throws {
-        if let excuse { throw ConformanceExcused(reason: excuse) }
-        do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
-            throw failure.named(name)
-        } catch {
-            throw ConformanceFailure(expected: "no error", came: "\(error)").named(name)
-        }
+        try await runCase(name, excuse: excuse, within: limit, body)
     }
 
     /// The name, and the excuse.
