@@ -4,7 +4,7 @@ import ErrandRecording
 import ErrandTesting
 import Foundation
 
-/// What a log, an indicator and a recorder cost a request.
+/// What a log, an indicator and a recorder cost a request, on all threads.
 enum LogBench {
     private struct GetData: Request { let path = "users/7" }
 
@@ -22,33 +22,28 @@ enum LogBench {
         }
         let off = RequestLog(.off)
         let line = RequestLog(.line, to: ClosureSink { _ = $0.line.utf8.count }, queueing: 100_000)
+        let idle = "an accessory that does nothing"
         let agents: [(name: String, agent: NetworkAgent)] = [
-            ("no accessory", agent([])), ("an accessory that does nothing", agent([Idle()])),
-            ("a log that is off", agent([off])),
-            ("with a log of lines beside it", agent([Idle(), line])),
-            ("with an indicator beside it", agent([Idle(), LoadingIndicator()])),
-            ("with a recorder beside it", agent([Idle(), ExchangeRecorder()])),
-            ("with a recorder that only counts beside it", agent([Idle(), ExchangeRecorder(keeping: 0)])),
+            ("no accessory", agent([])), (idle, agent([Idle()])), ("a log that is off", agent([off])),
+            ("a log of lines beside it", agent([Idle(), line])),
+            ("an indicator beside it", agent([Idle(), LoadingIndicator()])),
+            ("a recorder beside it", agent([Idle(), ExchangeRecorder()])),
+            ("a recorder that only counts beside it", agent([Idle(), ExchangeRecorder(keeping: 0)])),
         ]
-        let count = 20_000
-        var rounds = Rounds()
-        for _ in 0..<7 {
+        let count = 2_000
+        var costs = CostTable()
+        for _ in 0..<25 {
+            await costs.takeYardstick(count)
             for (name, agent) in agents {
-                try await rounds.take(name) {
-                    try await microseconds(count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
+                try await costs.take(name, count) {
+                    for _ in 0..<count { _ = try await agent.send(GetData()) }
+                    // What the log's thread does belongs to it.
+                    await line.flush()
                 }
-                await line.flush()
             }
         }
-        rounds.report("µs", against: "no accessory")
-        func adds(_ name: String, to base: String) {
-            let cost = (rounds.median(name) - rounds.median(base)) * 1000
-            print("\(Rounds.pad("adds: " + name, 44)) \(Rounds.number(cost)) ns")
-        }
-        adds("a log that is off", to: "no accessory")
-        adds("with a log of lines beside it", to: "an accessory that does nothing")
-        for name in [
-            "with an indicator beside it", "with a recorder beside it", "with a recorder that only counts beside it",
-        ] { adds(name, to: "an accessory that does nothing") }
+        costs.report()
+        costs.report("adds: a log that is off", costs["a log that is off"] - costs["no accessory"])
+        for (name, _) in agents.dropFirst(3) { costs.report("adds: \(name)", costs[name] - costs[idle]) }
     }
 }

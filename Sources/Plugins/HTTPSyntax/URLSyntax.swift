@@ -60,7 +60,8 @@ public enum URLSyntax {
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
         // Most URLs have nothing to look for.
-        if !text.utf8.contains(where: { "#@?".utf8.contains($0) }) { return text }
+        var text = text
+        if !text.withUTF8({ $0.contains(where: mayStartSecret) }) { return text }
         var url = text.utf8[...]
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
@@ -74,6 +75,10 @@ public enum URLSyntax {
         }
         guard mark < url.endIndex else { return result }
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+    }
+
+    private static func mayStartSecret(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#")
     }
 
     /// A query without its `?`, or a form, for people to read: the values of secret items masked.

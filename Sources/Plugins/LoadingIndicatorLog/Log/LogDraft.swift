@@ -1,81 +1,97 @@
 import Errand
 import ErrandEssentials
+import Synchronization
 
 /// A running activity, with its secrets in the clear; its record is made at its end.
-struct LogDraft: Sendable {
-    private var request: HTTPRequest?
-    /// Without its body, since a record may wait in the queue.
-    private var response: HTTPResponse?
-    private var responseLength: Int64?
-    private var progress = TransferProgress()
-    private var attempts = 0
-    private var requests = 0
-    private var outcome = LogRecord.Outcome.success
-    private var error: (any Error)?
-    private var stream: StreamCount?
-    private var sent = Data()
-    private var received = Data()
+final class LogDraft: Sendable {
+    private let state = Mutex(State())
 
-    mutating func add(_ event: ActivityEvent, limit: Int) {
-        switch event {
-        case .built(let http): request = http
-        case .sending(let http, let attempt, _):
-            request = http
-            (response, responseLength, sent, received) = (nil, nil, Data(), Data())
-            attempts = max(attempts, attempt)
-            requests += 1
-        case .requestBody(let data): sent.append(data.prefix(max(0, limit - sent.count)))
-        case .received(let http, _, _): keep(http)
-        case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))
-        case .transport(.progress(let progress)): self.progress = progress
-        case .note(let note): stream = note.details as? StreamCount ?? stream
-        default: break
+    private struct State: Sendable {
+        var request: HTTPRequest?
+        var response: Head?
+        var progress = TransferProgress()
+        var attempts = 0
+        var requests = 0
+        var outcome = LogRecord.Outcome.success
+        var error: (any Error)?
+        var stream: StreamCount?
+        var sent = Data()
+        var received = Data()
+    }
+
+    /// What a record needs of a response: not its body, since a record may wait in the queue.
+    private struct Head: Sendable {
+        let status: Int
+        let headers: HTTPHeaders
+        let source: ResponseSource
+        let length: Int64?
+
+        init(_ http: HTTPResponse) {
+            (status, headers, source, length) = (http.status, http.headers, http.source, http.body.length)
         }
     }
 
-    private mutating func keep(_ http: HTTPResponse) {
-        response = http
-        responseLength = http.body.length
-        response?.body = .empty
+    func add(_ event: ActivityEvent, limit: Int) {
+        state.withLock { state in
+            switch event {
+            case .built(let http): state.request = http
+            case .sending(let http, let attempt, _):
+                state.request = http
+                (state.response, state.sent, state.received) = (nil, Data(), Data())
+                state.attempts = max(state.attempts, attempt)
+                state.requests += 1
+            case .requestBody(let data): state.sent.append(data.prefix(max(0, limit - state.sent.count)))
+            case .received(let http, _, _): state.response = Head(http)
+            case .responseBody(let data): state.received.append(data.prefix(max(0, limit - state.received.count)))
+            case .transport(.progress(let progress)): state.progress = progress
+            case .note(let note): state.stream = note.details as? StreamCount ?? state.stream
+            default: break
+            }
+        }
     }
 
-    mutating func end(_ outcome: ActivityOutcome) {
-        switch outcome {
-        case .success(let http): if let http { keep(http) }
-        case .failure(let failure):
-            (self.outcome, error) = (.failure, failure)
-            if let evidence = (failure as? ErrandError)?.response { keep(evidence) }
-        case .cancelled: self.outcome = .cancelled
+    func end(_ outcome: ActivityOutcome) {
+        state.withLock { state in
+            switch outcome {
+            case .success(let http): if let http { state.response = Head(http) }
+            case .failure(let failure):
+                (state.outcome, state.error) = (.failure, failure)
+                if let evidence = (failure as? ErrandError)?.response { state.response = Head(evidence) }
+            case .cancelled: state.outcome = .cancelled
+            }
         }
     }
 
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: Redaction
     ) -> LogRecord {
+        let state = state.withLock { $0 }
+        let (request, response) = (state.request, state.response)
         var redactor = Redactor(redaction)
         // A label may contain the request's URL.
         let label = redactor.url(activity.label)
         // Headers before the rest: their secrets are masked in the rest as well.
-        let requestHeaders = (request?.headers).map { redactor.headers($0) } ?? [:]
+        let requestHeaders = Self.masked(request?.headers, level, &redactor)
         let url = (request?.url.absoluteString).map { redactor.url($0) }
-        let responseHeaders = (response?.headers).map { redactor.headers($0) } ?? [:]
+        let responseHeaders = Self.masked(response?.headers, level, &redactor)
         var bodies: (sent: String?, received: String?)
         if level.bodyByteLimit > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
-            bodies.sent = LogBody.text(sent, type, request?.body.length, &redactor)
-            bodies.received = LogBody.text(received, response?.headers[.contentType], responseLength, &redactor)
+            bodies.sent = LogBody.text(state.sent, type, request?.body.length, &redactor)
+            bodies.received = LogBody.text(
+                state.received, response?.headers[.contentType], response?.length, &redactor)
         }
         var record = LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: redactor.masking(label),
-            outcome: outcome, duration: duration)
+            outcome: state.outcome, duration: duration)
         record.method = request?.method.rawValue
         record.url = url.map(redactor.masking)
         record.status = response?.status
         record.source = response?.source.description
-        record.error = error.map(Redaction.name)
-        record.stream = stream
-        (record.attempts, record.requests) = (attempts, requests)
-        (record.bytesSent, record.bytesReceived) = (progress.sent, progress.received)
+        record.error = state.error.map(Redaction.name)
+        record.stream = state.stream
+        (record.attempts, record.requests) = (state.attempts, state.requests)
+        (record.bytesSent, record.bytesReceived) = (state.progress.sent, state.progress.received)
         if level.hasHeaders {
             record.requestHeaders = Self.lines(requestHeaders, redactor)
             record.responseHeaders = Self.lines(responseHeaders, redactor)
@@ -83,6 +99,12 @@ struct LogDraft: Sendable {
         record.requestBody = bodies.sent.map(redactor.masking)
         record.responseBody = bodies.received.map(redactor.masking)
         return record
+    }
+
+    /// Header fields for a level that shows them; at one that does not, they are searched for secrets only.
+    private static func masked(_ headers: HTTPHeaders?, _ level: LogLevel, _ redactor: inout Redactor) -> HTTPHeaders {
+        guard let headers, level.hasHeaders || headers.contains(where: \.isSensitive) else { return [:] }
+        return redactor.headers(headers)
     }
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {

@@ -59,16 +59,32 @@ public struct LogRecord: Sendable, CustomStringConvertible {
 
     /// `GET https://example.com/users/7 → 200, network, 12.3 ms, 512 bytes`
     public var line: String {
-        var words = [outcomeText]
-        if let source { words.append(source) }
-        words.append(Self.milliseconds(duration))
-        if bytesSent > 0 { words.append("\(bytesSent) bytes sent") }
-        if let stream { words.append("\(stream)") } else if bytesReceived > 0 { words.append("\(bytesReceived) bytes") }
-        if attempts > 1 { words.append("\(attempts) attempts") }
-        if requests > attempts { words.append("\(requests) requests") }
-        let subject = url.map { "\(method ?? "") \($0)" } ?? (label == kind.rawValue ? label : "\(kind) \(label)")
-        let lost = dropped > 0 ? " (\(dropped) records before this were dropped)" : ""
-        return "\(id) \(subject) → \(words.joined(separator: ", "))\(lost)"
+        // Appended piece by piece: an interpolation makes a text of each piece first.
+        var line = ""
+        line.reserveCapacity(128)
+        line += id.description
+        line += " "
+        if let url {
+            line += method ?? ""
+            line += " "
+            line += url
+        } else {
+            line += label == kind.rawValue ? label : "\(kind) \(label)"
+        }
+        line += " → "
+        line += outcomeText
+        if let source {
+            line += ", "
+            line += source
+        }
+        line += ", "
+        Self.append(duration, to: &line)
+        if bytesSent > 0 { line += ", \(bytesSent) bytes sent" }
+        if let stream { line += ", \(stream)" } else if bytesReceived > 0 { line += ", \(bytesReceived) bytes" }
+        if attempts > 1 { line += ", \(attempts) attempts" }
+        if requests > attempts { line += ", \(requests) requests" }
+        if dropped > 0 { line += " (\(dropped) records before this were dropped)" }
+        return line
     }
 
     /// The line, then what the level asks for: `>` before what was sent, `<` before what was received.
@@ -82,7 +98,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     }
 
     private var outcomeText: String {
-        let status = status.map { "\($0)" }
+        let status = status.map { String($0) }
         switch outcome {
         case .success: return status ?? "success"
         case .failure: return [status, error].compactMap(\.self).joined(separator: " ")
@@ -94,8 +110,13 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         text.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 } } ?? []
     }
 
-    private static func milliseconds(_ duration: Duration) -> String {
-        let tenths = (duration / .microseconds(100)).rounded()
-        return "\(Int(tenths) / 10).\(Int(tenths) % 10) ms"
+    /// In milliseconds, rounded to a tenth.
+    private static func append(_ duration: Duration, to line: inout String) {
+        let (seconds, attoseconds) = duration.components
+        let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
+        line += String(tenths / 10)
+        line += "."
+        line += String(tenths % 10)
+        line += " ms"
     }
 }

@@ -59,13 +59,13 @@ public final class RequestLog: Accessory {
         switch event {
         case .willStart: drafts.withLock { $0[activity.id] = LogDraft() }
         case .willStop(let outcome):
-            guard var draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
+            guard let draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
         case .didStop, .redirected: break
         case .note(let note) where !(note.details is StreamCount): break
-        default: drafts.withLock { $0[activity.id]?.add(event, limit: bodyByteLimit) }
+        default: drafts.withLock { $0[activity.id] }?.add(event, limit: bodyByteLimit)
         }
     }
 }
