@@ -77,7 +77,7 @@ struct BatchLimitTests {
     @Test("what a batch remembers of running parts does not grow with their number")
     func memory() {
         var sum = ProgressSum(count: 10_000, needsOne: false)
-        var ledger = BatchLedger<Int>(.firstSuccess, count: 10_000, keepsResponses: true)
+        var ledger = BatchLedger(.firstSuccess, count: 10_000)
         var running: [Int] = []
         while let index = ledger.take() {
             running.append(index)
@@ -86,11 +86,11 @@ struct BatchLimitTests {
             if running.count == 8 {
                 let oldest = running.removeFirst()
                 sum.end(oldest, isSuccess: false)
-                let counts = ledger.end(oldest, .failure(Refused()), ("\(oldest)", nil))
+                let counts = ledger.end(oldest, Refused(), ("\(oldest)", nil))
                 #expect(counts)
             }
         }
-        for index in running { _ = ledger.end(index, .failure(Refused()), ("\(index)", nil)) }
+        for index in running { _ = ledger.end(index, Refused(), ("\(index)", nil)) }
         let error = #expect(throws: BatchError.self) { try ledger.check() }
         #expect(error?.failures.count == BatchError.maximumFailures)
         #expect(error?.failureCount == 10_000)

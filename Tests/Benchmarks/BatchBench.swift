@@ -8,35 +8,40 @@ import Foundation
 enum BatchBench {
     private struct GetData: Request { let path = "users/7" }
 
+    private static let group = "task group, a task each"
+    private static let window = "task group, a window of 6"
+    private static let batch = "batch, limit 6"
+    private static let results = "batch, results as they finish"
+    private static let awaits = "plain awaits"
+    private static let body = "chain, a body of steps"
+    private static let list = "chain, a list of steps"
+
     static func run() async throws {
         let answer = StubResponse.data(Data([1, 2, 3]))
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0))
-        let requests = Array(repeating: GetData(), count: 10_000)
-        try await batches(agent, requests)
-        try await chains(agent, steps: 1_000)
+        let requests = Array(repeating: GetData(), count: 2_000)
+        var costs = CostTable()
+        for _ in 0..<25 {
+            await costs.takeYardstick(requests.count)
+            try await batches(agent, requests, &costs)
+            try await chains(agent, &costs, steps: 1_000)
+        }
+        costs.report()
+        costs.report("a step of a body beyond an await", costs[body] - costs[awaits])
+        costs.report("a step of a list beyond an await", costs[list] - costs[awaits])
+        print("\(Rounds.pad("a batch, of a task group", 44)) \(Rounds.number(costs[batch] / costs[group]))")
         try await memory(agent)
     }
 
-    private static func batches(_ agent: NetworkAgent, _ requests: [GetData]) async throws {
-        var rounds = Rounds()
-        for _ in 0..<9 {
-            try await rounds.take("task group, a task each") {
-                try await microseconds(requests.count) { _ = try await all(agent, requests) }
-            }
-            try await rounds.take("task group, a window of 6") {
-                try await microseconds(requests.count) { _ = try await window(agent, requests, limit: 6) }
-            }
-            try await rounds.take("batch, limit 6") {
-                try await microseconds(requests.count) { _ = try await agent.send(Batch(requests, limit: 6)) }
-            }
-            try await rounds.take("batch, results as they finish") {
-                try await microseconds(requests.count) {
-                    for try await _ in agent.results(of: Batch(requests, limit: 6)) {}
-                }
-            }
+    private static func batches(_ agent: NetworkAgent, _ requests: [GetData], _ costs: inout CostTable) async throws {
+        let count = requests.count
+        try await costs.take(group, count) { _ = try await all(agent, requests) }
+        try await costs.take(window, count) { _ = try await window(agent, requests, limit: 6) }
+        try await costs.take(batch, count) { _ = try await agent.send(Batch(requests, limit: 6)) }
+        try await costs.take(results, count) {
+            for try await _ in agent.results(of: Batch(requests, limit: 6)) {}
         }
-        rounds.report("µs", against: "task group, a task each")
     }
 
     private static func all(_ agent: NetworkAgent, _ requests: [GetData]) async throws -> [Response<Data>] {
@@ -72,26 +77,16 @@ enum BatchBench {
         return responses.compactMap(\.self)
     }
 
-    private static func chains(_ agent: NetworkAgent, steps count: Int) async throws {
-        var rounds = Rounds()
-        for _ in 0..<15 {
-            try await rounds.take("plain awaits") {
-                try await microseconds(count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
-            }
-            try await rounds.take("chain, a body of steps") {
-                try await microseconds(count) {
-                    try await agent.send(
-                        Chain("bench") { steps in for _ in 0..<count { _ = try await steps.send(GetData()) } })
-                }
-            }
-            try await rounds.take("chain, a list of steps") {
-                try await microseconds(count) {
-                    let list = (0..<count).map { _ in ChainStep(GetData()) }
-                    _ = try await agent.send(Chain("bench", steps: list))
-                }
-            }
+    private static func chains(_ agent: NetworkAgent, _ costs: inout CostTable, steps count: Int) async throws {
+        try await costs.take(awaits, count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
+        try await costs.take(body, count) {
+            try await agent.send(
+                Chain("bench") { steps in for _ in 0..<count { _ = try await steps.send(GetData()) } })
         }
-        rounds.report("µs", against: "plain awaits")
+        try await costs.take(list, count) {
+            let list = (0..<count).map { _ in ChainStep(GetData()) }
+            _ = try await agent.send(Chain("bench", steps: list))
+        }
     }
 
     /// What a batch keeps while it runs: its answers where they are collected, next to nothing where they are read.

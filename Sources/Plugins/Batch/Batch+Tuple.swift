@@ -54,7 +54,7 @@ extension Batch {
     }
 
     private static func parts(
-        _ cells: [any AnyBatchCell], gather: @escaping @Sendable (BatchLedger<Part>) throws -> Success
+        _ cells: [any AnyBatchCell], gather: @escaping @Sendable (BatchOutcomes<Part>) throws -> Success
     ) -> BatchParts<Part, Success> where Part == Response<any Sendable> {
         BatchParts(
             send: { index, agent, options in try await cells[index].send(on: agent, options) },

@@ -67,7 +67,7 @@ struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     /// The name of a part, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
     /// Makes the output of the whole, once the rule is met.
-    let gather: @Sendable (BatchLedger<Part>) throws -> Success
+    let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
 }
 
 extension Batch {

@@ -3,7 +3,7 @@ import Errand
 /// What a batch makes of the results of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
 public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
     let rule: BatchRule
-    let gather: @Sendable (BatchLedger<Part>) throws -> Success
+    let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
     /// The parts that the output is made of.
     let responses: @Sendable (Success) -> [Part]
 
@@ -17,7 +17,7 @@ extension BatchPolicy where Success == [Part] {
     /// All must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part. The
     /// outputs are in the order of the parts. The default.
     public static var failFast: BatchPolicy {
-        BatchPolicy(rule: .failFast, gather: { try $0.all().map { try $0.get() } }, responses: { $0 })
+        BatchPolicy(rule: .failFast, gather: { try $0.outputs() }, responses: { $0 })
     }
 }
 

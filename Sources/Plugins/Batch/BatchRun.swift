@@ -1,5 +1,4 @@
 import Errand
-import Synchronization
 
 /// One run of a batch.
 ///
@@ -10,7 +9,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
-    private let ledger: BatchLock<Part>
+    private let outcomes: BatchOutcomes<Part>
     /// Takes the results as they arrive, for a reader; nil for a run with one output.
     private let channel: BatchChannel<Part>?
 
@@ -18,13 +17,14 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         (self.batch, self.agent, self.channel) = (batch, agent, channel)
         parts = batch.parts()
         progress = BatchProgress(agent.activity, count: batch.count, needsOne: batch.rule == .firstSuccess)
-        ledger = BatchLock(BatchLedger(batch.rule, count: batch.count, keepsResponses: channel == nil))
+        outcomes = BatchOutcomes(
+            BatchLedger(batch.rule, count: batch.count), count: channel == nil ? batch.count : 0)
     }
 
     /// Carries out the parts and gathers their outputs.
     func output() async throws -> Success {
         try await carryOut()
-        return try parts.gather(ledger.state.withLock { $0 })
+        return try parts.gather(outcomes)
     }
 
     /// Runs the parts; their results go to the channel.
@@ -35,17 +35,18 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         }
         await progress.allReported()
         if agent.activity.isCancelled { throw CancellationError() }
-        try ledger.state.withLock { try $0.check() }
+        try outcomes.check()
     }
 
     /// Carries out one part after the other; false if the rest is to be cancelled.
     private func work() async -> Bool {
-        while !Task.isCancelled, let index = ledger.state.withLock({ $0.take() }) {
+        while !Task.isCancelled, let index = outcomes.take() {
             let result = await send(index)
             // A request computes its label: not under the lock.
-            let name = if case .failure = result { parts.name(index) } else { nil as BatchLedger<Part>.PartName? }
-            let (counts, isDecided) = ledger.state.withLock { ($0.end(index, result, name), $0.isDecided) }
-            progress.end(index, isSuccess: (try? result.get()) != nil)
+            let failure: (any Error)? = if case .failure(let error) = result { error } else { nil }
+            let name = failure == nil ? nil : parts.name(index)
+            let (counts, isDecided) = outcomes.end(index, result, failure, name)
+            progress.end(index, isSuccess: failure == nil)
             if counts, let channel, batch.rule != .failFast || !isDecided { await channel.put((index, result)) }
             if isDecided { return false }
         }
@@ -62,11 +63,4 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         })
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
     }
-}
-
-/// The ledger behind a lock.
-private final class BatchLock<Part: Sendable>: Sendable {
-    let state: Mutex<BatchLedger<Part>>
-
-    init(_ ledger: BatchLedger<Part>) { state = Mutex(ledger) }
 }

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// The ledger of one running batch behind its lock, and the results of the parts.
+final class BatchOutcomes<Part: Sendable>: Sendable {
+    /// How a part ended, and what follows from it.
+    typealias End = (counts: Bool, isDecided: Bool)
+
+    private let ledger: Mutex<BatchLedger>
+    // In the order of the parts; empty if a channel takes the results as they arrive. Read and changed under the ledger's
+    // lock only, and beside it: a lock of a generic type would look up its metadata at each use.
+    nonisolated(unsafe) private var results: [Result<Part, any Error>?]
+
+    init(_ ledger: BatchLedger, count: Int) {
+        self.ledger = Mutex(ledger)
+        results = Array(repeating: nil, count: count)
+    }
+
+    /// The part to start now; nil if there is none to start any more.
+    func take() -> Int? { ledger.withLock { $0.take() } }
+
+    /// Records the result of a part; one that failed has its name.
+    func end(_ index: Int, _ result: Result<Part, any Error>, _ failure: (any Error)?, _ name: BatchLedger.PartName?)
+        -> End
+    {
+        ledger.withLock { ledger in
+            let counts = ledger.end(index, failure, name)
+            // Where one success is enough, nothing is made of a failure but its place in an error.
+            if counts, !results.isEmpty, failure == nil || ledger.rule != .firstSuccess { results[index] = result }
+            return (counts, ledger.isDecided)
+        }
+    }
+
+    /// Throws what makes the whole fail.
+    func check() throws { try ledger.withLock { $0 }.check() }
+
+    /// Every result; throws if a part never ran, and then the whole was cancelled.
+    func all() throws -> [Result<Part, any Error>] {
+        try ledger.withLock { _ in results }.map { result in
+            guard let result else { throw CancellationError() }
+            return result
+        }
+    }
+
+    /// Every output; throws as `all` does, and the first failure.
+    func outputs() throws -> [Part] {
+        try ledger.withLock { _ in results }.map { result in
+            guard let result else { throw CancellationError() }
+            return try result.get()
+        }
+    }
+
+    /// The first success; throws if there is none, and then the whole was cancelled.
+    func winner() throws -> (index: Int, response: Part) {
+        guard let index = ledger.withLock(\.winner), let result = ledger.withLock({ _ in results[index] }) else {
+            throw CancellationError()
+        }
+        return (index, try result.get())
+    }
+}
