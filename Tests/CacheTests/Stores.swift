@@ -100,3 +100,25 @@ final class UnreliableStore: CacheStore {
     }
     func secret() async throws -> Data { await memory.secret() }
 }
+
+/// Returns each entry with bytes of its URL changed, so that it is none.
+final class BadURLStore: CacheStore {
+    private let memory = MemoryStore()
+    let reads = Counter()
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? {
+        guard let entry = await memory.entry(for: key) else { return nil }
+        reads.increment()
+        var bytes = entry.head.encoded()
+        while let range = bytes.firstRange(of: Data("//example".utf8)) {
+            bytes.replaceSubrange(range, with: Data("//[xample".utf8))
+        }
+        return CacheEntryHead(encoded: bytes).map { CacheEntry(head: $0, body: entry.body) }
+    }
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws { try await memory.store(entry, for: key) }
+    func remove(_ key: CacheKey) async throws { await memory.remove(key) }
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        await memory.removeAll(where: matches)
+    }
+    func secret() async throws -> Data { await memory.secret() }
+}

@@ -21,6 +21,36 @@ struct TimedCacheTests {
         #expect(f.sent == 2)
     }
 
+    @Test("a hit has the URL of the response that was stored, after redirects")
+    func responseURL() async throws {
+        let f = Fixture()
+        f.stub.on("/old", response: StubResponse.redirect(to: "/new?a=1"))
+        f.stub.on("/new", response: StubResponse.text("here"))
+        for _ in 0..<2 {
+            let response = try await f.response(Get("old"))
+            #expect(response.url.absoluteString == "https://example.com/new?a=1")
+        }
+        #expect(f.sent == 2)
+    }
+
+    @Test("an entry whose URL is none is a miss, not an error", arguments: [CachePolicy.timed(.seconds(60)), .http])
+    func damagedURL(policy: CachePolicy) async throws {
+        let store = BadURLStore()
+        let f = Fixture(store)
+        f.answer(["Cache-Control": "max-age=60"])
+        #expect(try await f.text(Get("feed", policy)) == "1")
+        await f.cache.flush()
+        #expect(try await f.text(Get("feed", policy)) == "2")
+        #expect(store.reads.value > 0)
+    }
+
+    @Test("the longest lifetime there is hits")
+    func longestLifetime() async throws {
+        let f = Fixture()
+        f.answer()
+        for _ in 0..<2 { #expect(try await f.text(Get("feed", .timed(.seconds(Int64.max)))) == "1") }
+    }
+
     @Test("nothing is kept without a policy, nor by a lifetime of zero (D7, D18, C48, B36)")
     func off() async throws {
         let f = Fixture()

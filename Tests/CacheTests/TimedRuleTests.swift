@@ -30,7 +30,7 @@ struct TimedRuleTests {
     func reasons(index: Int) {
         let (age, stored, wanted, expected) = Self.rows[index]
         let reason = TimedRules.refusal(
-            of: stored, received: Self.now, expected: wanted, lifetime: .seconds(60), now: Self.now + age)
+            of: stored, received: Self.now, expected: wanted, lifetime: 60, now: Self.now + age)
         #expect(reason?.description == expected)
     }
 
@@ -39,7 +39,7 @@ struct TimedRuleTests {
         func reason(_ expected: TimedRules.Attributes) -> CacheMiss.Reason? {
             TimedRules.refusal(
                 of: Attributes(version: 1, partition: "a"), received: Self.now, expected: expected,
-                lifetime: .seconds(60), takesExpired: true, now: Self.now + 1e6)
+                lifetime: 60, takesExpired: true, now: Self.now + 1e6)
         }
         #expect(reason(Attributes(version: 1, partition: "a")) == nil)
         #expect(reason(Attributes(version: 1, partition: "b")) == .partitionMismatch)

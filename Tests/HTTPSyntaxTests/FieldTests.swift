@@ -22,6 +22,8 @@ import Testing
         #expect(QuotedString.content(#""a"#) == nil && QuotedString.content(#""a"b"#) == nil)
         #expect(QuotedString.content(#""a\""#) == nil && QuotedString.content("a") == nil)
         #expect(QuotedString.quoted("a\"\r\nb") == #""a\"  b""#)
+        #expect(QuotedString.quoted("a b") == "\"a b\"" && QuotedString.quoted("") == "\"\"")
+        #expect(QuotedString.quoted("ü\u{7F}\t\\") == "\"ü \t\\\\\"")
     }
 
     @Test("media types: case, parameters, suffix")

@@ -100,7 +100,7 @@ extension CacheHandler {
             note(status)
             return try await fetch(lookup, status, found)
         }
-        // The body is damaged.
+        // The entry is damaged.
         await remove(found.key)
         if isCacheOnly { throw miss(.unreadable) }
         return try await fetch(lookup, .forward(.miss, detail: "unreadable"), nil)
@@ -113,7 +113,7 @@ extension CacheHandler {
             url: exchange.http.url, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// The stored response as the response to the request; nil if the body cannot be read.
+    /// The stored response as the response to the request; nil if it cannot be read.
     func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -121,7 +121,7 @@ extension CacheHandler {
         guard let whole = exchange.http.method == .head ? .empty : try? await body(entry) else { return nil }
         let age = head.fresh.age(received: head.received, now: now) ?? 0
         let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
-        var response = head.response(whole, source: source)
+        guard var response = head.response(to: exchange.http.url, whole, source: source) else { return nil }
         response.headers.set("Age", "\(age)")
         response.headers.merge(also)
         switch condition {

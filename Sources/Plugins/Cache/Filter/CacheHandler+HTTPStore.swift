@@ -66,9 +66,9 @@ extension CacheHandler {
     ) -> CacheEntryHead {
         var head = CacheEntryHead(
             .http, url: CacheKeyBuilder.url(lookup.url), response: response, headers: headers, received: received,
-            expires: received + Double(fresh.lifetime - fresh.initialAge), tags: request?.cacheTags ?? [],
+            expires: received, tags: request?.cacheTags ?? [],
             partition: policy.http?.partition.map(lookup.hasher.hash))
-        head.fresh = fresh
+        head.update(fresh, received)
         return head
     }
 
@@ -134,12 +134,11 @@ extension CacheHandler {
         let old = found.entry
         let received = now
         let merged = HTTPCacheHeaders.merged(old.head.headers, with: response.headers)
-        var full = old.head.response(old.body, source: .network)
-        full.headers = merged
-        let fresh = HTTPFreshness(status: full.status, headers: merged, sent: sent, received: received)
-        var head = head(full, HTTPCacheHeaders.storable(merged), fresh, received, lookup)
-        head.version = old.head.version
-        head.generation = old.head.generation
+        let fresh = HTTPFreshness(status: old.head.status, headers: merged, sent: sent, received: received)
+        var head = old.head
+        head.headers = HTTPCacheHeaders.storable(merged)
+        head.tags = request?.cacheTags ?? []
+        head.update(fresh, received)
         if CacheDirectives(response.headers).noStore {
             await remove(found.key)
         } else {

@@ -14,7 +14,7 @@ extension CacheHandler {
         else { return try await bypass(.off) }
         // The attributes are determined before the request is sent, since they may change meanwhile.
         let lookup = TimedLookup(
-            key: key, url: CacheKeyBuilder.url(url), lifetime: timed.lifetime,
+            key: key, url: url, lifetime: timed.lifetime.interval,
             attributes: TimedRules.Attributes(
                 version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: cache.appVersion),
             mark: cache.writer.mark())
@@ -55,8 +55,9 @@ extension CacheHandler {
 
     struct TimedLookup: Sendable {
         let key: CacheKey
-        let url: String
-        let lifetime: Duration
+        let url: URL
+        /// In seconds.
+        let lifetime: TimeInterval
         let attributes: TimedRules.Attributes
         let mark: CacheWriter.Mark
     }
@@ -86,25 +87,28 @@ extension CacheHandler {
             {
                 return .failure(CacheMiss(reason))
             }
-            guard let body = try? await body(entry) else {
+            guard let body = try? await body(entry), let response = respond(head, body, lookup, nil) else {
                 await remove(lookup.key)
                 return .failure(CacheMiss(.unreadable))
             }
             if case .remove = mode { await removeForCaller(lookup.key) }
             if case .staleWhileRevalidate = mode { refresh(lookup) }
-            return .success(respond(head, body, lookup, nil))
+            return .success(response)
         }
     }
 
+    /// The stored response; nil if it is damaged.
     private func respond(
         _ head: CacheEntryHead, _ body: HTTPBody, _ lookup: TimedLookup, _ detail: String?
-    ) -> HTTPResponse {
+    ) -> HTTPResponse? {
         let age = now.timeIntervalSince(head.received)
-        let left = Int64((lookup.lifetime.interval - age).rounded(.down))
+        let left = Int64(min((lookup.lifetime - age).rounded(.down), 1e15))
         var status = CacheStatus.hit(ttl: left, detail: detail ?? "timed")
         if detail != nil { (status.isHit, status.forward) = (false, .stale) }
+        let source = ResponseSource.cache(age: .interval(age), reason: status.description)
+        guard let response = head.response(to: exchange.http.url, body, source: source) else { return nil }
         note(status)
-        return head.response(body, source: .cache(age: .interval(age), reason: status.description))
+        return response
     }
 
     private func stale(_ lookup: TimedLookup, _ reason: String) async -> HTTPResponse? {
@@ -163,11 +167,12 @@ extension CacheHandler {
         if response.source.isCache, let age = response.source.age {
             // The response is from an HTTP cache further along the way, and as old as it says.
             received -= age.interval
-            if age > lookup.lifetime { return nil }
+            if age.interval > lookup.lifetime { return nil }
         }
         var head = CacheEntryHead(
-            .timed, url: lookup.url, response: response, headers: HTTPCacheHeaders.storable(response.headers),
-            received: received, expires: received + lookup.lifetime.interval, tags: request?.cacheTags ?? [],
+            .timed, url: CacheKeyBuilder.url(lookup.url), response: response,
+            headers: HTTPCacheHeaders.storable(response.headers),
+            received: received, expires: received + lookup.lifetime, tags: request?.cacheTags ?? [],
             partition: lookup.attributes.partition)
         head.timed = lookup.attributes
         return CacheEntry(head: head, body: response.body)

@@ -15,12 +15,11 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     public var digestBytes: [UInt8] { SHA256Digest.digest(of: text.utf8) }
 
     /// Compares byte by byte: canonically equivalent texts are different keys.
-    public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
     /// Hashes the bytes of the text.
     public func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        text.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     /// The text.

@@ -69,14 +69,15 @@ enum CacheKeyBuilder {
     /// The text of a URL without its fragment, which is never sent.
     static func url(_ url: URL) -> String {
         let text = url.absoluteString
-        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+        guard let mark = text.withBytes({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
+        return String(text[..<text.utf8.index(text.startIndex, offsetBy: mark)])
     }
 
     private static func add(_ word: String, _ value: String, to text: inout String) {
         text += "\n"
         text += word
         text += " "
-        if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "%") }) { return text += value }
+        if value.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "%") } }) { return text += value }
         PercentEncoding.encode(value, into: &text) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
     }
 

@@ -51,7 +51,7 @@ enum HTTPCacheHeaders {
         for name: HTTPHeaderName in ["ETag", "Last-Modified"] {
             guard let old = stored.values(of: name).first else { continue }
             for new in notModified.values(of: name) {
-                if name == "ETag" ? StoredEntityTag(old).matchesWeakly(new) : isSame(new, old) { return true }
+                if name == "ETag" ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old) { return true }
                 isComparable = true
             }
         }
@@ -63,12 +63,9 @@ enum HTTPCacheHeaders {
         let names: [HTTPHeaderName] = ["ETag", "Last-Modified", .contentLength]
         return names.allSatisfy { name in
             guard let new = head.values(of: name).first, let old = stored.values(of: name).first else { return true }
-            return isSame(new, old)
+            return new.hasSameBytes(as: old)
         }
     }
-
-    /// Byte by byte: Unicode's canonical equivalence does not apply to field values.
-    private static func isSame(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
     private static func connectionOptions(_ headers: HTTPHeaders) -> [String] {
         FieldList.items(headers.values(of: "Connection")).map(String.init)

@@ -22,7 +22,7 @@ struct StoredEntityTag {
     /// Whether both identify the same bytes: equal, and neither weak.
     func matchesStrongly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesStrongly(other) }
-        return text.utf8.elementsEqual(other.utf8) && !text.hasPrefix("W/")
+        return text.hasSameBytes(as: other) && !text.hasPrefix("W/")
     }
 
     /// Whether the value of `If-None-Match` names the tag (section 13.1.2).

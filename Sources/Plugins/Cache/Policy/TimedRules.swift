@@ -13,13 +13,15 @@ enum TimedRules {
     /// Why a stored response is not valid, nil if it is; the first reason in this order: age, version, partition, app
     /// version. A response whose age equals the lifetime is valid.
     ///
-    /// - Parameter expected: the attributes that would be stored now.
+    /// - Parameters:
+    ///   - expected: the attributes that would be stored now.
+    ///   - lifetime: in seconds.
     static func refusal(
-        of stored: Attributes, received: Date, expected: Attributes, lifetime: Duration, takesExpired: Bool = false,
+        of stored: Attributes, received: Date, expected: Attributes, lifetime: TimeInterval, takesExpired: Bool = false,
         now: Date
     ) -> CacheMiss.Reason? {
         let age = now.timeIntervalSince(received)
-        if !takesExpired, age < 0 || age > lifetime.interval { return .expired }
+        if !takesExpired, age < 0 || age > lifetime { return .expired }
         if stored.version != expected.version { return .versionMismatch }
         if stored.partition != expected.partition { return .partitionMismatch }
         if stored.appVersion != expected.appVersion { return .appVersionMismatch }

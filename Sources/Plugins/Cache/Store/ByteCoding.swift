@@ -61,10 +61,15 @@ struct ByteReader {
     mutating func string() throws(Fault) -> String {
         let count = Int(try uint32())
         guard count <= bytes.count - offset else { throw Fault() }
-        let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
-        guard let text = String(validating: part, as: UTF8.self) else { throw Fault() }
-        offset += count
-        return text
+        defer { offset += count }
+        return try UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)]).withMemoryRebound(to: UInt8.self)
+        {
+            part throws(Fault) in
+            // ASCII needs no validation, and almost all text in a head is ASCII.
+            if part.allSatisfy({ $0 < 0x80 }) { return String(decoding: part, as: UTF8.self) }
+            guard let text = String(validating: part, as: UTF8.self) else { throw Fault() }
+            return text
+        }
     }
 
     mutating func optionalString() throws(Fault) -> String? { try byte() == 0 ? nil : try string() }

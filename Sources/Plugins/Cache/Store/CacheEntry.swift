@@ -25,8 +25,9 @@ public struct CacheEntryHead: Sendable, Hashable {
     var kind: Kind
     /// The URL of the request, without a fragment.
     public internal(set) var url: String
-    /// The URL of the response, after redirects.
-    var responseURL: URL
+    /// The URL of the response, after redirects. Text, because almost every response has the URL of its request, which is
+    /// parsed already.
+    var responseURL: String
     var status: Int
     var headers: HTTPHeaders
     var version: String?
@@ -53,7 +54,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     ) {
         self.kind = kind
         self.url = url
-        responseURL = response.url
+        responseURL = response.url.absoluteString
         status = response.status
         self.headers = headers
         version = response.version
@@ -62,6 +63,13 @@ public struct CacheEntryHead: Sendable, Hashable {
         self.tags = tags
         self.partition = partition
         timed.partition = partition
+    }
+
+    /// Takes over the freshness of the response that stored or validated the entry.
+    mutating func update(_ fresh: HTTPFreshness, _ received: Date) {
+        self.fresh = fresh
+        self.received = received
+        expires = received + Double(fresh.lifetime - fresh.initialAge)
     }
 
     /// Makes the head of a timed entry of a GET, to test a store with.
@@ -81,7 +89,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         writer.add(Self.format)
         writer.add(kind.rawValue)
         writer.add(url)
-        writer.add(responseURL.absoluteString == url ? "" : responseURL.absoluteString)
+        writer.add(responseURL == url ? "" : responseURL)
         writer.add(UInt32(clamping: status))
         writer.add(version)
         writer.add(UInt32(clamping: headers.count))
@@ -123,8 +131,8 @@ public struct CacheEntryHead: Sendable, Hashable {
         self.kind = kind
         url = try reader.string()
         let finalURL = try reader.string()
-        guard let responseURL = URL(string: finalURL.isEmpty ? url : finalURL) else { throw ByteReader.Fault() }
-        self.responseURL = responseURL
+        responseURL = finalURL.isEmpty ? url : finalURL
+        if responseURL.isEmpty { throw ByteReader.Fault() }
         status = Int(try reader.uint32())
         version = try reader.optionalString()
         var fields: [HTTPHeaders.Field] = []
@@ -161,9 +169,11 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// The stored response.
-    func response(_ body: HTTPBody, source: ResponseSource) -> HTTPResponse {
-        HTTPResponse(url: responseURL, status: status, headers: headers, body: body, version: version, source: source)
+    /// The stored response to a request for a URL; nil if its own URL is none, which only a damaged store returns.
+    func response(to requestURL: URL, _ body: HTTPBody, source: ResponseSource) -> HTTPResponse? {
+        let isSame = requestURL.absoluteString.hasSameBytes(as: responseURL)
+        guard let url = isSame ? requestURL : URL(string: responseURL) else { return nil }
+        return HTTPResponse(url: url, status: status, headers: headers, body: body, version: version, source: source)
     }
 }
 

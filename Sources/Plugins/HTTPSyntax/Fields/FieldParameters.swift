@@ -70,12 +70,19 @@ public enum QuotedString {
     /// The text in quotes, `"` and `\` escaped. Control characters become spaces, since no field value may hold them.
     public static func quoted(_ text: String) -> String {
         var result = "\""
+        var text = text
+        if text.withUTF8({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
             let isControl = scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F
             result.unicodeScalars.append(isControl ? " " : scalar)
         }
         return result + "\""
+    }
+
+    /// Whether a byte stands for itself within the quotes.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     /// The content of text that is a quoted string as a whole; nil for anything else.

@@ -62,10 +62,13 @@ package struct SHA256Digest: MessageDigest {
     }
 
     private static func bytes(of words: Words) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(byteCount)
-        for index in 0..<8 { withUnsafeBytes(of: words[index].bigEndian) { result.append(contentsOf: $0) } }
-        return result
+        [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, count in
+            let bytes = UnsafeMutableRawBufferPointer(bytes)
+            for index in 0..<8 {
+                bytes.storeBytes(of: words[index].bigEndian, toByteOffset: 4 &* index, as: UInt32.self)
+            }
+            count = byteCount
+        }
     }
 
     private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout Words) {

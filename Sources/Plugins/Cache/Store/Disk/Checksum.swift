@@ -11,12 +11,13 @@ enum Checksum {
         if bytes.count >= 32 {
             var (a, b) = (seed &+ p1 &+ p2, seed &+ p2)
             var (c, d) = (seed, seed &- p1)
-            while bytes.count - offset >= 32 {
+            let end = bytes.count & ~31
+            while offset < end {
                 a = round(a, word(bytes, offset))
                 b = round(b, word(bytes, offset + 8))
                 c = round(c, word(bytes, offset + 16))
                 d = round(d, word(bytes, offset + 24))
-                offset += 32
+                offset &+= 32
             }
             hash = rotated(a, 1) &+ rotated(b, 7) &+ rotated(c, 12) &+ rotated(d, 18)
             for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* p1 &+ p4 }

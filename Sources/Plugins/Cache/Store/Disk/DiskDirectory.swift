@@ -25,8 +25,9 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Uses of files that were used less than a minute before: their times are written before the next eviction.
-    private let recentUses = Mutex<[[UInt8]: Int64]>([:])
+    /// Uses of files that were used less than a minute before, by the first word of the digest: their times are written
+    /// before the next eviction.
+    private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
     init(root: String, limit: CacheLimit) {
@@ -62,11 +63,12 @@ final class DiskDirectory: Sendable {
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = (0..<Self.useInterval).contains(now - status.used)
+        let word = digest.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         let isRemembered =
             isRecent
             && recentUses.withLock { uses in
-                guard uses.count < Self.maximumRecentUses || uses[digest] != nil else { return false }
-                uses[digest] = now
+                guard uses.count < Self.maximumRecentUses || uses[word] != nil else { return false }
+                uses[word] = (digest, now)
                 return true
             }
         if !isRemembered { file.touch(now) }
@@ -81,7 +83,7 @@ final class DiskDirectory: Sendable {
             defer { uses = [:] }
             return uses
         }
-        for (digest, used) in uses {
+        for (digest, used) in uses.values {
             guard let file = try? DiskFile(reading: path(of: digest)), let last = file.status?.used, last < used
             else { continue }
             file.touch(used)

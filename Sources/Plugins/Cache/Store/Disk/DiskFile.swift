@@ -45,7 +45,9 @@ struct DiskFile: ~Copyable {
         }
     }
 
-    init(reading path: String) throws(Failure) { try self.init(path, [.read, .refusesLinks]) }
+    init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
+    /// Made once: a literal of another module's option set is not folded.
+    private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
     /// To be changed where it is.
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }

@@ -1,6 +1,7 @@
 import Errand
 
 import ErrandEssentials
+import ErrandPOSIX
 
 /// The format of an entry's file, whose name is the digest of its key. Numbers are little-endian.
 ///
@@ -74,8 +75,10 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    private static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        a.elementsEqual(UnsafeRawBufferPointer(rebasing: b[offset..<(offset + a.count)]))
+    private static func isEqual(_ part: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool
+    {
+        guard let start = part.baseAddress, let place = bytes.baseAddress else { return part.isEmpty }
+        return memcmp(start, place + offset, part.count) == 0
     }
 
     /// - Parameter hasRoom: whether there is a slot for a new head, which may be somewhat longer.
