@@ -95,9 +95,14 @@ let support: [Target] = [
     .target(name: "ErrandPOSIX", path: "Sources/Plugins/POSIX"),
 ]
 
-/// What several suites need: no product.
-let testSupport: Target = .target(
-    name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"], path: "Tests/Shared")
+/// What several suites need, and below it what the benchmarks need as well, which are no tests: no products.
+let testSupport: [Target] = [
+    .target(
+        name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestPrograms"],
+        path: "Tests/Shared", exclude: ["Programs"]),
+    .target(
+        name: "ErrandTestPrograms", dependencies: ["ErrandEssentials", "ErrandTesting"], path: "Tests/Shared/Programs"),
+]
 
 let shims: [Target] = [
     .target(name: "CErrandCodings", path: "Sources/Plugins/Compression/CShim", publicHeadersPath: "include"),
@@ -113,7 +118,7 @@ let programs: [Target] = [
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [
             .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-cost", "errand-download",
-            "errand-upload-process",
+            "errand-upload-process", "ErrandTestPrograms",
         ],
         excluding: ["BareCurl"]),
     program(
@@ -250,7 +255,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: modules.map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
-    targets: modules + support + [testSupport] + shims + builtPrograms + (chosenSuites ?? suites),
+    targets: modules + support + testSupport + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

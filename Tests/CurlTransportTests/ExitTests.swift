@@ -19,17 +19,18 @@ struct ExitTests {
 
     @Test("a program that ends while TLS requests run ends normally")
     func whileRunning() async throws {
-        let nginx = try Nginx([("good", " ssl;")])
-        var ends: [ChildProgram.End] = []
+        let nginx = try await Nginx.site([("good", " ssl;")])
+        let program = try Program(built: "errand-curl-process")
+        var ends: [Program.Output] = []
         for _ in 0..<Self.exits {
             let arguments = [
                 "end", nginx.url("good", "/48m"), nginx.file("root.pem"), "\(Int.random(in: 0...32))",
                 "\(Int.random(in: 0...20_000))",
             ]
-            ends.append(try await ChildProgram.run(arguments))
+            ends.append(try await program.run(arguments))
         }
-        let unclean = ends.filter { $0 != .exited(0) }
-        #expect(unclean.isEmpty, "\(unclean.count) of \(ends.count)")
+        let unclean = ends.filter { $0.wasKilled || $0.status != 0 }
+        #expect(unclean.isEmpty, "\(unclean.count) of \(ends.count): \(unclean.first.map(\.description) ?? "")")
     }
 }
 #endif

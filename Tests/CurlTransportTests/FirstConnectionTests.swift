@@ -92,7 +92,7 @@ struct FirstConnectionTests {
         "a wait for a free connection over TLS is not a silence",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func free() async throws {
-        let nginx = try Nginx([("slow", " ssl; limit_rate 600;")])
+        let nginx = try await Nginx.site([("slow", " ssl; limit_rate 600;")])
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(nginx.file("root.pem"))
         configuration.maximumConnectionsPerHost = 1

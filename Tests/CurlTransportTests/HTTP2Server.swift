@@ -172,18 +172,14 @@ final class HTTP2Server: Sendable {
 
 /// Certificates of a test's own, in a folder that goes with this object.
 final class TestCertificates: Sendable {
-    private let folder: String
+    private let folder: Folder
 
-    init() throws {
-        var template = Array("/tmp/errand-certificates.XXXXXX".utf8CString)
-        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else { throw Nginx.Fault.failed(errno) }
-        self.folder = folder
-        try Nginx.makeCertificates(folder)
+    init() async throws {
+        folder = try Folder()
+        try await Nginx.makeCertificates(in: folder.url)
     }
 
-    deinit { _ = try? Nginx.run("/bin/rm", ["-rf", folder]) }
-
-    func file(_ name: String) -> String { "\(folder)/\(name)" }
+    func file(_ name: String) -> String { folder.path(name) }
 
     /// A server for `localhost`, which speaks HTTP/2 only.
     func context() throws -> TLSContext { try TLSContext(certificate: file("good.pem"), key: file("good.key")) }

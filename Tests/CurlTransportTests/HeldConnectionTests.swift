@@ -61,7 +61,7 @@ struct HeldConnectionTests {
         "a stopped reader on HTTP/2 keeps the connection that it shares, also after the other streams have ended",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func pausedMultiplexed() async throws {
-        let nginx = try Nginx([("good", " ssl http2;")])
+        let nginx = try await Nginx.site([("good", " ssl http2;")])
         var configuration = configuration()
         configuration.tls.roots = .file(nginx.file("root.pem"))
         let transport = CurlTransport(configuration)

@@ -15,8 +15,8 @@ struct PinTests {
             ("127.0.0.1", "127.1"), ("127.1", "127.0.0.1"), ("0x7f000001", "127.0.0.1"),
         ])
     func spellings(pinned: String, requested: String) async throws {
-        let nginx = try Nginx([("good", " ssl;")])
-        let (good, wrong) = (try nginx.pin("good"), try nginx.pin("elsewhere"))
+        let nginx = try await Nginx.site([("good", " ssl;")])
+        let (good, wrong) = (try await nginx.pin("good"), try await nginx.pin("elsewhere"))
         let url = nginx.url("good", "/1k", host: requested)
         for pin in [good, wrong] {
             var configuration = CurlConfiguration()

@@ -35,7 +35,7 @@ struct RefusedStreamTests {
         "a POST whose stream is refused goes out once, on a fresh connection and on a kept one",
         arguments: Refusal.allCases, SampleBody.allCases)
     func post(refusal: Refusal, body: SampleBody) async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         for isWarm in [false, true] {
             for waitsForBody in [false, true] {
                 let server = try HTTP2Server(try certificates.context(), waitsForBody: waitsForBody) { arrival in
@@ -54,7 +54,7 @@ struct RefusedStreamTests {
 
     @Test("a GET whose stream is refused once goes out again and succeeds", arguments: Refusal.allCases, [false, true])
     func getOnce(refusal: Refusal, isWarm: Bool) async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let refused = isWarm ? 1 : 0
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             arrival.number == refused ? refusal.reaction : .respond
@@ -67,7 +67,7 @@ struct RefusedStreamTests {
 
     @Test("a GET whose stream is refused each time goes out twice", arguments: Refusal.allCases, [false, true])
     func getTwice(refusal: Refusal, isWarm: Bool) async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             isWarm && arrival.number == 0 ? .respond : refusal.reaction
         }
@@ -81,7 +81,7 @@ struct RefusedStreamTests {
 
     @Test("a refused stream leaves the others of its connection alone", arguments: [Refusal.reset, .openGoAway])
     func others(refusal: Refusal) async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         // The first one warms the connection; two are held until the fourth is refused.
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             switch arrival.number {

@@ -10,28 +10,20 @@ import Testing
     "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(10)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
-    private static let shared = Mutex<Result<Nginx, any Error>?>(nil)
-
-    /// One for all tests of this suite.
-    private func nginx() throws -> Nginx {
-        try Self.shared.withLock { shared in
-            let result =
-                shared
-                ?? Result {
-                    try Nginx([
-                        ("good", " ssl http2;"), ("http1", " ssl;"),
-                        ("elsewhere", " ssl; ssl_certificate elsewhere.pem; ssl_certificate_key elsewhere.key;"),
-                        ("expired", " ssl; ssl_certificate expired.pem; ssl_certificate_key expired.key;"),
-                        ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
-                        ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
-                        ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
-                        ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
-                    ])
-                }
-            shared = result
-            return try result.get()
-        }
+    /// One for all tests of this suite; detached, since it outlives the test that needs it first.
+    private static let shared = Task.detached {
+        try await Nginx.site([
+            ("good", " ssl http2;"), ("http1", " ssl;"),
+            ("elsewhere", " ssl; ssl_certificate elsewhere.pem; ssl_certificate_key elsewhere.key;"),
+            ("expired", " ssl; ssl_certificate expired.pem; ssl_certificate_key expired.key;"),
+            ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
+            ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
+            ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
+            ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
+        ])
     }
+
+    private func nginx() async throws -> Nginx { try await Self.shared.value }
 
     private func trusting(_ nginx: Nginx, _ change: (inout CurlConfiguration) -> Void = { _ in })
         -> CurlTransport
@@ -46,7 +38,7 @@ struct TLSTests {
         "a CA of one's own is trusted, from a file or from memory, and HTTP/2 is spoken unless it is switched off (S14)"
     )
     func ownCA() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
         let pem = try Data(contentsOf: URL(filePath: nginx.file("root.pem")))
         let (files, memory) = (trusting(nginx), trusting(nginx) { $0.tls.roots = .pem(pem) })
@@ -67,7 +59,7 @@ struct TLSTests {
             ("foreign", "untrusted signer"),
         ])
     func refused(server: String, words: String) async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let transport = trusting(nginx)
         let error = try await failure {
             try await transport.send(try request(.get, nginx.url(server, "/1k")), options: .of())
@@ -80,7 +72,7 @@ struct TLSTests {
 
     @Test("without a CA of one's own only the system's count (Y47)")
     func systemRoots() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let transport = CurlTransport()
         let error = try await failure {
             try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
@@ -90,7 +82,7 @@ struct TLSTests {
 
     @Test("the check of the host goes away by a dangerous name only, and the trust stays")
     func otherHosts() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let transport = trusting(nginx) { $0.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true }
         #expect(
             try await transport.send(try request(.get, nginx.url("elsewhere", "/1k")), options: .of()).status == 200)
@@ -102,9 +94,9 @@ struct TLSTests {
 
     @Test("one of several pins has to match, for the host it is for; what is no pin lets nothing through (not B20)")
     func pins() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let url = nginx.url("good", "/1k")
-        let (good, wrong) = (try nginx.pin("good"), try nginx.pin("elsewhere"))
+        let (good, wrong) = (try await nginx.pin("good"), try await nginx.pin("elsewhere"))
         for pins in [[good], [wrong, good]] {
             for host in ["localhost", "*"] {
                 let transport = trusting(nginx) { $0.tls.publicKeyPins[host] = pins }
@@ -123,7 +115,7 @@ struct TLSTests {
 
     @Test("a client shows its certificate, from files or from memory")
     func identity() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let url = nginx.url("client", "/1k")
         #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 400)
         let files = CurlClientIdentity.pemFiles(certificate: nginx.file("client.pem"), key: nginx.file("client.key"))
@@ -141,7 +133,7 @@ struct TLSTests {
 
     @Test("a server that is too old for the minimum version is refused")
     func minimumVersion() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let url = nginx.url("old", "/1k")
         #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 200)
         let transport = trusting(nginx) { $0.tls.minimumVersion = .v1_3 }
@@ -153,7 +145,7 @@ struct TLSTests {
         "HTTP/2 carries a hundred requests at once on one connection, bodies included",
         .enabled(if: Offer.speaksHTTP2))
     func multiplexed() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let transport = trusting(nginx)
         let connections = try await withThrowingTaskGroup(of: String?.self) { group in
             for count in 0..<100 {
@@ -173,7 +165,7 @@ struct TLSTests {
 
     @Test("keep-alive limits, ranges, gzip and conditional requests of a real server")
     func plain() async throws {
-        let nginx = try nginx()
+        let nginx = try await nginx()
         let transport = CurlTransport()
         for _ in 0..<20 {
             let url = nginx.url("short", "/1k", scheme: "http")
@@ -192,7 +184,7 @@ struct TLSTests {
     @Test("a stopped reader on HTTP/2 holds no other transfer up, and costs what the docs say")
     func stoppedReader() async throws {
         await #expect(processExitsWith: .success) {
-            let nginx = try Nginx([("good", " ssl http2;")])
+            let nginx = try await Nginx.site([("good", " ssl http2;")])
             var configuration = CurlConfiguration()
             configuration.tls.roots = .file(nginx.file("root.pem"))
             let transport = CurlTransport(configuration)

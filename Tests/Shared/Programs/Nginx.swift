@@ -2,7 +2,6 @@
 package import ErrandEssentials
 import ErrandTesting
 import Foundation
-import Testing
 
 /// A real nginx on loopback ports of its own, with certificates that are made for it, for as long as this object lives.
 ///
@@ -15,12 +14,18 @@ package final class Nginx: Sendable {
 
     private let directory: Folder
     /// A shell that ends nginx with it.
-    private let process: RunningProgram
+    private let keeper: RunningProgram
     private let ports: [String: Int]
 
-    /// Starts it with a server block for each of `servers`: its name, and what follows its port in the block,
-    /// where `{port}` is its port.
-    package init(_ servers: [(name: String, block: String)], files: [String: Data] = [:]) async throws {
+    /// - Parameters:
+    ///   - servers: a server block for each: its name, and what follows its port in the block, where `{port}` is its port.
+    ///   - files: what lies in `www`, by name.
+    ///   - settings: what stands before the server blocks; text is compressed, and `X-Connection` counts connections, by
+    ///     default.
+    package init(
+        _ servers: [(name: String, block: String)], files: [String: Data] = [:],
+        settings: String = "gzip on; gzip_types text/plain; add_header X-Connection $connection;"
+    ) async throws {
         let directory = try Folder()
         let www = directory.file("www")
         try FileManager.default.createDirectory(at: www, withIntermediateDirectories: true)
@@ -31,16 +36,22 @@ package final class Nginx: Sendable {
         for _ in 0..<5 where started == nil {
             let ports = try Self.freePorts(for: servers.map(\.name))
             try? FileManager.default.removeItem(at: directory.file("nginx.pid"))
-            let process = try Self.start(servers, ports, in: directory)
+            let process = try Self.start(servers, ports, settings, in: directory)
             if try await Self.isListening(process, in: directory) { started = (process, ports) }
         }
         guard let started else { throw Program.Failure(what: "nginx did not start in \(directory.url.path)") }
-        (process, ports) = started
+        (keeper, ports) = started
         self.directory = directory
         CreationObserver.notify(of: self)
     }
 
     package var folder: URL { directory.url }
+
+    /// The number of its process.
+    package var process: Int32? {
+        let text = (try? directory.data("nginx.pid")).map { String(decoding: $0, as: UTF8.self) }
+        return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
 
     package func port(_ server: String) -> Int { ports[server] ?? 0 }
 
@@ -72,7 +83,8 @@ extension Nginx {
         return output.text
     }
 
-    private static func makeCertificates(in folder: URL) async throws {
+    /// Makes the certificates that the description names, and their keys.
+    package static func makeCertificates(in folder: URL) async throws {
         try await shell(
             """
             ca() {
@@ -100,9 +112,9 @@ extension Nginx {
         return Dictionary(uniqueKeysWithValues: zip(names, servers.map(\.port)))
     }
 
-    private static func start(_ servers: [(name: String, block: String)], _ ports: [String: Int], in folder: Folder)
-        throws -> RunningProgram
-    {
+    private static func start(
+        _ servers: [(name: String, block: String)], _ ports: [String: Int], _ settings: String, in folder: Folder
+    ) throws -> RunningProgram {
         let blocks = servers.map { server in
             let port = "\(ports[server.name] ?? 0)"
             return "server { root www; listen 127.0.0.1:\(port)\(server.block.replacing("{port}", with: port)) }"
@@ -111,10 +123,9 @@ extension Nginx {
             daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log error.log;
             events { worker_connections 1024; }
             http {
-              access_log off; default_type application/octet-stream; types { text/plain txt; } gzip on;
-              gzip_types text/plain; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-              uwsgi_temp_path uwsgi; scgi_temp_path scgi; ssl_certificate good.pem; ssl_certificate_key good.key;
-              add_header X-Connection $connection;
+              access_log off; default_type application/octet-stream; types { text/plain txt; }
+              client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi;
+              scgi_temp_path scgi; ssl_certificate good.pem; ssl_certificate_key good.key; \(settings)
               \(blocks.joined(separator: "\n  "))
             }
             """
@@ -128,8 +139,13 @@ extension Nginx {
     /// Waits until it has the ports or has ended: it writes its number down once it listens on all of them. To connect would
     /// not do, since another program may have taken a port meanwhile.
     private static func isListening(_ process: RunningProgram, in folder: Folder) async throws -> Bool {
-        try await eventually { process.hasEnded || (try? folder.data("nginx.pid"))?.isEmpty == false }
-        return !process.hasEnded
+        let limit = ContinuousClock.now + .seconds(300)
+        while !process.hasEnded {
+            if (try? folder.data("nginx.pid"))?.isEmpty == false { return true }
+            if ContinuousClock.now > limit { throw Program.Failure(what: "nginx does not listen") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return false
     }
 }
 #endif
