@@ -95,6 +95,22 @@ struct ExchangeTests {
         #expect(!response.headers.contains { $0.name.rawName.contains(" ") })
     }
 
+    @Test("names of header fields keep their spelling, common ones too, however long the head is")
+    func names() async throws {
+        let names = [
+            "Date", "date", "DATE", "Content-Type", "content-type", "content-Type", "Set-Cookie", "set-cookie",
+            "SET-cookie",
+            "Strict-Transport-Security", "strict-transport-security", "Access-Control-Allow-Origin", "Dave", "X-1",
+        ]
+        let fields = (0..<20).flatMap { number in names.map { ($0, "\($0) \(number)") } }
+        let lines = fields.map { "\($0): \($1)\r\n" }.joined()
+        let server = try server("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 0\r\n\r\n")
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of())
+        #expect(response.headers.dropLast().map(\.name.rawName) == fields.map(\.0))
+        #expect(response.headers.dropLast().map(\.value) == fields.map(\.1))
+        for field in response.headers { #expect(field.isSensitive == (field.name == .setCookie), "\(field.name)") }
+    }
+
     @Test(
         "a body comes whole in every framing",
         arguments: [

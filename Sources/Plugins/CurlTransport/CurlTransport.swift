@@ -30,8 +30,8 @@ public final class CurlTransport: Transport {
 
     /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        let transfer = try Transfer(request, options, try await loop(options))
-        return try await transfer.response()
+        let loop = if let loop = started.withLock({ $0 }) { loop } else { try await loop(options) }
+        return try await Transfer(request, options, loop).response()
     }
 
     /// Waits while there are no descriptors for one, for as long as the request's timeout.

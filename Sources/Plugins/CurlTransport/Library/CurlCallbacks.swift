@@ -14,6 +14,7 @@ func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user:
     return transfer.receive(bytes, count)
 }
 
+/// Called by `errand_head_receive`.
 func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _: Int, _ count: Int, _ user: UnsafeMutableRawPointer?) -> Int {
     guard let transfer = transfer(user), let bytes else { return 0 }
     return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0

@@ -9,7 +9,7 @@ import ErrandPOSIX
 struct CurlLibrary {
     let version: CurlVersion
     /// What ``CurlVersionRule`` says of this version.
-    let avoided: Set<CurlVersionRule.Avoided>
+    let avoided: CurlVersionRule.AvoidedSet
     /// The TLS library, such as "OpenSSL/3.0.17"; empty without one.
     let tls: String
     let hasTLS: Bool

@@ -4,7 +4,7 @@
 /// the version that it names.
 struct CurlVersionRule {
     /// What can be left undone.
-    enum Avoided: CaseIterable {
+    enum Avoided: Int, CaseIterable {
         /// The library itself.
         case library
         /// A connection for more than one request.
@@ -36,8 +36,20 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    static func avoided(in version: CurlVersion) -> Set<Avoided> {
-        Set(all.filter { $0.first <= version && version <= $0.last }.map(\.avoided))
+    /// Some of what can be left undone: bits, since every request asks.
+    struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
+        private var bits: UInt = 0
+
+        init(arrayLiteral elements: Avoided...) { for element in elements { insert(element) } }
+
+        func contains(_ avoided: Avoided) -> Bool { bits & 1 << avoided.rawValue != 0 }
+        mutating func insert(_ avoided: Avoided) { bits |= 1 << avoided.rawValue }
+    }
+
+    static func avoided(in version: CurlVersion) -> AvoidedSet {
+        var avoided: AvoidedSet = []
+        for rule in all where rule.first <= version && version <= rule.last { avoided.insert(rule.avoided) }
+        return avoided
     }
 
     static let all: [CurlVersionRule] = [

@@ -29,7 +29,7 @@ extension EasyHandle {
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
         set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.sockets).toOpaque())
         errand_curl_set_data_callback(raw, ERRAND_CURLOPT_WRITEFUNCTION, onBody)
-        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_HEADERFUNCTION, onHeader)
+        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_HEADERFUNCTION, errand_head_receive)
         errand_curl_set_data_callback(raw, ERRAND_CURLOPT_READFUNCTION, onRead)
         errand_curl_set_seek_callback(raw, onSeek)
         errand_curl_set_socket_callbacks(raw, onOpen, onClose)

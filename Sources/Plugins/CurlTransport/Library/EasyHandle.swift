@@ -5,7 +5,7 @@ import ErrandEssentials
 
 /// One of libcurl's easy handles with the memory that libcurl borrows while it works; used again for many transfers.
 final class EasyHandle {
-    let raw: UnsafeMutableRawPointer
+    private(set) var raw: UnsafeMutableRawPointer
     let loop: Unowned<CurlLoop>
     let errorText: UnsafeMutablePointer<CChar>
     private var headerList = HeaderList()
@@ -35,11 +35,21 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
+    /// Makes it a new one but for the memory that belongs to it here; false without memory.
+    func renew() -> Bool {
+        guard let new = errand_curl_easy_make() else { return false }
+        errand_curl_easy_free(raw)
+        raw = new
+        (isNew, isClean) = (true, false)
+        return true
+    }
+
     /// Sets everything for one transfer. Throws `invalidRequest` for what would not be sent as one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         if !isClean { try reset() }
         errorText[0] = 0
         current = .passUnretained(transfer)
+        try collectHead(of: transfer)
         let (request, target) = (transfer.request, transfer.target)
         if url != target.text {
             try set(text: ERRAND_CURLOPT_URL, target.text)
@@ -105,10 +115,17 @@ final class EasyHandle {
 
     /// What libcurl gives to callbacks: the handle, which knows its transfer.
     private static let userOptions = [
-        ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_WRITEDATA, ERRAND_CURLOPT_HEADERDATA, ERRAND_CURLOPT_READDATA,
-        ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA, ERRAND_CURLOPT_RESOLVER_START_DATA,
-        ERRAND_CURLOPT_PREREQDATA,
+        ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_WRITEDATA, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA,
+        ERRAND_CURLOPT_OPENSOCKETDATA, ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA,
     ]
+
+    private func collectHead(of transfer: Transfer) throws(ErrandError) {
+        let head = transfer.head.open(
+            for: Unmanaged.passUnretained(self).toOpaque(), at: loop.value.clock.time,
+            limit: loop.value.configuration.maximumHeaderBytes, onHeader)
+        guard let head else { throw ErrandError(.transportFailed, "there is no memory for the headers") }
+        set(ERRAND_CURLOPT_HEADERDATA, head)
+    }
 
     /// What depends on the scheme and the host.
     private func setOrigin(_ target: RequestTarget, host: URL) throws(ErrandError) {
@@ -132,7 +149,10 @@ final class EasyHandle {
     private func set(offset option: Int32, _ value: Int64) { errand_curl_set_offset(raw, option, value) }
 
     private func set(text option: Int32, _ text: String) throws(ErrandError) {
-        if text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+        let hasControl =
+            text.utf8.withContiguousStorageIfAvailable { $0.contains { $0 <= 0x20 || $0 == 0x7F } }
+            ?? text.utf8.contains { $0 <= 0x20 || $0 == 0x7F }
+        if hasControl {
             throw ErrandError(.invalidRequest, "the URL or the method has a control character")
         }
         let code = text.withCString { errand_curl_set_pointer(raw, option, $0) }

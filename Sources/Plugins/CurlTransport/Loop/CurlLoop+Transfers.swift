@@ -126,8 +126,9 @@ extension CurlLoop {
     }
 
     private func recycle(_ handle: EasyHandle) {
-        if library.avoids(.handleReuse) { return }
-        if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(handle) }
+        if idleHandles.count >= Self.maximumIdleHandles { return }
+        if library.avoids(.handleReuse), !handle.renew() { return }
+        idleHandles.append(handle)
     }
 }
 #endif

@@ -2,8 +2,8 @@
 /// The hosts that transfers are for, and those transfers that wait for another one to the same host to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
-    /// The last one that was found, and how the URL began.
-    private var last: (start: Substring.UTF8View, origin: Origin)?
+    /// The last one that was found, and for what.
+    private var last: (target: RequestTarget, origin: Origin)?
     /// Those where a transfer has ended while others wait.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
@@ -12,13 +12,12 @@ struct OriginTable {
     private static let kept = 256
 
     mutating func origin(of transfer: Transfer) -> Origin {
-        let start = transfer.target.start
-        if let last, last.start.elementsEqual(start) { return last.origin }
+        if let last, last.target.hasSameStart(as: transfer.target) { return last.origin }
         let name = transfer.target.originName
         let origin = origins[name] ?? Origin(name)
         if origins.count > Self.kept { origins = origins.filter { !$0.value.isUnused } }
         origins[name] = origin
-        last = (start, origin)
+        last = (transfer.target, origin)
         return origin
     }
 

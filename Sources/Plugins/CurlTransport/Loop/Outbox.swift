@@ -31,10 +31,15 @@ struct Outbox: ~Copyable {
 
     private var items: [Item] = []
 
-    mutating func add(_ item: Item) { items.append(item) }
+    mutating func add(_ item: Item) {
+        if items.isEmpty { items.reserveCapacity(Self.usualItems) }
+        items.append(item)
+    }
 
-    /// Both keep their memory: the other one is empty.
-    mutating func move(to other: inout Outbox) { swap(&items, &other.items) }
+    /// Both keep their memory, if there is anything to move: the other one is empty.
+    mutating func move(to other: inout Outbox) {
+        if !items.isEmpty { swap(&items, &other.items) }
+    }
 
     /// Does what is to be done, without the driver lock.
     mutating func deliver() {
@@ -43,6 +48,7 @@ struct Outbox: ~Copyable {
         items.removeAll(keepingCapacity: items.capacity <= Self.keptItems)
     }
 
+    private static let usualItems = 16
     private static let keptItems = 1024
 
     static func deliver(_ item: Item) {

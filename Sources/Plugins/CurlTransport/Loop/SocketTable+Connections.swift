@@ -30,10 +30,7 @@ extension SocketTable {
             }
             open -= 1
             withoutPort.removeAll { $0 == descriptor }
-            if entry.port != 0 {
-                ports[entry.port]?.removeAll { $0 == descriptor }
-                if ports[entry.port]?.isEmpty == true { ports[entry.port] = nil }
-            }
+            if entry.port != 0 { ports.remove(descriptor, at: entry.port) }
             entries[Int(descriptor)] = Entry()
         }
         return errand_close(descriptor)
@@ -54,17 +51,21 @@ extension SocketTable {
     /// several with the same port are held.
     func hold(port: UInt16, by transfer: Transfer) {
         if port == 0 { return }
+        if !withoutPort.isEmpty { notePorts() }
+        let range = ports.range(of: port)
+        for index in range { hold(ports[index], by: transfer) }
+        if range.count == 1 { transfer.setUnplaced(false) }
+    }
+
+    private func notePorts() {
         withoutPort.removeAll { descriptor in
             let index = Int(descriptor)
             guard entries[index].isOurs, entries[index].port == 0 else { return true }
             entries[index].port = UInt16(clamping: errand_socket_port(descriptor))
             if entries[index].port == 0 { return false }
-            ports[entries[index].port, default: []].append(descriptor)
+            ports.insert(descriptor, at: entries[index].port)
             return true
         }
-        guard let sockets = ports[port] else { return }
-        for descriptor in sockets { hold(descriptor, by: transfer) }
-        if sockets.count == 1 { transfer.setUnplaced(false) }
     }
 
     /// A transfer is over.

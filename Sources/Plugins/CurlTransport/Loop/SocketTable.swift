@@ -37,17 +37,17 @@ final class SocketTable: @unchecked Sendable {
     }
 
     let poll: Int32
-    var entries: [Entry] = []
+    @exclusivity(unchecked) var entries: [Entry] = []
     /// How many transfers may be on a kept connection whose socket is not known.
-    var unplaced = 0
+    @exclusivity(unchecked) var unplaced = 0
     /// Quiet connections on which something came that a transfer may be waiting for.
-    var doubtful: [Int32] = []
-    var ports: [UInt16: [Int32]] = [:]
+    @exclusivity(unchecked) var doubtful: [Int32] = []
+    @exclusivity(unchecked) var ports = PortTable()
     /// Sockets whose local ports have not been asked for.
-    var withoutPort: [Int32] = []
-    var serial: UInt64 = 0
-    var open = 0
-    var lastFull: UInt64 = 0
+    @exclusivity(unchecked) var withoutPort: [Int32] = []
+    @exclusivity(unchecked) var serial: UInt64 = 0
+    @exclusivity(unchecked) var open = 0
+    @exclusivity(unchecked) var lastFull: UInt64 = 0
     let maximumOpen: Int
     let maximumPerOrigin: Int
 

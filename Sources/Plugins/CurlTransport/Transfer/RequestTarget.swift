@@ -1,26 +1,37 @@
 #if os(Linux)
 import Errand
 import ErrandEssentials
+import ErrandPOSIX
 
 /// The URL of a request as libcurl gets it, and which of its requests may share connections.
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// Scheme and authority, as they are written.
-    let start: Substring.UTF8View
+    /// How many bytes scheme and authority have.
+    private let startCount: Int
 
     /// Throws `invalidURL` for a host that libcurl is never given.
     init(_ url: URL) throws(ErrandError) {
-        let text = url.absoluteString
-        let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        let rest = text.utf8[scheme.endIndex...].dropFirst(Self.separator)
-        let authority = rest.prefix {
-            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
-        }
-        if authority.count > HostCheck.short || authority.contains(UInt8(ascii: "%")) { try HostCheck.check(url) }
+        var text = url.absoluteString
+        let (scheme, start, hasPercent) = text.withUTF8(Self.split)
+        if start - scheme > HostCheck.short || hasPercent { try HostCheck.check(url) }
         self.text = text
-        isSecure = scheme.count == Self.secureScheme
-        start = text.utf8[..<authority.endIndex]
+        isSecure = scheme == Self.secureScheme
+        startCount = start
+    }
+
+    /// How many bytes the scheme has, and how many it has with the authority; and whether that has a percent sign.
+    private static func split(_ bytes: UnsafeBufferPointer<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
+        let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+        var end = min(bytes.count, scheme + separator)
+        var hasPercent = false
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: "%") { hasPercent = true }
+            end += 1
+        }
+        return (scheme, end, hasPercent)
     }
 
     /// "://".
@@ -28,9 +39,21 @@ struct RequestTarget: Sendable {
     /// Core lets http and https through and nothing else.
     private static let secureScheme = "https".utf8.count
 
+    /// Whether scheme and authority are written as those of the other one.
+    func hasSameStart(as other: RequestTarget) -> Bool {
+        if startCount != other.startCount { return false }
+        let isSame = text.utf8.withContiguousStorageIfAvailable { bytes in
+            other.text.utf8.withContiguousStorageIfAvailable { others in
+                guard let bytes = bytes.baseAddress, let others = others.baseAddress else { return false }
+                return memcmp(bytes, others, startCount) == 0
+            }
+        }
+        return isSame == true
+    }
+
     /// What is the same for all spellings of the scheme, the host and the port.
     var originName: String {
-        let name = String(Substring(start)).lowercased()
+        let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"
         return name.hasSuffix(port) ? String(name.dropLast(port.count)) : name
     }

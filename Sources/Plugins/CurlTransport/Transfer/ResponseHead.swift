@@ -1,50 +1,90 @@
 #if os(Linux)
+import CErrandCurl
 import Errand
 
 /// Status line and header fields as they came: collected line by line, read once.
 struct ResponseHead: ~Copyable {
-    private var lines = ByteBuffer()
+    private var block: UnsafeMutablePointer<errand_head>?
     private(set) var isComplete = false
     /// 0 until the head is complete, and if its status line has none.
     private(set) var status = 0
 
-    var isEmpty: Bool { lines.count == 0 }
+    deinit { errand_head_free(block) }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// The bytes of all lines of the response, those of informational heads and of trailers included.
+    var received: Int { block?.pointee.received ?? 0 }
+
+    private var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: block?.pointee.bytes, count: block?.pointee.count ?? 0)
+    }
+
+    /// What libcurl's callback gets: it collects lines itself where nothing else has to be done for them, and hands over the
+    /// others to `line`, with the handle. Nil if there is no memory.
+    mutating func open(
+        for handle: UnsafeMutableRawPointer, at now: UnsafePointer<UInt64>, limit: Int,
+        _ line: errand_curl_data_callback
+    ) -> UnsafeMutableRawPointer? {
+        if block == nil { block = errand_head_make() }
+        guard let block else { return nil }
+        block.pointee.user = handle
+        block.pointee.now = now
+        block.pointee.limit = max(0, limit)
+        block.pointee.line = line
+        return UnsafeMutableRawPointer(block)
+    }
+
+    /// Counts the bytes of a line; false beyond the limit.
+    mutating func count(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let block, line.count <= block.pointee.limit - block.pointee.received else { return false }
+        block.pointee.received += line.count
+        return true
+    }
 
     mutating func restart() {
-        lines.removeAll()
+        block?.pointee.count = 0
+        block?.pointee.is_open = 0
         isComplete = false
         status = 0
     }
 
     /// Takes one line; false if there is no memory for it.
     mutating func add(_ line: UnsafeRawBufferPointer) -> Bool {
-        guard let start = line.baseAddress else { return true }
-        let isBlank = line.count <= 2 && line.allSatisfy { $0 == 0x0D || $0 == 0x0A }
-        if isBlank {
+        if block == nil { block = errand_head_make() }
+        guard let block else { return false }
+        if line.count <= 2, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
             isComplete = !isEmpty
-            if isComplete { status = Self.status(in: lines.bytes) }
+            if isComplete { status = Self.status(in: bytes) }
+            block.pointee.is_open = 0
             return true
         }
-        // Most heads fit, so that their memory does not grow line by line.
-        if isEmpty { lines.reserve(768) }
-        return lines.append(start, line.count)
+        block.pointee.is_open = 1
+        return errand_head_append(block, line.baseAddress, line.count) != 0
     }
 
     /// "1.1" or "2", from "HTTP/1.1 200".
     var version: String? {
-        let text = lines.bytes.dropFirst(5).prefix(8).prefix { $0 != 0x20 && $0 != 0x0D && $0 != 0x0A }
+        let bytes = bytes
+        if bytes.count > 8, isHTTP1, bytes[6] == 0x2E, bytes[7] == 0x31, bytes[8] == 0x20 { return "1.1" }
+        let text = bytes.dropFirst(5).prefix(8).prefix { $0 != 0x20 && $0 != 0x0D && $0 != 0x0A }
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
     /// Whether its status line begins with "HTTP/1".
-    var isHTTP1: Bool { lines.count > 5 && lines.bytes[5] == 0x31 }
+    var isHTTP1: Bool { bytes.count > 5 && bytes[5] == 0x31 }
 
     /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line that
     /// is no header field is left out.
-    var headers: HTTPHeaders { Self.fields(lines.bytes, skipsFirst: true) }
+    var headers: HTTPHeaders { fields.headers }
+
+    /// The same, and whether a `Content-Encoding` may be among them.
+    var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
+        fields(from: (bytes.firstIndex(of: 0x0A) ?? bytes.count) + 1)
+    }
 
     /// The fields of a trailer section, which has no status line.
-    var trailers: HTTPHeaders { Self.fields(lines.bytes, skipsFirst: false) }
+    var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private static func status(in bytes: UnsafeRawBufferPointer) -> Int {
         guard let space = bytes.firstIndex(of: 0x20), space + 3 < bytes.count else { return 0 }
@@ -57,86 +97,60 @@ struct ResponseHead: ~Copyable {
         return isOver && number >= 100 ? number : 0
     }
 
-    private static func fields(_ bytes: UnsafeRawBufferPointer, skipsFirst: Bool) -> HTTPHeaders {
+    private func fields(from start: Int) -> (headers: HTTPHeaders, mayBeCoded: Bool) {
+        guard let block else { return (HTTPHeaders(), false) }
+        let bytes = bytes
         var fields: [HTTPHeaders.Field] = []
-        fields.reserveCapacity(12)
-        var start = 0
-        var isFirst = skipsFirst
-        while start < bytes.count {
-            var end = start
-            var colon = -1
-            while end < bytes.count, bytes[end] != 0x0A {
-                if colon < 0 && bytes[end] == 0x3A { colon = end }
-                end += 1
+        fields.reserveCapacity(Self.usualFields)
+        var offset = start
+        var mayBeCoded = false
+        var next = errand_field()
+        while errand_head_next(block.pointee.bytes, bytes.count, &offset, &next) != 0 {
+            let value = UnsafeRawBufferPointer(rebasing: bytes[next.value..<next.value + next.value_count])
+            let text = next.is_plain != 0 ? String(decoding: value, as: UTF8.self) : Self.text(value)
+            if next.is_continuation != 0 {
+                if let last = fields.indices.last { fields[last].value += " " + text }
+                continue
             }
-            let line = Part(bytes, start, end)
-            if isFirst {
-                isFirst = false
-            } else if bytes[start] == 0x20 || bytes[start] == 0x09 {
-                if let last = fields.indices.last, !line.isEmpty { fields[last].value += " " + line.text }
-            } else if colon > start {
-                let name = Part(bytes, start, colon)
-                if name.isToken {
-                    let value = Part(bytes, colon + 1, max(colon + 1, line.end))
-                    var field = HTTPHeaders.Field(HTTPHeaderName(name.text), value.text)
-                    field.isLatin1 = value.isLatin1
-                    fields.append(field)
+            if next.name_count == Self.contentEncodingBytes { mayBeCoded = true }
+            var field =
+                if let known = Self.known[Int(next.known)] {
+                    known
+                } else {
+                    HTTPHeaders.Field(
+                        HTTPHeaderName(
+                            String(decoding: bytes[next.name..<next.name + next.name_count], as: UTF8.self)), "")
                 }
-            }
-            start = end + 1
+            field.value = text
+            if next.is_plain == 0 { field.isLatin1 = Self.isLatin1(value) }
+            fields.append(field)
         }
-        return HTTPHeaders(fields)
+        return (HTTPHeaders(fields), mayBeCoded)
     }
 
-    /// A part of the bytes without the white space around it.
-    private struct Part {
-        let bytes: UnsafeRawBufferPointer
-        private(set) var start: Int
-        private(set) var end: Int
+    private static let usualFields = 12
+    private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-        init(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) {
-            (self.bytes, self.start, self.end) = (bytes, start, end)
-            while self.start < self.end, Self.isBlank(bytes[self.start]) { self.start += 1 }
-            while self.end > self.start, Self.isBlank(bytes[self.end - 1]) { self.end -= 1 }
-        }
+    /// Fields without a value for the most common names, so that no string is made of them and none is compared.
+    private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
+        var isLower: Int32 = 0
+        guard let name = errand_head_name(Int32(number), &isLower) else { return nil }
+        let text = String(cString: name)
+        return HTTPHeaders.Field(HTTPHeaderName(isLower != 0 ? text.lowercased() : text), "")
+    }
 
-        var isEmpty: Bool { start == end }
+    /// UTF-8 where it is, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
+        if let text = String(validating: clean, as: UTF8.self) { return text }
+        var latin = ""
+        for byte in clean { latin.unicodeScalars.append(Unicode.Scalar(byte)) }
+        return latin
+    }
 
-        /// Whether it is one or more `tchar` of RFC 9110, section 5.6.2.
-        var isToken: Bool {
-            for index in start..<end where !Self.isTokenCharacter(bytes[index]) { return false }
-            return !isEmpty
-        }
-
-        /// UTF-8 where it is, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
-        var text: String {
-            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            var isPlain = true
-            for byte in part where byte >= 0x80 || byte == 0 || byte == 0x0D { isPlain = false }
-            if isPlain { return String(decoding: part, as: UTF8.self) }
-            let clean = part.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
-            if let text = String(validating: clean, as: UTF8.self) { return text }
-            var latin = ""
-            for byte in clean { latin.unicodeScalars.append(Unicode.Scalar(byte)) }
-            return latin
-        }
-
-        /// Whether the bytes are not UTF-8.
-        var isLatin1: Bool {
-            let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            return part.contains { $0 >= 0x80 } && String(validating: part, as: UTF8.self) == nil
-        }
-
-        private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-
-        private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-            switch byte {
-            case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, 0x2D, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E...0x60, 0x7C,
-                0x7E:
-                true
-            default: false
-            }
-        }
+    /// Whether the bytes are not UTF-8.
+    private static func isLatin1(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
     }
 }
 #endif

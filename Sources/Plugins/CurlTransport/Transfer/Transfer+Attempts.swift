@@ -70,7 +70,7 @@ extension Transfer {
 
     /// What follows after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
-        guard code != 0, failure == nil, headerBytes == 0, !isCancelled, !upload.isBegunStream else { return .end }
+        guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
         if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
             return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
         }

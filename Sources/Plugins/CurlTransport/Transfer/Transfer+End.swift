@@ -32,7 +32,7 @@ extension Transfer {
         }
         var failure = handle.failure(code)
         failure.hasHead = head.isComplete
-        failure.isOnUsedConnection = headerBytes == 0 && handle.isReused
+        failure.isOnUsedConnection = head.received == 0 && handle.isReused
         return failure.error
     }
 

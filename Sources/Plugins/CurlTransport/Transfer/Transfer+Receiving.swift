@@ -6,12 +6,12 @@ import Synchronization
 
 // What arrives: all of it under the loop's driver lock, so that no code of the user's is called here.
 extension Transfer {
-    /// One header line; false ends the transfer.
+    /// One header line; false ends the transfer. Lines between the first and the last of a head that come in the same
+    /// round of work are collected without this.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         noteActivity()
-        if times.firstByte == nil { times.firstByte = Nanoseconds.now }
-        headerBytes += line.count
-        guard headerBytes <= loop.configuration.maximumHeaderBytes else {
+        if times.firstByte == nil { noteFirstByte() }
+        guard head.count(line) else {
             return fail(
                 .invalidResponse,
                 "the response has more than \(loop.configuration.maximumHeaderBytes) bytes of headers")
@@ -22,7 +22,7 @@ extension Transfer {
                 return trailers.add(line)
             }
             head.restart()
-            times.firstByte = Nanoseconds.now
+            noteFirstByte()
         }
         guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
         if !head.isComplete { return true }
@@ -35,6 +35,8 @@ extension Transfer {
         noteCopiedBody()
         return receiveHead()
     }
+
+    private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
         // Several transfers share a connection in a later version of HTTP, and silence is not expected on it.

@@ -42,6 +42,9 @@ extension Transfer {
         if isFirst { Task.detached { await self.deliverReports(waits: false) } }
     }
 
+    /// Whether some are queued or being delivered.
+    var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
+
     /// Delivers what is queued. With `waits` it returns when everything queued so far is delivered, by another task
     /// perhaps.
     func deliverReports(waits: Bool) async {

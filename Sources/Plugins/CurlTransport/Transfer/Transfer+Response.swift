@@ -17,7 +17,7 @@ extension Transfer {
             if !isCancelled { await deliverReports(waits: true) }
             throw error
         }
-        await deliverReports(waits: true)
+        if hasReports { await deliverReports(waits: true) }
         // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
         shared.withLock { _ in }
         do { return try received() } catch {
@@ -30,14 +30,7 @@ extension Transfer {
         guard head.status > 0 else {
             throw ErrandError(.invalidResponse, "the status line of the response is not valid")
         }
-        var response = HTTPResponse(
-            url: request.url, status: head.status, headers: head.headers, version: head.version)
-        let codings = codings(of: response)
-        if !codings.isEmpty {
-            // Both describe the bytes on the wire.
-            response.headers.remove(.contentEncoding)
-            response.headers.remove(.contentLength)
-        }
+        var (response, codings) = bare()
         if isStreamed {
             response.body = HTTPBody(source: try StreamedBody(self, codings))
         } else {
@@ -58,25 +51,25 @@ extension Transfer {
     /// The response as far as it came, for an error: at most 64 KiB of its body, decoded as far as that is possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
-        var response = HTTPResponse(
-            url: request.url, status: head.status, headers: head.headers, version: head.version)
-        let codings = codings(of: response)
-        guard !codings.isEmpty else {
-            response.body = HTTPBody(Data(data.prefix(limit)))
-            return response
-        }
-        response.headers.remove(.contentEncoding)
-        response.headers.remove(.contentLength)
-        response.body = HTTPBody(ContentDecoder.beginning(of: data, codings, upTo: limit))
+        var (response, codings) = bare()
+        response.body = HTTPBody(
+            codings.isEmpty ? Data(data.prefix(limit)) : ContentDecoder.beginning(of: data, codings, upTo: limit))
         return response
     }
 
     private static let evidenceBytes = 64 << 10
 
-    /// The codings to take off; none if one of them is not known here.
-    private func codings(of response: HTTPResponse) -> [ContentCoding] {
-        guard decodes, hasBody, let value = response.headers[.contentEncoding] else { return [] }
-        return ContentCoding.list(value) ?? []
+    /// The response without its body, and the codings to take off of that; none if one of them is not known here.
+    private func bare() -> (HTTPResponse, [ContentCoding]) {
+        let (headers, mayBeCoded) = head.fields
+        var response = HTTPResponse(url: request.url, status: head.status, headers: headers, version: head.version)
+        guard decodes, hasBody, mayBeCoded, let value = headers[.contentEncoding],
+            let codings = ContentCoding.list(value), !codings.isEmpty
+        else { return (response, []) }
+        // Both describe the bytes on the wire.
+        response.headers.remove(.contentEncoding)
+        response.headers.remove(.contentLength)
+        return (response, codings)
     }
 
     var hasBody: Bool { request.method != .head && head.status != 204 && head.status != 304 }

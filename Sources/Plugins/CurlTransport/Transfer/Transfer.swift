@@ -8,6 +8,7 @@ import Synchronization
 final class Transfer: @unchecked Sendable {
     // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are touched by the holder of the
     // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then on.
+    // Why exclusive access to them is not checked stands in CurlLoop.
 
     typealias Waiter = UnsafeContinuation<Void, any Error>
     typealias Reader = UnsafeContinuation<Data?, any Error>
@@ -25,54 +26,53 @@ final class Transfer: @unchecked Sendable {
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
-    var handle: EasyHandle?
+    @exclusivity(unchecked) var handle: EasyHandle?
     /// Where the loop has it among those that libcurl has.
-    var index: Int?
+    @exclusivity(unchecked) var index: Int?
     /// When the loop began it.
-    var begun: UInt64 = 0
+    @exclusivity(unchecked) var begun: UInt64 = 0
     /// Whether a connection is being made for it, or it has one.
-    var hasStarted = false
+    @exclusivity(unchecked) var hasStarted = false
     /// Since when a connection is being made.
-    var connecting: UInt64 = 0
+    @exclusivity(unchecked) var connecting: UInt64 = 0
     /// Whether it got its connection.
-    var isRequested = false
+    @exclusivity(unchecked) var isRequested = false
     /// Whether a name is being looked up for it.
-    var isResolving = false
+    @exclusivity(unchecked) var isResolving = false
     /// It is over for its user; libcurl still waits for the end of its name lookup.
-    var isParked = false
+    @exclusivity(unchecked) var isParked = false
     /// Whether the first connection to its host may turn out to carry it along with others.
-    var sharesConnection = false
+    @exclusivity(unchecked) var sharesConnection = false
     /// Those for the same host, while it runs.
-    var origin: Origin?
+    @exclusivity(unchecked) var origin: Origin?
     /// Where it waits for another one to the same host to end, and at which place.
-    var waitsAt: Origin?
-    var slot = 0
+    @exclusivity(unchecked) var waitsAt: Origin?
+    @exclusivity(unchecked) var slot = 0
     /// The sockets of its connection.
-    var held: [SocketTable.Hold] = []
-    var lastActivity: UInt64 = 0
-    var times = WireTimes()
-    var head = ResponseHead()
-    var trailers = ResponseHead()
-    var collected = ByteBuffer()
-    var timings: TransferTimings?
-    var queued: Duration?
-    var failure: ErrandError?
-    var headerBytes = 0
-    var attempts = Attempts()
-    var place = Place()
-    var isReceivePaused = false
+    @exclusivity(unchecked) var held: [SocketTable.Hold] = []
+    @exclusivity(unchecked) var lastActivity: UInt64 = 0
+    @exclusivity(unchecked) var times = WireTimes()
+    @exclusivity(unchecked) var head = ResponseHead()
+    @exclusivity(unchecked) var trailers = ResponseHead()
+    @exclusivity(unchecked) var collected = ByteBuffer()
+    @exclusivity(unchecked) var timings: TransferTimings?
+    @exclusivity(unchecked) var queued: Duration?
+    @exclusivity(unchecked) var failure: ErrandError?
+    @exclusivity(unchecked) var attempts = Attempts()
+    @exclusivity(unchecked) var place = Place()
+    @exclusivity(unchecked) var isReceivePaused = false
     var isSendPaused = false {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
-    var uploadOffset = 0
+    @exclusivity(unchecked) var uploadOffset = 0
     /// The exchange is over although the source of the request's body has not ended.
-    var isUploadAbandoned = false
+    @exclusivity(unchecked) var isUploadAbandoned = false
     /// Watches for inactivity where the clock is not the system's.
-    var watch: Task<Void, Never>?
-    var progress = TransferProgress()
-    var reported: Int64 = 0
+    @exclusivity(unchecked) var watch: Task<Void, Never>?
+    @exclusivity(unchecked) var progress = TransferProgress()
+    @exclusivity(unchecked) var reported: Int64 = 0
     /// How many chunks the reader had taken, now and at the last report of progress.
-    var (readerTakes, reportedTakes) = (0, 0)
+    @exclusivity(unchecked) var (readerTakes, reportedTakes) = (0, 0)
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
