@@ -5,18 +5,10 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Writes `send` and nothing else.
-private struct Forwarding: Agent {
-    let base: any Agent
-    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-        try await base.send(request, options: options)
-    }
-}
-
 @Suite("A batch on an agent that passes requests on", .timeLimit(.minutes(10)), .leakChecked)
 struct BatchForwardingTests {
     private static func forwarding(_ shop: Shop) -> [any Agent] {
-        [shop.agent, Forwarding(base: shop.agent), Forwarding(base: Forwarding(base: shop.agent))]
+        [shop.agent, ForwardingAgent(base: shop.agent), ForwardingAgent(base: ForwardingAgent(base: shop.agent))]
     }
 
     @Test("has one lifecycle, with its progress, its outcome and its parts below it", arguments: 0..<3)

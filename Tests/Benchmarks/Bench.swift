@@ -1,4 +1,5 @@
 import Errand
+@_exported import ErrandTestPrograms
 import Foundation
 
 /// Prints what Errand costs, side by side with what it is compared to, as ratios.
@@ -88,10 +89,4 @@ func microseconds(_ count: Int, _ body: () async throws -> Void) async rethrows 
     let start = ContinuousClock.now
     try await body()
     return (ContinuousClock.now - start) / .microseconds(1) / Double(count)
-}
-
-/// Bytes of the process that are in memory.
-func residentBytes() -> Int {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-    return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
 }

@@ -1,5 +1,4 @@
 import Errand
-import ErrandTestPrograms
 import ErrandTesting
 import Foundation
 

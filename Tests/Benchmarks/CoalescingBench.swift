@@ -11,25 +11,9 @@ enum CoalescingBench {
         var method: HTTPMethod { .post }
     }
 
-    private struct Again: Filter {
-        let count: Int
-        var stages: FilterStages { .hop }
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            for _ in 1..<count { _ = try await next(exchange) }
-            return try await next(exchange)
-        }
-    }
-
     private struct Idle: Filter {
         var stages: FilterStages { .hop }
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
-    }
-
-    private struct Respond: Filter {
-        var stages: FilterStages { .hop }
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            HTTPResponse(url: exchange.http.url, status: 200, headers: ["Content-Type": "application/json"])
-        }
     }
 
     static func run() async throws {
@@ -43,7 +27,7 @@ enum CoalescingBench {
             for (name, filters) in cases { try await rounds.take(name) { try await cost(turns, filters, GetUsers()) } }
             try await rounds.take("post, none") { try await cost(turns, [], PostUsers()) }
             try await rounds.take("coalescing, a POST") { try await cost(turns, [.coalescing], PostUsers()) }
-            await rounds.take("a look-up") { lookUps(turns) }
+            await rounds.take("a look-up") { await lookUps(turns) }
         }
         for name in cases.map(\.name) {
             print("\(Rounds.pad("adds: " + name, 44)) \(Rounds.number(rounds.median(name) - rounds.median("none"))) µs")
@@ -55,22 +39,18 @@ enum CoalescingBench {
     }
 
     private static func cost(_ turns: Int, _ filters: [any Filter], _ request: some Request) async throws -> Double {
-        let agent = NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
-            filters: [Again(count: turns)] + filters + [Respond()])
-        let start = clock()
-        _ = try await agent.send(request)
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(turns)
+        let agent = NetworkAgent.benched([Again(count: turns, stages: .hop)] + filters + [Respond(stages: .hop)])
+        return try await cpuMicroseconds(turns) { _ = try await agent.send(request) }
     }
 
-    private static func lookUps(_ turns: Int) -> Double {
+    private static func lookUps(_ turns: Int) async -> Double {
         guard let url = URL(string: "https://api.example.com/v1/users/7?page=2") else { return 0 }
         var table: [URL: Int] = [:]
-        let start = clock()
-        for turn in 0..<turns {
-            if table[url] == nil { table[url] = turn }
-            table.removeValue(forKey: url)
+        return await cpuMicroseconds(turns) {
+            for turn in 0..<turns {
+                if table[url] == nil { table[url] = turn }
+                table.removeValue(forKey: url)
+            }
         }
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(turns)
     }
 }

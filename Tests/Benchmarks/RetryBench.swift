@@ -8,23 +8,6 @@ import Foundation
 enum RetryBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
 
-    /// Runs all filters after it again and again; in the stage of the filter that is measured.
-    private struct Again: Filter {
-        let count: Int
-        let stages: FilterStages
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            for _ in 1..<count { _ = try await next(exchange) }
-            return try await next(exchange)
-        }
-    }
-
-    private struct Respond: Filter {
-        let stages: FilterStages
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            HTTPResponse(url: exchange.http.url, status: 200, headers: headers)
-        }
-    }
-
     private static let headers: HTTPHeaders = [
         "Date": "Sun, 09 Sep 2001 01:46:40 GMT", "Content-Type": "application/json", "Server": "stub",
         "Cache-Control": "no-store", "ETag": "\"1\"", "Vary": "Accept-Encoding",
@@ -55,11 +38,9 @@ enum RetryBench {
             for (name, filters) in [("a send", []), ("a send, standard", [.standardResilience])]
                 as [(String, [any Filter])]
             {
-                let agent = NetworkAgent(
-                    baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
-                    filters: filters)
+                let agent = NetworkAgent.benched(filters)
                 try await rounds.take(name) {
-                    try await processor(2_000) { for _ in 0..<2_000 { _ = try await agent.send(GetUsers()) } }
+                    try await cpuMicroseconds(2_000) { for _ in 0..<2_000 { _ = try await agent.send(GetUsers()) } }
                 }
             }
         }
@@ -72,19 +53,11 @@ enum RetryBench {
     }
 
     private static func agent(_ stage: FilterStages, _ turns: Int, _ filters: [any Filter]) -> NetworkAgent {
-        NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
-            filters: [Again(count: turns, stages: stage)] + filters + [Respond(stages: stage)])
+        NetworkAgent.benched(
+            [Again(count: turns, stages: stage)] + filters + [Respond(stages: stage, headers: headers)])
     }
 
     private static func cost(of agent: NetworkAgent, _ turns: Int) async throws -> Double {
-        try await processor(turns) { _ = try await agent.send(GetUsers()) }
-    }
-
-    /// Microseconds of the processor that a body takes, for each of its `count` parts.
-    private static func processor(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
-        let start = clock()
-        try await body()
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(count)
+        try await cpuMicroseconds(turns) { _ = try await agent.send(GetUsers()) }
     }
 }

@@ -14,23 +14,6 @@ enum SessionBench {
         let headers: HTTPHeaders = ["Authorization": "Bearer a-token-of-some-length"]
     }
 
-    /// Runs all filters after it again and again, in the stage that is measured.
-    private struct Again: Filter {
-        let count: Int
-        let stages: FilterStages
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            for _ in 1..<count { _ = try await next(exchange) }
-            return try await next(exchange)
-        }
-    }
-
-    private struct Respond: Filter {
-        let stages: FilterStages
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            HTTPResponse(url: exchange.http.url, status: 200, headers: ["Content-Type": "application/json"])
-        }
-    }
-
     /// One stage of a filter that stands in both.
     private struct Only: Filter {
         let filter: any Filter
@@ -80,16 +63,12 @@ enum SessionBench {
     }
 
     private static func agent(_ stage: FilterStages, _ turns: Int, _ filters: [any Filter]) -> NetworkAgent {
-        NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
-            filters: [Again(count: turns, stages: stage)] + filters + [Respond(stages: stage)])
+        NetworkAgent.benched([Again(count: turns, stages: stage)] + filters + [Respond(stages: stage)])
     }
 
     private static func cost(
         of agent: NetworkAgent, _ turns: Int, _ request: some Request = GetUsers()
     ) async throws -> Double {
-        let start = clock()
-        _ = try await agent.send(request)
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(turns)
+        try await cpuMicroseconds(turns) { _ = try await agent.send(request) }
     }
 }

@@ -4,25 +4,8 @@ import ErrandURLFilters
 import Foundation
 
 /// What URL filters add to a request.
-///
-/// A difference of two sends drowns in what the scheduler does with them, so the filters are also run many times within
-/// one send: a filter above them calls `next` again and again, one below answers.
 enum URLFiltersBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
-
-    private struct Again: Filter {
-        let count: Int
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            for _ in 1..<count { _ = try await next(exchange) }
-            return try await next(exchange)
-        }
-    }
-
-    private struct Answer: Filter {
-        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-            HTTPResponse(url: exchange.http.url, status: 200)
-        }
-    }
 
     private static let cases: [(name: String, filters: [any Filter])] = [
         ("no filter", []),
@@ -40,13 +23,15 @@ enum URLFiltersBench {
             for (name, filters) in cases {
                 let sending = agent(filters)
                 try await whole.take(name) {
-                    try await processor(sends) { for _ in 0..<sends { _ = try await sending.send(GetUsers()) } }
+                    try await cpuMicroseconds(sends) { for _ in 0..<sends { _ = try await sending.send(GetUsers()) } }
                 }
-                let turning = agent([Again(count: turns)] + filters + [Answer()])
-                try await within.take(name) { try await processor(turns) { _ = try await turning.send(GetUsers()) } }
+                let turning = agent([Again(count: turns)] + filters + [Respond(headers: [:])])
+                try await within.take(name) {
+                    try await cpuMicroseconds(turns) { _ = try await turning.send(GetUsers()) }
+                }
             }
             await within.take("URL(string:), for the machine's speed") {
-                await processor(turns) {
+                await cpuMicroseconds(turns) {
                     for number in 0..<turns { _ = URL(string: "https://api.example.com/v1/users/\(number)?v=3") }
                 }
             }
@@ -63,15 +48,6 @@ enum URLFiltersBench {
     }
 
     private static func agent(_ filters: [any Filter]) -> NetworkAgent {
-        NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
-            filters: filters)
-    }
-
-    /// Microseconds of the processor that a body takes, for each of its `count` parts.
-    private static func processor(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
-        let start = clock()
-        try await body()
-        return Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1_000_000 / Double(count)
+        NetworkAgent.benched(filters)
     }
 }

@@ -6,14 +6,6 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Writes `send` and nothing else.
-private struct Forwarding: Agent {
-    let base: any Agent
-    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-        try await base.send(request, options: options)
-    }
-}
-
 private final class Paths: Sendable {
     private let paths = Mutex<[String]>([])
     func add(_ path: String) { paths.withLock { $0.append(path) } }
@@ -27,7 +19,7 @@ private final class Paths: Sendable {
         let chain = Chain("two") { steps in
             try await steps.send(Get(1)).value + steps.send(Get(2)).value
         }
-        let agent = Forwarding(base: Forwarding(base: shop.agent))
+        let agent = ForwardingAgent(base: ForwardingAgent(base: shop.agent))
         let handle = agent.start(chain, options: CallOptions(accessories: [whole]), completion: nil)
         #expect(try await handle.value == "12")
         guard case .success? = handle.outcome else { return #expect(Bool(false), "no success") }
@@ -42,7 +34,7 @@ private final class Paths: Sendable {
     func wrappedSteps() async throws {
         let (shop, watched) = (Shop(), RecordingAccessory())
         let chain = Chain("wrapped") { steps in
-            let agent = Forwarding(base: steps)
+            let agent = ForwardingAgent(base: steps)
             let options = CallOptions(accessories: [watched])
             return try await agent.start(Get(7), options: options, completion: nil).value.value
         }

@@ -44,16 +44,8 @@ import Testing
 
     private enum Team: TagKey { static let defaultValue = "" }
 
-    /// Writes `send` and nothing else.
-    private struct Forwarding: Agent {
-        let base: any Agent
-        func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-            try await base.send(request, options: options)
-        }
-    }
-
     private static func forwarded(_ agent: NetworkAgent, _ depth: Int) -> any Agent {
-        (0..<depth).reduce(agent as any Agent) { agent, _ in Forwarding(base: agent) }
+        (0..<depth).reduce(agent as any Agent) { agent, _ in ForwardingAgent(base: agent) }
     }
 
     @Test(

@@ -4,25 +4,6 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// A directory of a test's own, and what is in it.
-private struct Folder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "errand-\(UInt64.random(in: 0 ... .max))")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    func file(_ name: String, _ text: String? = nil) throws -> URL {
-        let file = url.appending(path: name)
-        if let text { try Data(text.utf8).write(to: file) }
-        return file
-    }
-
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
-    func remove() { try? FileManager.default.removeItem(at: url) }
-}
-
 private func text(of file: URL) throws -> String { String(decoding: try Data(contentsOf: file), as: UTF8.self) }
 
 private func stream(_ pieces: String...) -> HTTPBody {
@@ -59,9 +40,8 @@ private struct Refused: Error {}
 
     @Test("a data request gets the bytes of a stream that a filter responds with or asks for, and of a file")
     func collected() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        let file = try folder.file("a", "filed")
+        let folder = try Folder(["a": "filed"])
+        let file = folder.file("a")
         #expect(try await agent([body { stream("str", "eam") }]).send(Plain()).value == Data("stream".utf8))
         #expect(try await agent([body { HTTPBody(file: file) }]).send(Plain()).value == Data("filed".utf8))
         let chunks = StubResponse.chunks([Data("ch".utf8), Data("unks".utf8)])
@@ -126,9 +106,8 @@ private struct Refused: Error {}
 
     @Test("a stream or file request gets what a filter responds with as data, as a stream or as a file")
     func others() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        let (source, place) = (try folder.file("source", "own"), try folder.file("place", "old"))
+        let folder = try Folder(["source": "own", "place": "old"])
+        let (source, place) = (folder.file("source"), folder.file("place"))
         for make: @Sendable () -> HTTPBody in [
             { HTTPBody(Data("own".utf8)) }, { stream("o", "wn") }, { HTTPBody(file: source) },
         ] {
@@ -139,7 +118,7 @@ private struct Refused: Error {}
             #expect(try await agent([body(make)]).send(save).value == place)
             #expect(try text(of: place) == "own")
         }
-        #expect(try folder.names() == ["place", "source"])
+        #expect(folder.names == ["place", "source"])
     }
 }
 
@@ -159,9 +138,8 @@ struct Save: Request {
 
     @Test("the old file stays until status, type, checks and decoding have accepted the new one")
     func untouched() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        let file = try folder.file("a", "old")
+        let folder = try Folder(["a": "old"])
+        let file = folder.file("a")
         let seen = Log<String>()
         let refusing = ResponseCheck("content") { response in
             let new = try #require(response.body.file)
@@ -185,14 +163,13 @@ struct Save: Request {
         let broken = StubResponse.chunks([Data("ne".utf8)], failure: ErrandError(.connectionLost, "cut"))
         #expect(await code { try await agent(broken).send(Save(file: file)) } == .connectionLost)
         #expect(try text(of: file) == "old")
-        #expect(try folder.names() == ["a"])
+        #expect(folder.names == ["a"])
     }
 
     @Test("a call that is cancelled while it checks its file leaves the old one and nothing else")
     func cancelled() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        let file = try folder.file("a", "old")
+        let folder = try Folder(["a": "old"])
+        let file = folder.file("a")
         for decides in [true, false] {
             let gate = Gate()
             // One check notices the cancellation, the other one goes on.
@@ -201,11 +178,11 @@ struct Save: Request {
             }
             let handle = agent().start(Save(file: file, checks: [waiting]))
             try await gate.reached()
-            #expect(try folder.names().count == 2)
+            #expect(folder.names.count == 2)
             handle.cancel()
             #expect(await code { try await handle.value } == .cancelled)
             #expect(try text(of: file) == "old")
-            #expect(try folder.names() == ["a"])
+            #expect(folder.names == ["a"])
         }
     }
 
@@ -217,8 +194,7 @@ struct Save: Request {
             var delivery: BodyDelivery { .file(file) }
         }
         let folder = try Folder()
-        defer { folder.remove() }
-        let file = try folder.file("a")
+        let file = folder.file("a")
         let save = try await agent().send(Save(file: file))
         #expect(save.value == file && save.http.body.file == file)
         let whole = try await agent().send(Whole(file: file)).value
@@ -229,19 +205,18 @@ struct Save: Request {
         let streamed = try await agent().send(plain).value
         #expect(streamed.file == file)
         #expect(try await streamed.collect(upTo: 10) == Data("new".utf8))
-        #expect(try folder.names() == ["a"])
+        #expect(folder.names == ["a"])
     }
 
     @Test("checks and decoding each read the file from its beginning")
     func readers() async throws {
         let folder = try Folder()
-        defer { folder.remove() }
         let log = Log<String>()
         let reading: @Sendable (HTTPResponse) async throws -> Void = { response in
             log.add(String(decoding: try await response.body.collect(upTo: 10), as: UTF8.self))
         }
         var plain = Plain<Void> { try await reading($0) }
-        plain.delivery = .file(try folder.file("a"))
+        plain.delivery = .file(folder.file("a"))
         plain.checks = [ResponseCheck("1", judge: reading), ResponseCheck("2", judge: reading)]
         try await agent().send(plain).value
         #expect(log.all == ["new", "new", "new"])
@@ -249,9 +224,7 @@ struct Save: Request {
 
     @Test("a place that cannot be written is an error with its path, and leaves nothing")
     func unwritable() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        _ = try folder.file("a", "old")
+        let folder = try Folder(["a": "old"])
         try FileManager.default.createDirectory(
             at: folder.url.appending(path: "d"), withIntermediateDirectories: true)
         for path in ["no/such/b", "a/b", "d"].map({ folder.url.path + "/" + $0 }) + ["/proc/errand"] {
@@ -261,14 +234,14 @@ struct Save: Request {
             #expect(error?.code == .file && error?.message.contains(path) == true, "\(path)")
             #expect(error?.response?.status == 200)
         }
-        #expect(try folder.names() == ["a", "d"])
+        #expect(folder.names == ["a", "d"])
     }
 
     @Test("a replaced file keeps its permissions; a name of the greatest length fits")
     func permissions() async throws {
-        let folder = try Folder()
-        defer { folder.remove() }
-        let file = try folder.file(String(repeating: "n", count: 255), "old")
+        let name = String(repeating: "n", count: 255)
+        let folder = try Folder([name: "old"])
+        let file = folder.file(name)
         let manager = FileManager.default
         try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         _ = try await agent().send(Save(file: file))

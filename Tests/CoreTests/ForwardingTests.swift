@@ -4,14 +4,6 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Writes `send` and nothing else.
-private struct Forwarding: Agent {
-    let base: any Agent
-    func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
-        try await base.send(request, options: options)
-    }
-}
-
 /// Starts what it is given to send.
 private struct Starting: Agent {
     let base: any Agent
@@ -46,8 +38,8 @@ private struct Fake: Agent {
 
     private static func wrapped(_ agent: any Agent) -> [any Agent] {
         [
-            agent, Forwarding(base: agent), Forwarding(base: Forwarding(base: agent)),
-            Forwarding(base: Starting(base: Forwarding(base: agent))), Starting(base: agent),
+            agent, ForwardingAgent(base: agent), ForwardingAgent(base: ForwardingAgent(base: agent)),
+            ForwardingAgent(base: Starting(base: ForwardingAgent(base: agent))), Starting(base: agent),
         ]
     }
 
@@ -92,7 +84,7 @@ private struct Fake: Agent {
         let reporting = json.reporting(
             .progress(TransferProgress(received: 10)), .progress(TransferProgress(received: 20)))
         for agent in Self.wrapped(NetworkAgent(baseURL: base, transport: .stub(reporting)))
-            + [Fake(progress: [10, 20]), Forwarding(base: Fake(progress: [10, 20]))]
+            + [Fake(progress: [10, 20]), ForwardingAgent(base: Fake(progress: [10, 20]))]
         {
             let (heard, recorder) = (Log<Int64>(), RecordingAccessory())
             let options = CallOptions(accessories: [recorder], progress: { heard.add($0.received) })
@@ -153,7 +145,7 @@ private struct Fake: Agent {
             func activity(_ activity: Activity, did event: ActivityEvent) { log.add("event") }
         }
         let log = Log<String>()
-        let agent = Forwarding(base: NetworkAgent(baseURL: base, transport: .stub(json)))
+        let agent = ForwardingAgent(base: NetworkAgent(baseURL: base, transport: .stub(json)))
         let options = CallOptions(accessories: [Deaf(log: log)])
         _ = try await agent.start(GetUser(), options: options, completion: nil).value
         _ = try await agent.run(ActivityKind(rawValue: "batch"), options: options) { _ in }

@@ -46,12 +46,12 @@ struct SilenceTests {
         let all = [30, 5, 60, 12].map { Exchange(.seconds($0), start) }
         for exchange in all { watch.add(exchange, deadline: exchange.deadline) }
         for (index, seconds) in [(1, 5), (3, 12), (0, 30), (2, 60)] {
-            try await until { time.nextWake == start + .seconds(seconds) }
+            try await eventually { time.nextWake == start + .seconds(seconds) }
             time.advance(to: start + .seconds(seconds))
             try await all[index].ended.wait()
             #expect(all[index].end == start + .seconds(seconds))
         }
-        try await until { watch.count == 0 }
+        try await eventually { watch.count == 0 }
         #expect(time.nextWake == nil)
     }
 
@@ -64,9 +64,9 @@ struct SilenceTests {
         for exchange in [active, removed] { watch.add(exchange, deadline: exchange.deadline) }
         watch.remove(removed)
         active.touch(start + .seconds(8))
-        try await until { time.nextWake == start + .seconds(10) }
+        try await eventually { time.nextWake == start + .seconds(10) }
         time.advance(to: start + .seconds(10))
-        try await until { time.nextWake == start + .seconds(18) }
+        try await eventually { time.nextWake == start + .seconds(18) }
         #expect(active.end == nil)
         time.advance(to: start + .seconds(18))
         try await active.ended.wait()
@@ -94,7 +94,7 @@ struct SilenceTests {
         held.cancel()
         _ = await held.result
         gate.open()
-        try await until { transport.silence.count == 0 }
+        try await eventually { transport.silence.count == 0 }
     }
 
     @Test("a server that is silent by the system's clock ends the request")
@@ -111,14 +111,5 @@ struct SilenceTests {
         let agent = NetworkAgent(baseURL: server.url, transport: .urlSession)
         let error = await #expect(throws: ErrandError.self) { try await agent.send(Get()) }
         #expect(error?.code == .timedOut)
-    }
-}
-
-/// Returns when a condition is true that no one reports.
-private func until(_ condition: () -> Bool) async throws {
-    let limit = ContinuousClock.now + .seconds(400)
-    while !condition() {
-        try #require(ContinuousClock.now < limit)
-        try await Task.sleep(for: .milliseconds(1))
     }
 }
