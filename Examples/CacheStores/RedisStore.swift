@@ -28,7 +28,7 @@ final class RedisStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        // Head and body are one value, so that nobody ever sees the one without the other.
+        // Head and body are one value, so that no reader ever sees the one without the other.
         let body = try await entry.body.collect(upTo: maximumBytes)
         let head = entry.head.encoded()
         let length = withUnsafeBytes(of: UInt32(head.count).littleEndian) { Data($0) }

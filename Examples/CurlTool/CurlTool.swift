@@ -2,8 +2,8 @@
 import Errand
 import Foundation
 
-/// A transport over the `curl` command: a process for each request. It shows how little a transport needs; nobody should
-/// ship it.
+/// A transport over the `curl` command: a process for each request. It shows how little a transport needs, and is not
+/// for production.
 struct CurlTool: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("curl-tool-\(UUID().uuidString)")

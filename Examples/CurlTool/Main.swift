@@ -14,9 +14,11 @@ struct Main {
         .feature(.events, because: "nothing is reported while the process runs"),
         .feature(.trailers, because: "trailers are not reported"),
         .named(
-            "a stream outlives the transport that it came from", because: "the body is read before the head is told"),
+            "a stream outlives the transport that it came from", because: "the body is read before the head is returned"
+        ),
         .named("a body longer than its reader takes is an error", because: "curl 7 limits announced lengths only"),
-        .named("a reader that goes away closes its connection", because: "the body is read before the head is told"),
+        .named(
+            "a reader that goes away closes its connection", because: "the body is read before the head is returned"),
     ]
 
     static func main() async {

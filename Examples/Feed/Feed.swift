@@ -12,14 +12,14 @@ import Foundation
 @main struct Feed {
     static func main() async throws {
         let server = try NewsServer(articles: 35)
-        let accounts = NetworkAgent(baseURL: server.url, transport: .system, filters: [.retry(patience)])
+        let accounts = NetworkAgent(baseURL: server.url, transport: .system, filters: [.retry(retryPolicy)])
         let session = AuthenticationSession<BearerToken> { old in
             print(old == nil ? "  signing in" : "  refreshing the token")
             return try await accounts.send(GetToken(refreshToken: old?.refreshToken)).value
         }
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
-            filters: [.retry(patience), .authentication(session), .cache(.memory())], accessories: [Narrator()])
+            filters: [.retry(retryPolicy), .authentication(session), .cache(.memory())], accessories: [Narrator()])
 
         print("Four pages, one after the other:")
         var articles: [Article] = []
@@ -51,7 +51,7 @@ import Foundation
         if !isRight { exit(1) }
     }
 
-    private static var patience: RetryPolicy {
+    private static var retryPolicy: RetryPolicy {
         var policy = RetryPolicy(maximumAttempts: 5)
         policy.backoff = RetryBackoff(base: .milliseconds(20), limit: .milliseconds(200))
         return policy

@@ -18,7 +18,7 @@ enum Failures {
         } catch let error as ErrandError { Quickstart.line("\(error)") }
         Quickstart.end()
 
-        Quickstart.chapter("A cancellation ends a request at once, and is told")
+        Quickstart.chapter("A cancellation ends a request at once, and is reported")
         let handle = shop.agent.start(GetText(path: "slow"))
         try await shop.gate.reached()
         handle.cancel()

@@ -13,7 +13,7 @@ final class Service: Sendable {
     }
 
     private let state = Mutex(State())
-    /// What a request waits for before it is answered.
+    /// What a request waits for before its response.
     let gate: Gate?
 
     init(waitingFor gate: Gate? = nil) { self.gate = gate }

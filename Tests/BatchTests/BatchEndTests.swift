@@ -4,7 +4,7 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-/// How a batch ends, and who hears of it.
+/// How a batch ends, and what is notified of it.
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {
@@ -87,7 +87,8 @@ struct BatchEndTests {
     }
 
     @Test(
-        "a stop is a cancellation that everybody hears of once (Y86, D16)", arguments: ["handle", "agent", "activity"])
+        "a stop is a cancellation that everything is notified of once (Y86, D16)",
+        arguments: ["handle", "agent", "activity"])
     func stop(by whom: String) async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }

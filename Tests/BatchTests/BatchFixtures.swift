@@ -27,7 +27,7 @@ enum Screen: TagKey {
     static let defaultValue = ""
 }
 
-/// An agent with a recording that answers `/users/N` with the user N after what `before` does.
+/// An agent with a recording that serves `/users/N` with the user N after what `before` does.
 struct Shop {
     let recording = RecordingAccessory()
     let agent: NetworkAgent

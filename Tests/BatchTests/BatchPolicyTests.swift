@@ -31,7 +31,7 @@ struct BatchPolicyTests {
         #expect(list.map { (try? $0.get()) != nil } == [false, true])
     }
 
-    @Test("first success answers with the first that succeeds and cancels the rest")
+    @Test("first success returns the first that succeeds and cancels the rest")
     func firstSuccess() async throws {
         let gate = Gate()
         let shop = Shop { id in

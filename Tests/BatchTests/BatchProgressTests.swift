@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchProgressTests {
-    /// What a batch told, in order.
+    /// What a batch reported, in order.
     private final class Watch: Accessory {
         private let told = Mutex<[TransferProgress]>([])
         func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -90,7 +90,7 @@ struct BatchProgressTests {
         #expect(sum.whole.fraction == 0.1)
     }
 
-    @Test("nothing that parts tell makes it fall, overflow or leave the scale")
+    @Test("nothing that parts report makes it fall, overflow or leave the scale")
     func distrust() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<200 {
@@ -121,7 +121,7 @@ struct BatchProgressTests {
         }
     }
 
-    @Test("parts that tell at the same time are told in order, up to the whole")
+    @Test("parts that report at the same time are reported in order, up to the whole")
     func concurrent() async throws {
         let stub = StubTransport(recording: 0) { _ in
             let steps = (1...4).map { TransferProgress(received: $0 * 25, totalToReceive: 100) }

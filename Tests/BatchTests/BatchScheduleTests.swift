@@ -102,7 +102,7 @@ struct BatchScheduleTests {
         if plan.cancelAt == nil, plan.fates.allSatisfy({ $0 == .succeeds }) { #expect(error == nil, "\(when)") }
     }
 
-    /// Sends the batch and checks what it answers; returns what it throws.
+    /// Sends the batch and checks what it returns; returns what it throws.
     private func send(_ plan: Plan, on agent: NetworkAgent) async -> (any Error)? {
         let requests = (0..<50).map(GetName.init)
         do {

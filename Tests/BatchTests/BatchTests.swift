@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchTests {
-    @Test("three requests of different types answer with a tuple in their order, whichever is first (Y82, Y84, T9)")
+    @Test("three requests of different types return a tuple in their order, whichever is first (Y82, Y84, T9)")
     func tuple() async throws {
         let order = [Gate(), Gate(isOpen: true)]
         let shop = Shop { id in
@@ -20,7 +20,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a list answers in the order of its requests (Y87)")
+    @Test("a list returns responses in the order of its requests (Y87)")
     func list() async throws {
         let shop = Shop { id in for _ in 0..<(7 - id % 7) { await Task.yield() } }
         let ids = Array((0..<40).reversed())
@@ -28,7 +28,7 @@ struct BatchTests {
         #expect(users.map(\.value.id) == ids)
     }
 
-    @Test("a list of several types that is made at run time answers in its order (Y82, Y87)")
+    @Test("a list of several types that is made at run time returns responses in its order (Y82, Y87)")
     func mixedList() async throws {
         let responses = try await Shop().agent.send(Batch(mixed: [GetUser(id: 3), GetFeed(), GetText()]))
         #expect(responses.count == 3)
@@ -37,7 +37,8 @@ struct BatchTests {
         #expect(responses[2].value as? String == "words")
     }
 
-    @Test("all parts run at once as children of a batch that is registered before them, with nobody to hold it (Y83)")
+    @Test(
+        "all parts run at once as children of a batch that is registered before them, without a reference to it (Y83)")
     func start() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

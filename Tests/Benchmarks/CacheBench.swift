@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandTesting
 import Foundation
 
-/// What an answer from the cache costs beside a stubbed send, a bare file and an emptier store.
+/// What a response from the cache costs beside a stubbed send, a bare file and an emptier store.
 enum CacheBench {
     private struct Plain: Request { let path = "users/7" }
     private struct Timed: CacheableRequest {

@@ -63,7 +63,7 @@ enum DownloadBench {
         if code != 0 { throw Failure(status: code) }
         var status: Int32 = 0
         var peak = 0.0
-        // Not the peak that wait4 tells: it counts what the parent had before the program took its place.
+        // Not the peak that wait4 reports: it counts what the parent had before the program took its place.
         while waitpid(process, &status, WNOHANG) == 0 {
             peak = max(peak, residentPeak(process))
             usleep(2000)
@@ -72,7 +72,7 @@ enum DownloadBench {
         return peak
     }
 
-    /// The high-water mark of a process in MiB; 0 where the system does not tell.
+    /// The high-water mark of a process in MiB; 0 where the system does not report it.
     private static func residentPeak(_ process: pid_t) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

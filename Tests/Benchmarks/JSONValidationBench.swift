@@ -113,7 +113,7 @@ enum JSONValidationBench {
         return try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted])
     }
 
-    /// How far the process grew beyond what it held before; nil where the system does not tell.
+    /// How far the process grew beyond what it held before; nil where the system does not report it.
     private static func extraMemory(_ body: () -> Void) -> Int? {
         guard let reset = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }
         do { try reset.write(contentsOf: Data("5".utf8)) } catch { return nil }

@@ -21,7 +21,7 @@ enum StreamingBench {
         "2026-11-21T20:00:00Z worker[\($0 % 512)] job \($0) finished in \($0 % 977) ms\n"
     }
     private static let events = chunks(16 << 20) {
-        "id: \($0)\nevent: delta\ndata: {\"index\":\($0),\"text\":\"a few words of an answer\"}\n\n"
+        "id: \($0)\nevent: delta\ndata: {\"index\":\($0),\"text\":\"a few words of a response\"}\n\n"
     }
     private static let rows = chunks(4 << 20) { row($0) + "\n" }
     private static let array = chunks(16 << 20, "[", "]") { ($0 > 0 ? "," : "") + row($0) }

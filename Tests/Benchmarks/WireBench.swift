@@ -6,7 +6,7 @@ import ErrandURLSessionTransport
 import Foundation
 import FoundationNetworking
 
-/// 1 KB answers over kept connections, a large body dropped, and a reader that stops: Errand beside libcurl driven bare
+/// 1 KB responses over kept connections, a large body dropped, and a reader that stops: Errand beside libcurl driven bare
 /// from C, the limit, and beside URLSession with its default configuration.
 enum WireBench {
     private struct Get: Request { let path = "kilobyte" }

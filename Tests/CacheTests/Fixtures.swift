@@ -29,7 +29,7 @@ struct Get: CacheableRequest {
     }
 }
 
-/// An agent over a stub that counts: each answer's body is the number of the request.
+/// An agent over a stub that counts: each response's body is the number of the request.
 struct Fixture: Sendable {
     let time = ManualTimeSource()
     let cache: ResponseCache

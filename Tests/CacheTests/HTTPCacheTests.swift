@@ -93,7 +93,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("v", ["Foo": "1"])) == "4")
     }
 
-    @Test("credentials and partitions separate answers; their hashes are stored (B30)")
+    @Test("credentials and partitions separate responses; their hashes are stored (B30)")
     func owners() async throws {
         f.answer(["Cache-Control": "max-age=100"])
         #expect(try await f.text(get("a", ["Authorization": "A"])) == "1")
@@ -104,7 +104,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(mine) == "4")
         mine.headers = ["Authorization": "renewed"]
         #expect(try await f.text(mine) == "4")
-        // An unsafe request forgets them all, whoever sends it.
+        // An unsafe request forgets them all, with any credentials.
         #expect(try await f.text(get("a", method: .put)) == "5")
         #expect(try await f.text(get("a", ["Authorization": "A"])) == "6")
         #expect(try await f.text(mine) == "7")
@@ -140,7 +140,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("c")) == "3")
     }
 
-    @Test("the answer to a POST that says so answers a GET")
+    @Test("the response to a POST that says so serves a GET")
     func post() async throws {
         f.answer(["Cache-Control": "max-age=100", "Content-Location": "/a"])
         #expect(try await f.text(get("a", method: .post)) == "1")
@@ -164,7 +164,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("HEAD is answered from GET's response, and its answer brings that up to date (section 4.3.5)")
+    @Test("HEAD is served from GET's response, and its own response brings that up to date (section 4.3.5)")
     func head() async throws {
         f.answer(["Cache-Control": "max-age=10", "ETag": "\"a\""])
         #expect(try await f.text(get("a")) == "1")
@@ -179,7 +179,7 @@ struct HTTPCacheTests {
         #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
 
-    @Test("conditions of the caller's own are answered when fresh, passed on when stale (section 4.3.2)")
+    @Test("conditions of the caller's own are evaluated when fresh, passed on when stale (section 4.3.2)")
     func conditions() async throws {
         f.stub.on("*") { request in
             StubResponse(
@@ -267,7 +267,7 @@ struct HTTPCacheTests {
         }
     }
 
-    @Test("redirects and errors are kept as answers of their own URLs; each hop has its own key")
+    @Test("redirects and errors are kept as responses of their own URLs; each hop has its own key")
     func redirects() async throws {
         let count = Counter()
         f.stub.on("/old") { _ in
@@ -359,7 +359,7 @@ struct HTTPCacheTests {
 @Suite("Where the app and the server disagree", .timeLimit(.minutes(10)), .leakChecked)
 struct PrecedenceTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
-    /// Whether a second request, 10 seconds later, is answered from the cache, for each policy.
+    /// Whether a second request, 10 seconds later, is served from the cache, for each policy.
     private static let rows: [(String, HTTPHeaders, Int, [Bool])] = [
         ("fresh for an hour", ["Cache-Control": "max-age=3600"], 200, [true, true, true]),
         ("no-store", ["Cache-Control": "no-store"], 200, [true, false, true]),

@@ -157,7 +157,7 @@ struct HTTPRuleTests {
         #expect(urls(.options, 200, both) == [])
     }
 
-    @Test("the answer to a POST may answer a GET if it says so (RFC 9110, section 9.3.3)")
+    @Test("the response to a POST may serve a GET if it says so (RFC 9110, section 9.3.3)")
     func postAnswers() {
         func answers(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
             HTTPCacheRules.isStorableForGet(

@@ -19,7 +19,7 @@ struct KeyTests {
             hasher)
     }
 
-    @Test("everything that makes another answer makes another key (D6, Y69, B28, B29, C23, K3)")
+    @Test("everything that makes another response makes another key (D6, Y69, B28, B29, C23, K3)")
     func differences() throws {
         let keys = try [
             key(), key("https://example.com/a?x=2&t=9"), key("https://staging.example.com/a?x=1&t=9"),

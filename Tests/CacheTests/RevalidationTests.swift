@@ -140,7 +140,7 @@ struct RevalidationTests {
         f.stub.on("*") { request in
             let user = request.headers["Authorization"] ?? request.headers["Foo"] ?? "none"
             let answer = StubResponse.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
-            // The new responses differ by a header that did not tell the old ones apart.
+            // The new responses differ by a header that did not distinguish the old ones.
             return request.headers.contains("If-None-Match") ? answer.header("Vary", "Foo").waiting(for: gate) : answer
         }
         let users = ["A", "B"].map { get(["Authorization": $0]) }

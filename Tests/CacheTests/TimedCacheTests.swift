@@ -142,7 +142,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("a hit passes status, checks and accessories like any answer (D3, Y72, C24, B34)")
+    @Test("a hit passes status, checks and accessories like any response (D3, Y72, C24, B34)")
     func judged() async throws {
         let f = Fixture()
         f.answer()
@@ -159,7 +159,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("only accepted answers are stored (Y74, C19)")
+    @Test("only accepted responses are stored (Y74, C19)")
     func accepted() async throws {
         let f = Fixture()
         f.stub.on("*", response: .text("bad", status: 500), .text("refused"), .text("good"))
@@ -177,7 +177,7 @@ struct TimedCacheTests {
         #expect(f.sent == 3)
     }
 
-    @Test("an empty answer is kept and served (B33)")
+    @Test("an empty response is kept and served (B33)")
     func empty() async throws {
         let f = Fixture()
         f.stub.on("*", response: .status(204))
@@ -191,7 +191,7 @@ struct TimedCacheTests {
         let f = Fixture(store)
         f.answer()
         func get(_ user: String) -> Get { Get("feed", .timed(.seconds(60), version: 1, partition: user)) }
-        // Both answers wait to be written; the first user's must not come under the second's name.
+        // Both responses wait to be written; the first user's must not come under the second's name.
         #expect(try await f.text(get("A")) == "1")
         #expect(try await f.text(get("B")) == "2")
         #expect(try await f.text(get("B")) == "2")
@@ -204,7 +204,7 @@ struct TimedCacheTests {
         #expect(heads.allSatisfy { $0.partition?.count == 64 && $0.partition != "A" && $0.partition != "B" })
     }
 
-    @Test("by default the answer does not wait for its writing; if asked it does (Y66)")
+    @Test("by default the response does not wait for its writing; if asked it does (Y66)")
     func waiting() async throws {
         let store = HeldStore()
         let f = Fixture(store)
@@ -230,7 +230,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("one answer is stored for two other requests; both hit with it, charset and all (T18, Y76, B36, B38)")
+    @Test("one response is stored for two other requests; both hit with it, charset and all (T18, Y76, B36, B38)")
     func put() async throws {
         let f = Fixture()
         f.stub.on("*", response: .data(Data([0xE4]), contentType: "text/plain; charset=iso-8859-1"))
@@ -395,7 +395,7 @@ struct TimedCacheTests {
         #expect(try await stored() == [false, false, false])
     }
 
-    @Test("an answer that was on its way when its owner signed out is not kept (B27)")
+    @Test("a response that was on its way when its owner signed out is not kept (B27)")
     func removalInFlight() async throws {
         let f = Fixture()
         let gate = Gate()
@@ -410,7 +410,7 @@ struct TimedCacheTests {
         #expect(try await f.agent.cached(get) == nil)
     }
 
-    @Test("a streamed answer is kept once it came whole, and not otherwise")
+    @Test("a streamed response is kept once it came whole, and not otherwise")
     func streams() async throws {
         struct Stream: CacheableRequest {
             typealias Output = HTTPBody

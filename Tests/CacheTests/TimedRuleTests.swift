@@ -34,7 +34,7 @@ struct TimedRuleTests {
         #expect(reason?.description == expected)
     }
 
-    @Test("an answer past its lifetime counts where it is asked for, another's never")
+    @Test("a response past its lifetime counts where it is asked for, another's never")
     func stale() {
         func reason(_ expected: TimedRules.Attributes) -> CacheMiss.Reason? {
             TimedRules.refusal(

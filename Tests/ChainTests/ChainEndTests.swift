@@ -5,7 +5,7 @@ import ErrandChain
 import ErrandTesting
 import Testing
 
-/// How a chain ends, and who hears of it.
+/// How a chain ends, and what is notified of it.
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
@@ -104,7 +104,7 @@ struct ChainEndTests {
         #expect(log.all == ["will start", "will stop: success", "delegate succeeded", "completion 0", "did stop"])
     }
 
-    @Test("a chain is registered before it starts, runs with nobody to hold it and is released (B54, B55)")
+    @Test("a chain is registered before it starts, runs without a reference to it and is released (B54, B55)")
     func released() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -215,7 +215,7 @@ struct ChainEndTests {
         #expect(log.all == ["step 0 Get 1 200", "delegate succeeded", "1 on 7"])
     }
 
-    @Test("a composite step is told to the delegate with its answer, and its parts are no steps")
+    @Test("the delegate receives a composite step with its output, and its parts are no steps")
     func compositeStep() async throws {
         let log = Log<String>()
         let delegate = Delegate(log)

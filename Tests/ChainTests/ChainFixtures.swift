@@ -3,7 +3,7 @@ import ErrandTesting
 import Synchronization
 import ErrandEssentials
 
-/// Answers with its own number, as text.
+/// Returns its own number, as text.
 struct Get: Request {
     typealias Output = String
     var id: Int
@@ -11,7 +11,7 @@ struct Get: Request {
     var path: String { "/items/\(id)" }
 }
 
-/// Of another type than ``Get``; answers with a number.
+/// Of another type than ``Get``; returns a number.
 struct Count: Request {
     typealias Output = Int
     var id: Int
@@ -24,7 +24,7 @@ enum Screen: TagKey {
     static let defaultValue = ""
 }
 
-/// An agent with a recording that answers `/items/N` with N after what `before` does.
+/// An agent with a recording that serves `/items/N` with N after what `before` does.
 struct Shop {
     let recording = RecordingAccessory()
     let agent: NetworkAgent

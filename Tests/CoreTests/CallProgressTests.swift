@@ -15,7 +15,7 @@ import Testing
 
     private let steps = [1, 2, 3].map { TransferProgress(received: $0, totalToReceive: 3) }
 
-    @Test("a closure hears it in order, and so does an accessory that is there too", arguments: [false, true])
+    @Test("a closure receives it in order, and so does an accessory beside it", arguments: [false, true])
     func request(isWatched: Bool) async throws {
         let (heard, recording) = (Heard(), RecordingAccessory())
         let stub = StubTransport(
@@ -100,7 +100,7 @@ import Testing
         #expect(stub.received.count == 2)
     }
 
-    @Test("an activity of one's own tells its progress and notes, and nothing once it is over")
+    @Test("an activity of one's own reports its progress and notes, and nothing once it is over")
     func ownKind() async throws {
         let (heard, recording) = (Heard(), RecordingAccessory())
         let agent = NetworkAgent(

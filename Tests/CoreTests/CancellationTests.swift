@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("the first cause counts, and a cancellation wins over an answer that comes all the same")
+    @Test("the first cause counts, and a cancellation wins over a response that comes all the same")
     func firstCause() async throws {
         let recorder = RecordingAccessory()
         let committed = Log<String>()
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was handed over ends when its reader lets go, though its transport still tells",
+        "a stream that was handed over ends when its reader lets go, though its transport still reports",
         .timeLimit(.minutes(10)))
     func lettingGo() async throws {
         final class Endless: HTTPBodySource {
@@ -178,7 +178,7 @@ import Testing
             func nextChunk() async throws -> Data? { Data(count: 10) }
             func cancel() { cancelled.open() }
         }
-        /// Keeps what it was told for as long as its source lives, as one that reports progress does; and the source.
+        /// Keeps what it received for as long as its source lives, as one that reports progress does; and the source.
         final class Reporting: Transport {
             let cancelled: Gate
             let sources = Log<Endless>()

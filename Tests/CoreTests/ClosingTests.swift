@@ -87,7 +87,7 @@ import Testing
         exchanges.removeAll()
     }
 
-    @Test("an attempt that lost a race is heard of no more once the call has stopped")
+    @Test("an attempt that lost a race reports nothing more once the call has stopped")
     func loser() async throws {
         struct Slow: Transport {
             let gate = Gate()

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Composites that nobody in the house wrote.
+/// Composites of third parties.
 @Suite("A composite of one's own", .timeLimit(.minutes(10)), .leakChecked) struct CompositeTests {
     /// Users by id; those in `held` wait until they are cancelled, those in `refused` fail.
     private struct Track {

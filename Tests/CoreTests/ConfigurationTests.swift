@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "with 5 s of patience an answer after 3 s comes, one after 7 s does not (T11)",
+        "with a timeout of 5 s a response after 3 s comes, one after 7 s does not (T11)",
         arguments: [(3, true), (7, false)])
     func timeout(delay: Int, comes: Bool) async throws {
         let time = ManualTimeSource()
@@ -94,7 +94,7 @@ import Testing
         #expect(log.all == ["f>", "<f"] && stub.received.map(\.url.absoluteString) == ["http://e.com/a"])
     }
 
-    @Test("a deadline covers the whole call: filters, waits and all tries")
+    @Test("a deadline covers the whole call: filters, waits and all attempts")
     func deadline() async throws {
         let time = ManualTimeSource()
         let recorder = RecordingAccessory()

@@ -17,7 +17,7 @@ import Testing
 
     struct Missing: Error {}
 
-    /// The same answer read in memory, as a stream and into a file.
+    /// The same response read in memory, as a stream and into a file.
     private func failures(
         _ answer: StubResponse, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
     ) async throws -> [String: ErrandError] {

@@ -51,7 +51,7 @@ import Testing
         #expect(log.all == ["call", "hop", "call", "call", "s>", "hop", "hop", "<s"])
     }
 
-    @Test("a filter may change the request, answer by itself, and go on several times")
+    @Test("a filter may change the request, respond by itself, and call next several times")
     func acting() async throws {
         let stub = StubTransport()
         stub.on("/v1/plain", headers: ["X-Try": "1"], response: .status(503))
@@ -81,7 +81,7 @@ import Testing
         #expect("\(answer.http.source)" == "cache, 3 s old, fresh")
     }
 
-    @Test("an answer of a filter's own travels the same way: judged, decoded, told (B8)")
+    @Test("a response of a filter's own travels the same way: judged, decoded, reported (B8)")
     func ownAnswer() async throws {
         let recorder = RecordingAccessory()
         let own = ClosureFilter { exchange, _ in HTTPResponse(url: exchange.http.url, status: 404) }
@@ -174,7 +174,7 @@ import Testing
         #expect(log.all == ["kept", "dropped", "dropped", "dropped"])
     }
 
-    @Test("a filter may judge an answer as Core will in the end")
+    @Test("a filter may judge a response as Core will in the end")
     func judging() async throws {
         let log = Log<String>()
         let judge = ClosureFilter { exchange, next in

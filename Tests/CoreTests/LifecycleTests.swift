@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Writes down what a screen would hear.
+/// Records what a screen would receive.
 @MainActor private final class Screen: RequestDelegate {
     let log: Log<String>
     var response: Response<any Sendable>?
@@ -82,7 +82,7 @@ private struct Framing: Accessory {
             ])
     }
 
-    @Test("a cancellation is told to accessories, delegate and completion, once (Y38, Y39, C13, B9, D2)")
+    @Test("accessories, delegate and completion are notified of a cancellation, once (Y38, Y39, C13, B9, D2)")
     func cancellationOrder() async throws {
         let log = Log<String>()
         let gate = Gate()
@@ -108,7 +108,9 @@ private struct Framing: Accessory {
             ])
     }
 
-    @Test("start tells will-start before it returns, on the caller's thread, and an accessory may cancel there (Y32)")
+    @Test(
+        "start notifies of will-start before it returns, on the caller's thread, and an accessory may cancel there (Y32)"
+    )
     func willStart() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -155,7 +157,7 @@ private struct Framing: Accessory {
         #expect(agent.activities.isEmpty)
     }
 
-    @Test("a delegate is held weakly and may write only what it wants to hear (B10)")
+    @Test("a delegate is held weakly and may implement only what it wants to receive (B10)")
     func weakDelegate() async throws {
         @MainActor final class Silent: RequestDelegate {}
         let gate = Gate()
@@ -195,7 +197,7 @@ private struct Framing: Accessory {
         #expect(log.all == ["start"])
     }
 
-    @Test("the completion comes on a queue of the caller's, the async answer where the caller is (B13, D10)")
+    @Test("the completion comes on a queue of the caller's, the async result where the caller is (B13, D10)")
     func places() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         let queue = DispatchQueue(label: "callbacks")
@@ -219,7 +221,7 @@ private struct Framing: Accessory {
         #expect(decoded.count == 1)
     }
 
-    @Test("filters and decoding run off the main actor, whoever asks")
+    @Test("filters and decoding run off the main actor, from any caller")
     func offMain() async throws {
         let seen = Log<Bool>()
         let filter = ClosureFilter { exchange, next in
@@ -261,7 +263,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("cancelling what is over changes nothing and tells nobody (B5, B6)")
+    @Test("cancelling what is over changes nothing and notifies nothing (B5, B6)")
     func late() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: .stub(json), accessories: [recorder])
@@ -299,7 +301,7 @@ private struct Framing: Accessory {
         #expect(old.problems().isEmpty && old.names().last == "didStop" && new.names().isEmpty)
     }
 
-    @Test("accessories are told in the order agent, request, call; an event within an event comes after it (Y41)")
+    @Test("accessories are notified in the order agent, request, call; an event within an event comes after it (Y41)")
     func nestedEvents() async throws {
         struct Named: Accessory {
             let name: String

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "a Location is resolved against the URL that answered",
+        "a Location is resolved against the URL that responded",
         arguments: [
             ("there", "https://a.example.com/there"), ("../there?x=1", "https://a.example.com/there?x=1"),
             ("//b.example.com/there", "https://b.example.com/there"), ("?q=1", "https://a.example.com/plain?q=1"),
@@ -81,7 +81,9 @@ import Testing
         }
     }
 
-    @Test("what leads nowhere is refused", arguments: ["ftp://a.example.com/", "http:///", "mailto:x@y", "https://"])
+    @Test(
+        "a redirect to a URL that cannot be requested is refused",
+        arguments: ["ftp://a.example.com/", "http:///", "mailto:x@y", "https://"])
     func nowhere(location: String) async throws {
         #expect(await code { try await agent(stub(location)).send(Plain()) } == .redirect)
     }
@@ -188,7 +190,7 @@ import Testing
             ])
     }
 
-    @Test("300 and 304 and a 302 without a Location are answers")
+    @Test("300 and 304 and a 302 without a Location are responses")
     func noRedirects() async throws {
         for status in [300, 304, 302] {
             let answer = status == 302 ? StubResponse.status(302) : .redirect(to: "/there", status: status)

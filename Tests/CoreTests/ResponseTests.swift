@@ -28,7 +28,7 @@ import Testing
         #expect(try await body.collect(upTo: 10) == Data("abc".utf8))
     }
 
-    @Test("an empty answer is nil for an optional and a typed error for the rest (Y24)")
+    @Test("an empty response is nil for an optional and a typed error for the rest (Y24)")
     func empty() async throws {
         #expect(try await send(Get<User?>(), .status(204)) == nil)
         #expect(try await send(Get<[Int]?>(), .data(Data(" ".utf8), contentType: "application/json")) == nil)
@@ -73,7 +73,7 @@ import Testing
             (["image/*"] as ContentTypes).contains("image/png") && !(["image/*"] as ContentTypes).contains("text/png"))
     }
 
-    @Test("the status is judged first, and every error keeps the answer (Y30, D5, K7)")
+    @Test("the status is judged first, and every error keeps the response (Y30, D5, K7)")
     func precedence() async throws {
         do {
             _ = try await send(GetUser(), .data(Data("<html>".utf8), contentType: "text/html", status: 404))
@@ -180,7 +180,7 @@ import Testing
         } catch let error as ErrandError { #expect(error.response?.data.count == 10) }
     }
 
-    @Test("checks run once each, after status and type, on the final answer; one of a name replaces the other")
+    @Test("checks run once each, after status and type, on the final response; one of a name replaces the other")
     func checks() async throws {
         struct Refused: Error {}
         let ran = Log<String>()
@@ -213,7 +213,7 @@ import Testing
         #expect(codes.filter { ErrandError($0, "").isCancelled } == [.cancelled])
     }
 
-    @Test("an answer that contradicts its length is refused", arguments: [true, false])
+    @Test("a response that contradicts its length is refused", arguments: [true, false])
     func lengths(asStream: Bool) async throws {
         func answer(_ length: String, _ text: String) -> StubResponse {
             (asStream ? StubResponse.chunks([Data(text.utf8)]) : .text(text)).header(.contentLength, length)

@@ -30,7 +30,7 @@ struct CancellationTests {
         var configuration = CurlConfiguration()
         if stage == .waitingForConnection { configuration.maximumConnectionsPerHost = 1 }
         let transport = CurlTransport(configuration)
-        // 192.0.2.0/24 is for documentation: nothing there answers, or the network says that it is not there.
+        // 192.0.2.0/24 is for documentation: nothing there responds, or the network says that it is not there.
         let url = stage == .connecting ? "http://192.0.2.1/" : server.url()
         let feed = Feed([pattern(10)], ends: false)
         let body: RequestBody = stage == .whileSending ? .stream(HTTPBody(source: feed)) : .none
@@ -70,7 +70,7 @@ struct CancellationTests {
         #expect(server.accepted == 1)
     }
 
-    @Test("a cancellation in a name lookup is answered at once")
+    @Test("a cancellation in a name lookup takes effect at once")
     func lookup() async throws {
         let transport = CurlTransport()
         let request = try request(.get, "http://name-that-is-looked-up.invalid/")

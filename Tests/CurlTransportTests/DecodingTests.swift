@@ -51,7 +51,7 @@ struct DecodingTests {
     private static func bytes(_ base64: String) throws -> Data { try #require(Data(base64Encoded: base64)) }
 
     @Test(
-        "every coding is decoded, in one piece or byte by byte, and the headers tell no lie", arguments: 0..<8,
+        "every coding is decoded, in one piece or byte by byte, and the headers agree with the body", arguments: 0..<8,
         [0, 1, 7])
     func codings(index: Int, step: Int) async throws {
         let (coding, base64) = Self.coded[index]

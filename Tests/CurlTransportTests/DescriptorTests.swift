@@ -38,7 +38,7 @@ struct DescriptorTests {
         return { [taken] in for descriptor in taken { close(descriptor) } }
     }
 
-    @Test("300 cold requests with room for 40 connections are all answered")
+    @Test("300 cold requests with room for 40 connections all succeed")
     func cold() async throws {
         let server = try Self.server()
         await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -60,7 +60,7 @@ struct DescriptorTests {
         #expect(server.accepted > 0)
     }
 
-    @Test("connections that nobody uses make room for those that are wanted")
+    @Test("unused connections make room for those that are wanted")
     func idle() async throws {
         let servers = try (0..<60).map { _ in try Self.server() }
         await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -56,7 +56,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "answers without a body are complete at once",
+        "responses without a body are complete at once",
         arguments: [
             ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"), ("GET", "HTTP/1.1 204 No Content\r\n\r\n"),
             ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"),
@@ -128,7 +128,7 @@ struct ExchangeTests {
         #expect(try await response.body.collect(upTo: 100) == "abcde".utf8.asData)
     }
 
-    @Test("a chunked answer may be split anywhere")
+    @Test("a chunked response may be split anywhere")
     func splits() async throws {
         let answer = Array(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n".utf8)

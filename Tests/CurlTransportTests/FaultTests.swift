@@ -15,7 +15,7 @@ import Musl
 struct FaultTests {
     private static let answer = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
 
-    @Test("a connection that ends at any byte of an answer is a typed error", arguments: [true, false])
+    @Test("a connection that ends at any byte of a response is a typed error", arguments: [true, false])
     func endsAtEveryByte(isReset: Bool) async throws {
         let server = try RawServer { peer in
             guard let head = peer.readHead() else { return }
@@ -54,7 +54,7 @@ struct FaultTests {
         #expect(server.accepted == 50)
     }
 
-    @Test("nobody listens, no such name: errors that say so, with libcurl's own below them")
+    @Test("no listener, no such name: errors that say so, with libcurl's own below them")
     func unreachable() async throws {
         let transport = CurlTransport()
         var server: RawServer? = try RawServer { _ in }
@@ -78,7 +78,7 @@ struct FaultTests {
     /// `ERRAND_SEEDS` in the environment sets how many.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
-    @Test("bytes at random are answers or typed errors, whatever they are")
+    @Test("bytes at random are responses or typed errors, whatever they are")
     func garbage() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

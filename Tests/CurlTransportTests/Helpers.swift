@@ -33,7 +33,7 @@ extension TransportOptions {
     }
 }
 
-/// A body that a test feeds by hand and that tells when it is given up.
+/// A body that a test feeds by hand and that reports when it is cancelled.
 final class Feed: HTTPBodySource {
     private struct State {
         var chunks: [Data]
@@ -150,7 +150,7 @@ enum Offer {
         if access(path, R_OK) == 0 { configuration.tls.roots = .file(path) }
         return configuration
     }
-    /// Whether it is told which check a certificate failed.
+    /// Whether it reports which check a certificate failed.
     static let tellsReasons = !isGnuTLS
 }
 #endif

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What the transport over libcurl reports", .timeLimit(.minutes(10)), .leakChecked)
 struct ReportTests {
-    /// Keeps what the transport tells of one agent's activities.
+    /// Keeps what the transport reports of one agent's activities.
     final class Listener: Accessory {
         private let events = Mutex<[TransportEvent]>([])
         var all: [TransportEvent] { events.withLock { $0 } }
@@ -34,7 +34,7 @@ struct ReportTests {
         NetworkAgent(baseURL: server.url(), transport: transport, accessories: [listener])
     }
 
-    @Test("informational answers and trailers are survived and told")
+    @Test("informational responses and trailers are accepted and reported")
     func informational() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
@@ -62,7 +62,7 @@ struct ReportTests {
         #expect(trailers == ["7"])
     }
 
-    @Test("timings tell what is known, and nothing of what did not happen (Y48)")
+    @Test("timings report what is known, and nothing of what did not happen (Y48)")
     func timings() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
@@ -108,7 +108,7 @@ struct ReportTests {
                     sent: 2_000_000, totalToSend: 2_000_000, received: 3_000_000, totalToReceive: 3_000_000))
     }
 
-    @Test("a failure is told its timings too, without what never happened")
+    @Test("a failure has its timings too, without what never happened")
     func failed() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// Each in a process of its own, so that its descriptors and its memory are nobody else's.
+/// Each in a process of its own, so that its descriptors and its memory are its own.
 @Suite("Many transfers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
@@ -21,7 +21,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("1,000 at once are answered over as many connections as are allowed")
+    @Test("1,000 at once succeed over as many connections as are allowed")
     func thousand() async throws {
         let server = try Self.server()
         var configuration = CurlConfiguration()

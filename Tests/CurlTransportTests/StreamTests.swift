@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-@Suite("Streamed answers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Streamed responses over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct StreamTests {
     @Test("a large body arrives whole, in chunks that are worth their handing over")
     func large() async throws {
@@ -172,7 +172,7 @@ struct StreamTests {
         try await eventually { !ended.all.isEmpty }
     }
 
-    @Test("a body that nobody reads any more ends its transfer")
+    @Test("a body that is no longer read ends its transfer")
     func abandoned() async throws {
         let ended = Log<Bool>()
         let server = try RawServer { peer in
@@ -225,7 +225,7 @@ struct StreamTests {
     }
 }
 
-/// The system's time; whoever asks first, which is the transport before it sends, runs a closure.
+/// The system's time; the first that asks, which is the transport before it sends, runs a closure.
 private final class AnnouncedTime: TimeSource {
     private let first: @Sendable () -> Void
     private let announced = Atomic(false)

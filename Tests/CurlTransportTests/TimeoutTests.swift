@@ -25,7 +25,7 @@ struct TimeoutTests {
             case .halfHead: peer.send("HTTP/1.1 200 OK\r\nContent-")
             case .midBody, .midStream: peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             case .whileSending:
-                // Reads nothing, so that the buffers fill up, until the client has given up.
+                // Reads nothing, so that the buffers fill up, until the client has cancelled.
                 return gaveUp.wait()
             }
             _ = peer.drain()
@@ -43,7 +43,7 @@ struct TimeoutTests {
         #expect(error.isRetryable)
     }
 
-    @Test("a slow answer that never falls silent is not ended")
+    @Test("a slow response that never falls silent is not ended")
     func slow() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -112,7 +112,7 @@ struct TimeoutTests {
     }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that a test moves.
 private final class StoppedClock: TimeSource {
     private struct State {
         var now = ContinuousClock.now

@@ -18,7 +18,7 @@ struct UploadTests {
         var body: Data?
     }
 
-    /// Reads each request as it is framed, by the rules, and answers 200.
+    /// Reads each request as it is framed, by the rules, and responds with 200.
     private func server(_ seen: Log<Seen>) throws -> RawServer {
         try RawServer { peer in
             while let head = peer.readHead() {
@@ -170,7 +170,7 @@ struct UploadTests {
         #expect(try await response.status == 200)
     }
 
-    @Test("an answer that comes before the body is sent ends the sending")
+    @Test("a response that comes before the body is sent ends the sending")
     func earlyAnswer() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
@@ -240,7 +240,7 @@ struct UploadTests {
             while let head = peer.readHead() {
                 if head.hasPrefix("GET /close") {
                     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-                    // The second request of this connection is answered by a reset.
+                    // The second request of this connection gets a reset.
                     _ = peer.readHead()
                     return peer.reset()
                 }

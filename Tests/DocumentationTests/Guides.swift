@@ -221,7 +221,7 @@ final class Countdown: HTTPBodySource {
         #expect(answer.http.headers["X-Trace"] == "t1" && answer.http.headers["X-Own"] == "yes")
     }
 
-    @Test("an answer that a check refuses is not remembered")
+    @Test("a response that a check refuses is not remembered")
     func remembering() async throws {
         struct Say: Request {
             let text: String

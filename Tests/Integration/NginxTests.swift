@@ -100,7 +100,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a certificate that nobody trusts is refused", arguments: Kind.allCases)
+    @Test("a certificate that is not trusted is refused", arguments: Kind.allCases)
     func untrusted(kind: Kind) async throws {
         let nginx = try await Nginx()
         let agent = NetworkAgent(baseURL: nginx.secureURL, transport: kind.transport)

@@ -32,13 +32,13 @@ struct AgentTests {
         } catch { return error as? ErrandError }
     }
 
-    @Test("an answer of the right shape is decoded (T6)")
+    @Test("a response of the right shape is decoded (T6)")
     func right() async throws {
         let response = try await agent(.json(#"{"id":7,"name":"Ada","more":[]}"#)).send(GetUser())
         #expect(response.value == User(id: 7))
     }
 
-    @Test("a wrong answer fails with a typed error that keeps the evidence (Y78, T6)")
+    @Test("a wrong response fails with a typed error that keeps the evidence (Y78, T6)")
     func wrong() async throws {
         let text = #"{"id":7,"name":8}"#
         let error = try #require(await refusal(GetUser(), agent(.json(text).header("X-Request-Id", "42"))))
@@ -99,7 +99,7 @@ struct AgentTests {
         #expect(error?.jsonValidation != nil)
     }
 
-    @Test("an answer to HEAD has no body to judge, also behind a redirect (D8)")
+    @Test("a response to HEAD has no body to judge, also behind a redirect (D8)")
     func head() async throws {
         let transport = StubTransport { request in
             request.url.path() == "/user" ? .redirect(to: "/other", status: 303) : .json(#"{"id":"unseen"}"#)
@@ -118,7 +118,7 @@ struct AgentTests {
         #expect(await refusal(GetUser(method: .post), agent)?.jsonValidation != nil)
     }
 
-    @Test("what is wrong is thrown away instead of stored, also when it comes from a filter that answers by itself")
+    @Test("what is wrong is thrown away instead of stored, also when it comes from a filter that responds by itself")
     func staging() async throws {
         let stored = Mutex<[String]>([])
         @Sendable func keep(_ word: String) { stored.withLock { $0.append(word) } }
@@ -198,7 +198,7 @@ struct AgentTests {
         var checks: [ResponseCheck] { [.json(["id": .integer], method: method)] }
     }
 
-    @Test("a request checks its own answer without a filter (Y78, D8)")
+    @Test("a request checks its own response without a filter (Y78, D8)")
     func check() async throws {
         _ = try await agent(.json(#"{"id":1}"#), []).send(Checked())
         #expect(await refusal(Checked(), agent(.json("{}"), []))?.jsonValidation != nil)

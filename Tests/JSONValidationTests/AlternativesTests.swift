@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Alternatives and recursion", .timeLimit(.minutes(10)), .leakChecked)
 struct AlternativesTests {
-    @Test("kinds are told apart by their first byte")
+    @Test("kinds are distinguished by their first byte")
     func kinds() {
         let shape = JSONShape.either(.integer, .string, .array(of: .boolean))
         #expect(shape.accepts("1") && shape.accepts(#""x""#) && shape.accepts("[true]"))
@@ -14,7 +14,7 @@ struct AlternativesTests {
         #expect(shape.complaints("1.5") == ["document: expected an integer, found a number with a fraction (byte 0)"])
     }
 
-    @Test("objects are told apart by their contents, and the closest one explains itself")
+    @Test("objects are distinguished by their contents, and the closest one explains itself")
     func objects() {
         let shape = JSONShape.either(
             ["kind": .enumeration("circle"), "radius": .number],

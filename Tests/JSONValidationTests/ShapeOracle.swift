@@ -42,7 +42,7 @@ indirect enum ShapeSpec: Sendable {
     case map(ShapeSpec)
     case either([ShapeSpec])
     case nullable(ShapeSpec)
-    /// A list of nodes of two kinds that only their contents tell apart.
+    /// A list of nodes of two kinds that only their contents distinguish.
     case chain
 
     var shape: JSONShape {

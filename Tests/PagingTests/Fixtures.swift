@@ -24,7 +24,7 @@ struct GetNumbers: PagedRequest {
     func nextCursor(in response: Response<Numbers>) -> String? { response.value.next }
 }
 
-/// Serves the numbers from 0 to below `count` in every style, and fails when told to.
+/// Serves the numbers from 0 to below `count` in every style, and fails on demand.
 final class NumberServer: Sendable {
     private struct State {
         var count: Int

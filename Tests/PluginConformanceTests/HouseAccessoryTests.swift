@@ -44,13 +44,13 @@ enum HouseAccessory {
     }
 
     static let log = AccessoryConformance.cases(
-        for: { TestedLog() }, output: { await $0.text() }, within: limit, patience: limit)
-    static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, patience: limit)
+        for: { TestedLog() }, output: { await $0.text() }, within: limit, gracePeriod: limit)
+    static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, gracePeriod: limit)
     static let recorder = AccessoryConformance.cases(
         for: { ExchangeRecorder(bodiesUpTo: 1_000) },
         output: { recorder in
             "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
-        }, within: limit, patience: limit)
+        }, within: limit, gracePeriod: limit)
     static let events = AccessoryConformance.cases(
-        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, patience: limit)
+        for: { EventAccessory(willStart: {}, success: { _ in }, didStop: {}) }, within: limit, gracePeriod: limit)
 }

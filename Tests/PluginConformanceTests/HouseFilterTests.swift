@@ -23,7 +23,7 @@ struct HouseFilter: Sendable, CustomTestStringConvertible {
     ) {
         testDescription = name
         cases = FilterConformance.cases(
-            for: make, secrets: secrets, excusing: excusing, within: .seconds(600), patience: .seconds(300))
+            for: make, secrets: secrets, excusing: excusing, within: .seconds(600), gracePeriod: .seconds(300))
     }
 }
 

@@ -28,7 +28,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         (testDescription, caughtBy, self.saying) = (description, name, saying)
         // Where one of these waits, it waits for something that never ends.
         cases = AccessoryConformance.cases(
-            for: make, output: { output($0) }, within: .seconds(600), patience: .milliseconds(300))
+            for: make, output: { output($0) }, within: .seconds(600), gracePeriod: .milliseconds(300))
     }
 
     /// Runs the case that is to catch it.

@@ -38,7 +38,7 @@ struct WrongFilter: Sendable, CustomTestStringConvertible {
     func run() async throws {
         let cases = FilterConformance.cases(
             for: make, secrets: secrets, within: .seconds(600),
-            patience: isEndless ? .milliseconds(300) : .seconds(300))
+            gracePeriod: isEndless ? .milliseconds(300) : .seconds(300))
         let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
         let failure = await #expect(throws: ConformanceFailure.self) { try await each.run() }
         let text = failure?.description ?? ""

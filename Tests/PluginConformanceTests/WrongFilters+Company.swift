@@ -37,7 +37,7 @@ extension WrongFilter {
             return response
         },
         WrongFilter(
-            "stores what nobody has judged", caughtBy: "a response that a check refuses is not served again",
+            "stores what was not judged", caughtBy: "a response that a check refuses is not served again",
             saying: "came bad"
         ) { NaiveCache() },
         WrongFilter(
@@ -59,7 +59,7 @@ extension WrongFilter {
         ) { UsesFirstNext() },
     ]
 
-    /// Filters that tell secrets, or nothing of what they do.
+    /// Filters that reveal secrets, or report nothing of what they do.
     static let talk: [WrongFilter] = [
         WrongFilter(
             "writes the fields into a note", caughtBy: "no secret is in a note", saying: "<secret>"

@@ -75,7 +75,7 @@ import Testing
         #expect(abs(middle.rate - 10_000) < 1000)
         let left = try #require(middle.timeLeft)
         #expect(abs(left.seconds - Double(101_000 - middle.received) / middle.rate) < 0.01)
-        // A new version that is shorter, or a wait, tells no nonsense.
+        // A new version that is shorter, or a wait, reports no nonsense.
         meter.begin(at: 0, total: 50_000)
         #expect(told.withLock { $0.last?.received } == 50_000)
         #expect(RateWindow().value(.now) == 0)
@@ -206,7 +206,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test("waits between two tries by the agent's clock, as long as the server asks")
+    @Test("waits between two attempts by the agent's clock, as long as the server asks")
     func retryAfter() async throws {
         let time = ManualTimeSource()
         origin.set {
@@ -224,7 +224,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("a silent server is given up, and the next try goes on", arguments: [1, 4])
+    @Test("a silent server times out, and the next attempt continues", arguments: [1, 4])
     func silence(segments: Int) async throws {
         let time = ManualTimeSource()
         origin.set { $0.twist = { number, _, answer in number == 2 ? answer.stalled(afterBodyBytes: 30_000) : answer } }

@@ -157,7 +157,7 @@ import Testing
         #expect(await code(URL(filePath: "/sys/errand")) == .noPermission)
         #endif
         #expect(origin.server.requestCount == 0)
-        // A directory in the way of a name in a directory gets a number, or is told.
+        // A directory in the way of a name in a directory gets a number, or is reported.
         let file = try await agent.send(Get(folder.file("dir"))).value
         #expect(file.lastPathComponent == "film (2).mp4")
         let options = quick(clash: .replace)
@@ -176,7 +176,7 @@ import Testing
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
     }
 
-    @Test("two at a time for one destination: the second is told (D15)")
+    @Test("two at a time for one destination: the second fails (D15)")
     func busy() async throws {
         let gate = Gate()
         origin.set { $0.twist = { _, _, answer in answer.waiting(for: gate, afterBodyBytes: 1000) } }

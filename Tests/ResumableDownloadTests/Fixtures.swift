@@ -29,7 +29,7 @@ struct Get: DownloadRequest {
     }
 }
 
-/// The transports that everything is tried on: two on Linux, one elsewhere.
+/// The transports that everything is tested on: two on Linux, one elsewhere.
 enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case system, urlSession
 

@@ -10,7 +10,7 @@ final class Origin: Sendable {
     struct Answer: Sendable {
         var data: Data
         var etag: String? = "\"1\""
-        /// Changes the answer for the request of a number, counted from 1.
+        /// Changes the response for the request of a number, counted from 1.
         var twist: @Sendable (Int, RecordedRequest, TestResponse) -> TestResponse = { _, _, answer in answer }
     }
 
@@ -39,12 +39,12 @@ final class Origin: Sendable {
         }
     }
 
-    /// Ends the first answer after so many bytes of its body.
+    /// Ends the first response after so many bytes of its body.
     func breakFirst(after count: Int) {
         set { $0.twist = { number, _, answer in number == 1 ? answer.truncated(to: count) : answer } }
     }
 
-    /// Holds the first answer at a gate, after so many bytes of its body.
+    /// Holds the first response at a gate, after so many bytes of its body.
     func holdFirst(at gate: Gate, after count: Int) {
         set {
             $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: count) : answer }
@@ -192,7 +192,7 @@ final class Origin: Sendable {
         #expect(folder.names == ["a"])
     }
 
-    @Test("a file that changes between two segments or tries", arguments: Wire.allCases, [1, 2, 8])
+    @Test("a file that changes between two segments or attempts", arguments: Wire.allCases, [1, 2, 8])
     func changesMeanwhile(wire: Wire, segments: Int) async throws {
         let new = bytes(1_200_000, seed: 4)
         origin.set { answer in

@@ -96,7 +96,7 @@ import Testing
         for event: ReportEvent in [
             .started, .progress(half), .progress(DownloadProgress()), .retry(after: 0.5, because: "a\nb"),
             .restart(because: ""), .note("n"), .finished(path: "/a\"", bytes: 5, seconds: 1.25),
-            .skipped(path: "/b"), .failed(message: "m", .mayPass),
+            .skipped(path: "/b"), .failed(message: "m", .retryable),
         ] {
             let line = try #require(format.texts(for: event, of: odd, at: start).first)
             #expect(line.stream == .output && line.text.hasSuffix("}\n") && !line.text.dropLast().contains("\n"))

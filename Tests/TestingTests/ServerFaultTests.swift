@@ -7,7 +7,7 @@ import ErrandEssentials
 struct ServerFaultTests {
     private let answer = TestResponse.text("hi").chunked(sizes: [1])
 
-    @Test("it closes at every byte of an answer")
+    @Test("it closes at every byte of a response")
     func closesAtEveryByte() async throws {
         let server = try TestServer()
         let whole = answer.wireBytes()
@@ -20,7 +20,7 @@ struct ServerFaultTests {
         #expect(server.connectionCount == whole.count + 1)
     }
 
-    @Test("it resets at every byte of an answer")
+    @Test("it resets at every byte of a response")
     func resetsAtEveryByte() async throws {
         let server = try TestServer()
         let whole = answer.wireBytes()
@@ -129,7 +129,7 @@ struct ServerFaultTests {
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a gate holds an answer back, whole or from a byte of the body on, until a test opens it")
+    @Test("a gate holds a response back, whole or from a byte of the body on, until a test opens it")
     func gates() async throws {
         let server = try TestServer()
         let (before, within) = (Gate(), Gate())
@@ -146,7 +146,7 @@ struct ServerFaultTests {
         #expect(try await blocking { try client.receiveAll() }.text == "lo")
     }
 
-    @Test("a slow answer arrives whole, with or without its head in pieces", arguments: [false, true])
+    @Test("a slow response arrives whole, with or without its head in pieces", arguments: [false, true])
     func slowly(_ includesHead: Bool) async throws {
         let server = try TestServer()
         let slow = answer.slowly(bytesPerChunk: 1, every: .microseconds(100), includingHead: includesHead)
@@ -155,7 +155,7 @@ struct ServerFaultTests {
         #expect(try await exchange(server.port, get("/", close: false)).bytes == slow.wireBytes())
     }
 
-    @Test("a connection is closed silently after an answer, at once or when the next request comes")
+    @Test("a connection is closed silently after a response, at once or when the next request comes")
     func closesSilently() async throws {
         let server = try TestServer()
         server.on("/now", .text("hi").closingSilently())

@@ -45,7 +45,7 @@ struct ServerInputTests {
         #expect(server.received.first?.isChunked == true)
     }
 
-    @Test("pipelined requests are answered in order")
+    @Test("pipelined requests get their responses in order")
     func pipelined() async throws {
         let server = try TestServer { request in .text(request.path + ";" + request.text) }
         let requests = (0..<50).map { get("/\($0)", "Content-Length: 1\r\n", close: $0 == 49) + "x" }.joined()
@@ -54,7 +54,7 @@ struct ServerInputTests {
         #expect(bodies.map(String.init) == (0..<50).map { "/\($0);x" })
     }
 
-    @Test("100 Continue is sent to those who wait for it, and not if told so")
+    @Test("100 Continue is sent to clients that wait for it, unless it is switched off")
     func expectation() async throws {
         let head = get("/", "Expect: 100-continue\r\nContent-Length: 2\r\n", method: "PUT")
         let server = try TestServer { request in .text(request.text) }
@@ -192,7 +192,7 @@ struct ServerInputTests {
         #expect(try await exchange(server.port, get("/")).text.hasSuffix("ok"))
     }
 
-    @Test("it holds the last requests, as many and as many bytes as it is told")
+    @Test("it holds the last requests, up to its limits of number and of bytes")
     func bounded() async throws {
         var configuration = TestServer.Configuration()
         configuration.recordedRequests = 3

@@ -28,7 +28,7 @@ struct StubTransportTests {
         NetworkAgent(baseURL: "https://api.example.com/v1", transport: stub, time: time)
     }
 
-    @Test("a rule answers a typed request through an agent")
+    @Test("a rule serves a typed request through an agent")
     func typed() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", response: .json(#"{"id":7,"name":"Ada"}"#))
@@ -54,7 +54,7 @@ struct StubTransportTests {
         }
     }
 
-    @Test("the last rule that matches wins, and its answers come in turn, the last one for good")
+    @Test("the last rule that matches wins, and its responses come in turn, the last one for good")
     func turns() async throws {
         let stub = StubTransport(.text("default"))
         stub.on("*", response: .text("any"))
@@ -104,7 +104,7 @@ struct StubTransportTests {
         #expect(!text.contains("s3cret") && !text.contains("right"))
     }
 
-    @Test("differences of query and body are told")
+    @Test("differences of query and body are described")
     func differences() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", query: ["page": "2"], response: .text("no"))
@@ -143,7 +143,7 @@ struct StubTransportTests {
         }
     }
 
-    @Test("an answer waits for a gate, no longer than the timeout")
+    @Test("a response waits for a gate, no longer than the timeout")
     func gate() async throws {
         let time = ManualTimeSource()
         let gate = Gate()
@@ -232,7 +232,7 @@ struct StubTransportTests {
         #expect(recording.names(transport: true).contains("informational"))
     }
 
-    @Test("it holds the last requests, as many as it is told")
+    @Test("it holds the last requests, up to its limit")
     func bounded() async throws {
         let stub = StubTransport(.text("x"), recording: 2)
         let none = StubTransport(.text("x"), recording: 0)
@@ -244,7 +244,7 @@ struct StubTransportTests {
         #expect(none.received.isEmpty)
     }
 
-    @Test("a thousand at once through one agent are all answered, each with its own")
+    @Test("a thousand at once through one agent each get their own response")
     func parallel() async throws {
         let agent = agent(StubTransport { request in .text(request.url.lastPathComponent) })
         try await withThrowingTaskGroup(of: Bool.self) { group in

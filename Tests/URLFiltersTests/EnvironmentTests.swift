@@ -64,7 +64,7 @@ struct EnvironmentTests {
         #expect((try await broken.failure() as? URLFilterError)?.code == .invalidURL)
     }
 
-    @Test("absolute URLs and a request's own base stay, and nobody is exempt from the environment (Y53)")
+    @Test("absolute URLs and a request's own base stay, and nothing is exempt from the environment (Y53)")
     func others() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.query(["v": "3"])))
@@ -121,7 +121,7 @@ struct EnvironmentTests {
         #expect(bench.stub.received.count == 100)
     }
 
-    @Test("cached answers of different environments are apart")
+    @Test("cached responses of different environments are separate")
     func keys() async throws {
         let (shop, watch) = (try shop(), KeyWatch())
         let bench = bench(

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Requests and answers of Foundation, and back", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Requests and responses of Foundation, and back", .timeLimit(.minutes(10)), .leakChecked)
 struct ConversionTests {
     @Test("a URLRequest becomes a request (Y7)")
     func requestFromURLRequest() throws {
@@ -47,7 +47,7 @@ struct ConversionTests {
         #expect(request.httpBody == Data("hi".utf8))
     }
 
-    @Test("answers go both ways")
+    @Test("responses go both ways")
     func answers() throws {
         let url = try #require(URL(string: "http://example.com/"))
         let response = HTTPResponse(

@@ -100,7 +100,7 @@ import Testing
         #expect(server.received.map(\.isChunked) == [false, false, false, true])
     }
 
-    @Test("trailers and 1xx answers are survived and told")
+    @Test("trailers and 1xx responses are accepted and reported")
     func oddities() async throws {
         let recorder = RecordingAccessory()
         agent.configure { $0.accessories = [recorder] }
@@ -119,7 +119,7 @@ import Testing
         #expect(told.contains("103") && told.contains("1"))
     }
 
-    @Test("an answer that lies about its length, or is cut off, is a typed error")
+    @Test("a response that lies about its length, or is cut off, is a typed error")
     func lies() async throws {
         server.on("/short", .text("abc").contentLength(10).closing(afterBodyBytes: 3))
         server.on("/endless", .repeating(count: 200 << 20))

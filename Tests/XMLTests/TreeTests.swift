@@ -22,7 +22,7 @@ import Testing
         #expect("\(feed)" == "<feed> with 1 attributes and 4 elements")
     }
 
-    @Test("tells names of different namespaces apart, whatever their prefix")
+    @Test("distinguishes names of different namespaces, whatever their prefix")
     func namespaces() throws {
         let feed = try XMLTree(atom)
         #expect(feed.all("entry").count == 3)

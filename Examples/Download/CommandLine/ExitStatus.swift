@@ -1,7 +1,7 @@
 /// How the program ends, for scripts. Of several URLs the highest status of 0 to 2 counts.
 enum ExitStatus: Int32, CaseIterable, Comparable {
     case complete = 0
-    case mayPass = 1
+    case retryable = 1
     case failed = 2
     case interrupted = 130
 
@@ -9,7 +9,7 @@ enum ExitStatus: Int32, CaseIterable, Comparable {
     var meaning: String {
         switch self {
         case .complete: "every file is complete and verified"
-        case .mayPass: "a failure that may pass, such as a lost connection: run the same command again"
+        case .retryable: "a failure that may pass, such as a lost connection: run the same command again"
         case .failed: "a failure that will not pass by itself, such as 404, a full disk or a wrong option"
         case .interrupted: "interrupted by SIGINT, SIGTERM or SIGHUP: the same command resumes"
         }

@@ -44,7 +44,7 @@ enum InputFile {
     /// The size in bytes; 0 where there is no file.
     static func size(_ path: String) -> Int64 { (try? FileStatus(at: path))?.size ?? 0 }
 
-    /// Whether anything is at a path, also a link that leads nowhere.
+    /// Whether anything is at a path, also a link whose target does not exist.
     static func exists(_ path: String) -> Bool { (try? FileStatus(at: path, followingLinks: false)) != nil }
 
     static func isDirectory(_ path: String) -> Bool { (try? FileStatus(at: path))?.kind == .directory }

@@ -19,7 +19,7 @@ struct Failure: Equatable {
         if let advice { text += " \(advice)." }
         if kept > 0 {
             text += " \(Readable.size(kept)) are kept, and the same command resumes from there."
-        } else if advice == nil, status == .mayPass {
+        } else if advice == nil, status == .retryable {
             text += " Run the same command again."
         }
         message = text
@@ -27,11 +27,11 @@ struct Failure: Equatable {
 
     static func status(of error: any Error) -> ExitStatus {
         if error is CancellationError { return .interrupted }
-        if let error = error as? DownloadError { return error.isRetryable ? .mayPass : .failed }
+        if let error = error as? DownloadError { return error.isRetryable ? .retryable : .failed }
         guard let error = error as? ErrandError else { return .failed }
         if error.isCancelled { return .interrupted }
-        let mayPass: Set<ErrandError.Code> = [.transportFailed, .deadlineExceeded]
-        return error.isRetryable || mayPass.contains(error.code) ? .mayPass : .failed
+        let retryable: Set<ErrandError.Code> = [.transportFailed, .deadlineExceeded]
+        return error.isRetryable || retryable.contains(error.code) ? .retryable : .failed
     }
 
     private static func explain(

@@ -79,7 +79,7 @@ struct Runner: Sendable {
             status = .interrupted
             reporter.message(interruption(signal, complete))
         }
-        let failed = statuses.count { $0 == .mayPass || $0 == .failed }
+        let failed = statuses.count { $0 == .retryable || $0 == .failed }
         reporter.end(complete: complete, failed: failed, status: status)
         return status
     }

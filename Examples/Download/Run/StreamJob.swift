@@ -64,7 +64,7 @@ struct StreamJob: Sendable {
         var wait = 0.5
         for attempt in 1... {
             do { return try await agent.send(request).value } catch {
-                guard attempt < arguments.tries, Failure.status(of: error) == .mayPass,
+                guard attempt < arguments.tries, Failure.status(of: error) == .retryable,
                     (error as? ErrandError)?.code != .deadlineExceeded
                 else { throw error }
                 reporter.report(.retry(after: wait, because: Failure.sentence(error)), of: target.item)

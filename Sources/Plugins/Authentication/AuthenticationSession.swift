@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { tokens in
-///     guard let tokens else { return try await signIn() }        // nobody is signed in
+///     guard let tokens else { return try await signIn() }        // no user is signed in
 ///     return try await renew(tokens)                             // refused by the server, or expired
 /// }
 /// let agent = NetworkAgent(
@@ -23,7 +23,7 @@ import Synchronization
 ///
 /// Several agents may share a session. Safe to use from anywhere.
 public final class AuthenticationSession<C: Credential>: Sendable {
-    /// Returns a credential in the place of the given one, which is nil where nobody is signed in. Nil ends the session:
+    /// Returns a credential in the place of the given one, which is nil where no user is signed in. Nil ends the session:
     /// all that wait throw ``AuthenticationError/Code/signedOut``.
     public typealias Handler = @Sendable (_ old: C?) async throws -> C?
     /// Whether a response refuses the credential that its request was sent with.
@@ -63,7 +63,7 @@ public final class AuthenticationSession<C: Credential>: Sendable {
 
     deinit { keeper.end() }
 
-    /// The credential of the moment; nil where nobody is signed in.
+    /// The credential of the moment; nil where no user is signed in.
     public var credential: C? { keeper.credential.flatMap { $0 as? C } }
 
     /// Whether there is a credential.

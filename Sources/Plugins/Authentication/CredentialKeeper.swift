@@ -151,7 +151,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Starts a refresh that nobody waits for, unless there is no need for one.
+    /// Starts a refresh that no caller waits for, unless there is no need for one.
     func renew(after need: Need, _ time: any TimeSource) {
         state.withLock { state in
             if decide(state, need) == nil, state.run == nil { start(&state, time) }

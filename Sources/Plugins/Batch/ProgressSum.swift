@@ -63,9 +63,9 @@ struct ProgressSum: Sendable {
             part.bytes.totalToReceive = max(Int128(progress.totalToReceive ?? 0), part.bytes.received)
             part.isKnown = progress.totalToReceive != nil
             part.isUploadKnown = part.isKnown || progress.totalToSend != nil
-            let told = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
+            let reported = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
             let isMeasured = part.isKnown || progress.totalToSend != nil
-            part.fraction = max(part.fraction, told ?? (isMeasured ? part.bytes.fraction : 0))
+            part.fraction = max(part.fraction, reported ?? (isMeasured ? part.bytes.fraction : 0))
         }
     }
 

@@ -81,7 +81,7 @@ final class CookieFile: Sendable {
                 cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
                 "\(cookie.expiry.map { Int64($0.timeIntervalSince1970.rounded(.up)) } ?? 0)", cookie.name, cookie.value,
             ]
-            // A tab within a field cannot be told from one between two.
+            // A tab within a field cannot be distinguished from one between two.
             if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }
             let line = fields.joined(separator: "\t") + "\n"
             let latin1 = line.unicodeScalars.map { UInt8(exactly: $0.value) }

@@ -15,7 +15,7 @@ public struct CurlConfiguration: Sendable {
         case http1
     }
 
-    /// Which addresses of a host are tried.
+    /// Which addresses of a host the transport connects to.
     public enum AddressFamily: Sendable, Hashable {
         /// Both, IPv6 a little earlier (RFC 8305).
         case any

@@ -13,9 +13,9 @@ public struct CurlTLS: Sendable {
     public enum Roots: Sendable, Hashable {
         /// Whom the system trusts.
         case system
-        /// The certificates of a PEM file, and nobody else.
+        /// The certificates of a PEM file, and no others.
         case file(String)
-        /// Certificates in PEM, and nobody else. Needs libcurl 7.77.
+        /// Certificates in PEM, and no others. Needs libcurl 7.77.
         case pem(Data)
     }
 
@@ -38,7 +38,7 @@ public struct CurlTLS: Sendable {
     /// of writing an address make no difference; a host in another script than Latin is written as Punycode. A key that
     /// is no host name ends every request with `insecureConnection` before anything is sent.
     public var publicKeyPins: [String: [String]] = [:]
-    /// Accepts a trusted certificate of any other host, so that whoever has one can read and change everything. False by
+    /// Accepts a trusted certificate of any other host, so that its owner can read and change everything. False by
     /// default; for nothing but a test.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 

@@ -108,7 +108,7 @@ public enum URLSyntax {
         }
     }
 
-    /// A text that may be no URL at all, for an error: secrets masked as far as they can be told, control characters
+    /// A text that may be no URL at all, for an error: secrets masked as far as they can be recognised, control characters
     /// escaped, at most 200 characters.
     public static func quoted(_ text: String) -> String {
         var text = text

@@ -54,7 +54,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The page that is loaded ahead; cancelled when nobody can ask for it any more.
+/// The page that is loaded ahead; cancelled when nothing can ask for it any more.
 private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     typealias Loading = Task<Page<Item, Output>, any Error>
     private let task = Mutex<Loading?>(nil)

@@ -78,7 +78,7 @@ public final class ExchangeRecorder: Accessory {
     ///   - limit: how many exchanges and how many activities to keep; the newest 1000 of each by default. With 0 the
     ///     recorder only counts, at a fraction of the cost.
     ///   - byteLimit: how many bytes the kept values may take in memory, about; 64 MiB by default.
-    ///   - hostLimit: how many hosts the counters tell apart; 100 by default.
+    ///   - hostLimit: how many hosts the counters keep separately; 100 by default.
     ///   - redaction: what may be shown.
     ///   - time: the clock of the agents.
     public init(

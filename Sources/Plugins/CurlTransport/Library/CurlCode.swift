@@ -1,5 +1,5 @@
 #if os(Linux)
-/// libcurl's results, `CURLcode`, as far as the transport tells them apart.
+/// libcurl's results, `CURLcode`, as far as the transport distinguishes them.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2

@@ -10,7 +10,7 @@ public enum RetryAfter: Sendable, Hashable {
     /// Reads a field value, all three forms of dates included; nil for anything else. A number of more than 136 years
     /// counts as 136 years.
     ///
-    /// - Parameter now: tells the century of a year of two digits.
+    /// - Parameter now: determines the century of a year of two digits.
     public init?(parsing value: String, now: Date = Date()) {
         let text = ASCII.trimmed(value[...])
         if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {

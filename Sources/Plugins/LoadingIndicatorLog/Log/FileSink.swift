@@ -11,7 +11,7 @@ import ErrandPOSIX
 /// ```
 ///
 /// Only their owner can read the files. A symbolic link in the place of the file is refused. A record that cannot be
-/// written is lost, and ``failure`` has the reason; the sink tries again with the next one. Only one process may write to a
+/// written is lost, and ``failure`` has the reason; the next one is attempted again. Only one process may write to a
 /// file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {

@@ -8,7 +8,7 @@ import Errand
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// A host is what the agent built the request for, before filters and redirects. The first hosts are told apart up to a
+/// A host is what the agent built the request for, before filters and redirects. The first hosts are counted separately up to a
 /// limit; those that come later count together under "other".
 public struct NetworkMetrics: Sendable, Hashable {
     /// The counters by host in lower case; "none" for requests that had no valid URL.
@@ -17,7 +17,7 @@ public struct NetworkMetrics: Sendable, Hashable {
 
     /// Counters at zero.
     ///
-    /// - Parameter limit: how many hosts to tell apart; 100 by default.
+    /// - Parameter limit: how many hosts to count separately; 100 by default.
     public init(hosts limit: Int = 100) { self.limit = max(1, limit) }
 
     /// The counters of some activities.

@@ -11,7 +11,7 @@ import ErrandEssentials
 /// The loser is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests that may be sent
 /// twice, as ``RetryPolicy`` says, and whose body is kept in memory: no streams, no files. Both requests are attempts of
 /// the same activity. Install it after a retry and before what signs. To hedge some calls only, keep one and hand it to
-/// `CallOptions(filters: [hedge])`: it has to see calls before it can tell what is slow.
+/// `CallOptions(filters: [hedge])`: it has to see calls before it knows what is slow.
 public struct Hedge: Filter {
     /// When a second request is sent.
     public let policy: HedgePolicy

@@ -86,8 +86,8 @@ final class HostLine: Sendable {
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws {
         let time = exchange.time
-        let patience = start.advanced(by: min(max(limits.maximumWait, .zero), .seconds(3_155_760_000)))
-        let limit = exchange.deadline.map { min($0, patience) } ?? patience
+        let waitLimit = start.advanced(by: min(max(limits.maximumWait, .zero), .seconds(3_155_760_000)))
+        let limit = exchange.deadline.map { min($0, waitLimit) } ?? waitLimit
         var isNoted = false
         while true {
             try Task.checkCancellation()

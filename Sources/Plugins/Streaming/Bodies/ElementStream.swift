@@ -116,7 +116,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its reader goes away, whoever else holds the body: it has no other reader.
+/// Cancels a body when its reader goes away, even where something else holds the body: it has no other reader.
 private final class BodyHold {
     private let body: HTTPBody
 

@@ -57,7 +57,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// Thrown by an excused case, so that nobody takes it for one that passed.
+/// Thrown by an excused case, so that it is not taken for one that passed.
 public struct ConformanceExcused: DescribedError, Sendable {
     /// Why the case does not apply.
     public let reason: String

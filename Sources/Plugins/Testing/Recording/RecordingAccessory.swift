@@ -1,6 +1,6 @@
 public import Errand
 
-/// Writes down what accessories are told, in order, for a test to look at.
+/// Records the events that an accessory receives, in order, for a test to look at.
 ///
 /// ```swift
 /// let recording = RecordingAccessory()
@@ -36,13 +36,13 @@ public final class RecordingAccessory: Accessory {
         var running: Set<Activity.ID> = []
     }
 
-    /// Bytes of each body that it is told of.
+    /// Bytes of each body that it receives.
     public let bodyByteLimit: Int
     private let limit: Int
     private let state = Watched(State())
 
     /// - Parameters:
-    ///   - bodyByteLimit: bytes of each body to be told of; none by default.
+    ///   - bodyByteLimit: bytes of each body to receive; none by default.
     ///   - limit: events to keep, the first ones; 100,000 by default.
     public init(bodyByteLimit: Int = 0, limit: Int = 100_000) {
         (self.bodyByteLimit, self.limit) = (bodyByteLimit, limit)
@@ -75,7 +75,7 @@ public final class RecordingAccessory: Accessory {
     /// The events of one activity.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// The names of the events, of all activities or of one; what transports tell on the way is left out unless asked for.
+    /// The names of the events, of all activities or of one; what transports report on the way is left out unless asked for.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }

@@ -125,7 +125,7 @@ final class Connection {
             POSIX.closeBell(bell)
         }
         if !gate.arrive(bell: bell.rings) { return }
-        while try !watch(bell: bell.hears, milliseconds: -1) {}
+        while try !watch(bell: bell.waits, milliseconds: -1) {}
     }
 
     /// Keeps silent until the client goes or the server stops.

@@ -9,7 +9,7 @@ extension [UInt8] {
     }
 }
 
-/// Bytes that have come and that nobody has used yet.
+/// Bytes that were received and are not used yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -22,7 +22,7 @@ struct InputBuffer {
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads what is there, at most 64 KiB; nil if the connection failed, 0 at its end.
+    /// Reads the bytes that have arrived, at most 64 KiB; nil if the connection failed, 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             let used = start..<end

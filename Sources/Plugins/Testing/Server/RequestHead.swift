@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The first lines of a request, parsed strictly: a client that sends something doubtful shall hear of it.
+/// The first lines of a request, parsed strictly: a client that sends something doubtful gets an error.
 struct RequestHead {
     var method = ""
     var target = ""

@@ -12,7 +12,7 @@ final class ServerCore: Sendable {
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    private let bell: (hears: Int32, rings: Int32)
+    private let bell: (waits: Int32, rings: Int32)
 
     init(_ configuration: TestServer.Configuration) throws(TestServerError) {
         self.configuration = configuration
@@ -65,7 +65,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted within, so that whoever waited for it finds it in the log.
+        // Counted within, so that a test that waited for it finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -74,10 +74,10 @@ final class ServerCore: Sendable {
 
     private func acceptAll() {
         while !state.read({ $0.isStopped }) {
-            if POSIX.wait(listener, forInput: true, bell: bell.hears, milliseconds: -1) == .belled { continue }
+            if POSIX.wait(listener, forInput: true, bell: bell.waits, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
                 // Out of descriptors: the next one may be let go soon.
-                if errno != EAGAIN { _ = POSIX.wait(bell.hears, forInput: true, milliseconds: 5) }
+                if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
             begin(socket)
@@ -108,7 +108,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Takes a connection off the list before its descriptor is closed, so that nobody touches the next one of that number.
+    /// Takes a connection off the list before its descriptor is closed, so that nothing touches the next one of that number.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)

@@ -32,7 +32,7 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.count > limit ? Array(log.suffix(limit)) : log }
 
-    /// The first request that nobody has taken and that is still in the log.
+    /// The first request that has not been taken and is still in the log.
     mutating func takeNext() -> RecordedRequest? {
         let first = recorded - log.count
         let position = max(taken, first)

@@ -2,7 +2,7 @@ public import ErrandEssentials
 import Errand
 
 extension TestResponse {
-    /// The request told back as JSON; decode it as ``EchoedRequest``.
+    /// The request, returned as JSON; decode it as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -104,22 +104,22 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// Whether input waits that nobody has read, the end of the connection aside.
+    /// Whether input waits to be read, the end of the connection aside.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, peekFlags) > 0
     }
 
     /// A pipe whose write end is rung to wake a poll.
-    static func makeBell() -> (hears: Int32, rings: Int32)? {
+    static func makeBell() -> (waits: Int32, rings: Int32)? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         ends.forEach(setCloseOnExec)
         return (ends[0], ends[1])
     }
 
-    static func closeBell(_ bell: (hears: Int32, rings: Int32)) {
-        close(bell.hears)
+    static func closeBell(_ bell: (waits: Int32, rings: Int32)) {
+        close(bell.waits)
         close(bell.rings)
     }
 

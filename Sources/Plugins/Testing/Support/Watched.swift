@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// State behind a lock that tasks can wait on: they are looked at after each change, so nobody polls or sleeps.
+/// State behind a lock that tasks can wait on: the conditions are checked after each change, so nothing polls or sleeps.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -60,7 +60,7 @@ package final class Watched<State: Sendable>: Sendable {
         let id = ids.add(1, ordering: .relaxed).newValue
         let timer = Task.detached { [self] in
             try await Task.sleep(for: limit)
-            // A limit so short that nobody waits yet is met a little later.
+            // A limit so short that no task waits yet is met a little later.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)

@@ -44,7 +44,7 @@ public final class ManualTimeSource: TimeSource {
         set { state.update { $0.date = newValue } }
     }
 
-    /// Lets time pass and wakes whoever is due, the earliest first. A negative duration does nothing; more than a
+    /// Lets time pass and wakes the sleepers that are due, the earliest first. A negative duration does nothing; more than a
     /// hundred years are cut to that.
     public func advance(by duration: Duration) {
         let duration = min(max(duration, .zero), .seconds(3_155_760_000))
@@ -67,7 +67,7 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// When the next sleeper wakes; nil if nobody sleeps.
+    /// When the next sleeper wakes; nil if none sleeps.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
     /// How many sleep.

@@ -98,7 +98,7 @@ struct PatternTable: Sendable {
             return true
         }
 
-        /// Groups the characters that no step tells apart.
+        /// Groups the characters that no step distinguishes.
         private mutating func classify() -> Bool {
             var known: [[Bool]: UInt8] = [:]
             var readers: [Int32] = []

@@ -68,7 +68,7 @@ struct InternationalLabel {
         if properties.isNoncharacterCodePoint || properties.isDefaultIgnorableCodePoint || properties.isWhitespace {
             return false
         }
-        // Unstable under normalisation and case folding (section 2.2), as far as the library tells.
+        // Unstable under normalisation and case folding (section 2.2), as far as the library knows.
         let lower = properties.lowercaseMapping.unicodeScalars
         if !lower.elementsEqual([scalar]) || isCompatibility(scalar.value) { return false }
         switch scalar.value {

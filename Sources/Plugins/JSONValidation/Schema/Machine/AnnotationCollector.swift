@@ -94,7 +94,7 @@ extension SchemaValidator {
                 collector?.move(from: first + Int(wire.child), to: frame.pointee.results + Int(wire.parent))
                 continue
             }
-            // They stand if no other lane evaluates the part, which the end of the whole tells.
+            // They stand if no other lane evaluates the part, which is known at the end of the whole.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
             guard !numbers.isEmpty, let evaluators = transition.pointee.evaluators else { continue }
             let count = (frame.pointee.state.pointee.laneCount + 63) / 64

@@ -123,7 +123,7 @@ enum CancellationCases {
     }
 }
 
-/// Keeps whoever pulls waiting until its task is cancelled.
+/// Keeps its reader waiting until the reader's task is cancelled.
 private final class StuckSource: HTTPBodySource {
     private let gate: Gate
 

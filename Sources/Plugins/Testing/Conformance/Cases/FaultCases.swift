@@ -80,7 +80,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "connections that ended at once")
         },
-        ConformanceDraft(.faults, "nobody listening is an error") { bench in
+        ConformanceDraft(.faults, "a port without a listener is an error") { bench in
             let gone = try TestServer()
             let address = gone.url("/")
             gone.stop()
@@ -89,7 +89,7 @@ enum FaultCases {
                 try await bench.viaAgent(HTTPRequest(.get, url))
             }
         },
-        ConformanceDraft(.faults, "a name that nobody has is an error") { bench in
+        ConformanceDraft(.faults, "a host name that does not exist is an error") { bench in
             guard let url = URL(string: "http://no-such-host.invalid/") else { return }
             try await bench.failure(of: "a name under .invalid", .nameLookupFailed, .cannotConnect) {
                 try await bench.viaAgent(HTTPRequest(.get, url))
@@ -120,7 +120,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "contradictions")
         },
-        ConformanceDraft(.faults, "bytes beyond the announced length belong to nobody") { bench in
+        ConformanceDraft(.faults, "bytes beyond the announced length belong to no response") { bench in
             bench.server.on("/long", TestResponse.text("hello").contentLength(3))
             let request = try bench.request(.get, "/long")
             let received = try await bench.receivedOrFailure(of: "a body that is too long") {

@@ -39,7 +39,7 @@ enum ReuseCases {
                     .get, "/long", options: TransportOptions(delivery: .stream))
                 try bench.equal(response.status, 200, "the status")
                 response.body.cancel()
-                try await bench.expectWorking(after: "a body that was given up")
+                try await bench.expectWorking(after: "a body that was cancelled")
             }
         },
         ConformanceDraft(.load, "1,000 requests at once get their own responses") { bench in

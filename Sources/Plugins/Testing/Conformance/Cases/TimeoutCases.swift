@@ -105,7 +105,7 @@ enum TimeoutCases {
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
     ) async throws -> ErrandError {
         try await time.waitForSleepers()
-        // What the transport hears counts from when it hears it, so one step may not be enough.
+        // What the transport receives counts from when it receives it, so one step may not be enough.
         let ending = Watched(false)
         let mover = Task {
             while !ending.read({ $0 }) {

@@ -22,12 +22,12 @@ public enum AccessoryConformance {
     ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are in
     ///     the list too, and say why.
     ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
-    ///   - patience: how long after a call what belongs to it may still be there; 30 seconds by default.
+    ///   - gracePeriod: how long after a call what belongs to it may still be there; 30 seconds by default.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
         excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(120),
-        patience: Duration = .seconds(30)
+        gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         AccessoryDraft.all.map { draft in
             PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
@@ -36,7 +36,7 @@ public enum AccessoryConformance {
                         make: {
                             let subject = try make()
                             return (subject, { try await output(subject) })
-                        }, patience: patience))
+                        }, gracePeriod: gracePeriod))
             }
         }.excusing(excuses, within: limit)
     }
@@ -55,11 +55,12 @@ struct AccessoryDraft: Sendable {
 /// What a case works with: accessories to make, and agents that have them.
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
-    let patience: Duration
+    let gracePeriod: Duration
 
     /// For agents and checks; it makes no filter.
     var filters: FilterBench {
-        FilterBench(make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], patience: patience)
+        FilterBench(
+            make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {

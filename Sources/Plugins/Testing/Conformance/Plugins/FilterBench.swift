@@ -5,7 +5,7 @@ import ErrandEssentials
 struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
-    let patience: Duration
+    let gracePeriod: Duration
 
     static let origin = "https://conformance.example"
 
@@ -38,7 +38,7 @@ struct FilterBench: Sendable {
 
     /// Waits until something is so, at most as long as the bench is patient; false if it never is.
     func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + gracePeriod
         while !isSo() {
             if ContinuousClock.now > end { return false }
             try await Task.sleep(for: .milliseconds(1))

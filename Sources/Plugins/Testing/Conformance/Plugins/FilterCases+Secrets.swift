@@ -3,7 +3,7 @@ import ErrandEssentials
 
 extension FilterDraft {
     /// The kinds of ends that a call with secrets may have, with what is reported of it.
-    private static func told(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
+    private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
         for kind in 0..<4 {
@@ -45,9 +45,9 @@ extension FilterDraft {
 
     /// What must not be revealed.
     static let secrets: [FilterDraft] = [
-        FilterDraft("no secret is in a note") { bench in try check(bench, try await told(bench).notes, "a note") },
+        FilterDraft("no secret is in a note") { bench in try check(bench, try await reports(bench).notes, "a note") },
         FilterDraft("no secret is in an error") { bench in
-            try check(bench, try await told(bench).errors, "an error")
+            try check(bench, try await reports(bench).errors, "an error")
         },
         FilterDraft("no secret is in what describes it") { bench in
             let filter = try bench.make()

@@ -26,11 +26,11 @@ public enum FilterConformance {
     ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are in
     ///     the list too, and say why.
     ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
-    ///   - patience: how long after a call what belongs to it may still be there; 30 seconds by default.
+    ///   - gracePeriod: how long after a call what belongs to it may still be there; 30 seconds by default.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],
         excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(120),
-        patience: Duration = .seconds(30)
+        gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         let drafts: [FilterDraft] =
             FilterDraft.messages + FilterDraft.bodies + FilterDraft.errors + FilterDraft.cancellations
@@ -38,7 +38,7 @@ public enum FilterConformance {
             + FilterDraft.descriptions
         return drafts.map { draft in
             PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
-                try await draft.body(FilterBench(make: make, secrets: secrets, patience: patience))
+                try await draft.body(FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod))
             }
         }.excusing(excuses, within: limit)
     }

@@ -4,8 +4,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Each answer that a server may give to the request for the rest, honest or not.
-@Suite("Every answer to a request for the rest", .leakChecked) struct AnswerTests {
+/// Each response that a server may send to the request for the rest, honest or not.
+@Suite("Every response to a request for the rest", .leakChecked) struct RangeResponseTests {
     /// What the server does from the second request on, or from the first one that asks for a range.
     enum Server: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case honest, ignoresRange, refusesRange412, refusesRange416, noContentRange, wrongStart, wrongTotal, wrongUnit
@@ -16,7 +16,7 @@ import Testing
     }
 
     private let folder: Folder
-    // Once: the servers of all cases answer at the same time.
+    // Once: the servers of all cases respond at the same time.
     private static let film = bytes(1_000_000)
     private static let another = bytes(1_000_000, seed: 9)
     private var film: Data { Self.film }
@@ -42,7 +42,7 @@ import Testing
         _ kind: Server, _ segments: Int, _ number: Int, _ request: RecordedRequest, _ answer: TestResponse
     ) -> TestResponse {
         if kind == .unaskedPart, number == 1, request.range != nil { return answer }
-        // The first answer breaks, or is the first of several segments.
+        // The first response breaks, or is the first of several segments.
         if number == 1 { return segments == 1 ? answer.truncated(to: 250_000) : answer }
         guard let range = request.range, let first = Int(range.dropFirst(6).prefix { $0 != "-" }) else { return answer }
         let last = range.split(separator: "-").dropFirst().first.flatMap { Int($0) } ?? film.count - 1
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a part that nobody asked for is refused, and no file is made of it", arguments: Wire.allCases)
+    @Test("a part that was not asked for is refused, and no file is made of it", arguments: Wire.allCases)
     func unaskedPart(wire: Wire) async throws {
         let origin = try Origin(film)
         origin.set { answer in

@@ -3,9 +3,9 @@ import ErrandTesting
 import Testing
 import ErrandEssentials
 
-@Suite("What the test server answers", .timeLimit(.minutes(10)), .leakChecked)
-struct ServerAnswerTests {
-    @Test("a route answers with a status line, its headers and its body")
+@Suite("How the test server responds", .timeLimit(.minutes(10)), .leakChecked)
+struct ServerResponseTests {
+    @Test("a route responds with a status line, its headers and its body")
     func route() async throws {
         let server = try TestServer()
         server.on(.get, "/users/7", .json(#"{"id":7}"#))
@@ -17,7 +17,7 @@ struct ServerAnswerTests {
         #expect(!rest.wasReset)
     }
 
-    @Test("queued answers come first and in turn, then the last route that matches, then the handler")
+    @Test("queued responses come first and in turn, then the last route that matches, then the handler")
     func order() async throws {
         let server = try TestServer { _ in .text("fallback") }
         server.on("/a*", .text("prefix"))
@@ -32,7 +32,7 @@ struct ServerAnswerTests {
         #expect(bodies == ["first", "second", "exact", "post", "prefix", "fallback"])
     }
 
-    @Test("without a script the answer is a 404 that says what was asked for")
+    @Test("without a script the response is a 404 that says what was asked for")
     func nothingScripted() async throws {
         let server = try TestServer()
         let text = try await exchange(server.port, get("/nowhere")).text
@@ -49,7 +49,7 @@ struct ServerAnswerTests {
     }
 
     @Test(
-        "an answer is framed as it was scripted",
+        "a response is framed as it was scripted",
         arguments: [
             (TestResponse.text("hello"), "Content-Length: 5\r\nConnection: close\r\n\r\nhello"),
             (
@@ -75,7 +75,7 @@ struct ServerAnswerTests {
         #expect(rest.text == head + expected)
     }
 
-    @Test("HEAD, 204 and 304 have no body; HEAD tells its length", arguments: [204, 304])
+    @Test("HEAD, 204 and 304 have no body; HEAD announces its length", arguments: [204, 304])
     func noBody(_ status: Int) async throws {
         let server = try TestServer()
         server.on("/", .text("hello"))
@@ -86,7 +86,7 @@ struct ServerAnswerTests {
         #expect(!none.contains("Content-Length") && none.hasSuffix("\r\n\r\n"))
     }
 
-    @Test("1xx answers come before the real one, in order")
+    @Test("1xx responses come before the real one, in order")
     func informational() async throws {
         let server = try TestServer()
         server.on("/", .status(200).informational(103, ["Link": "</a>"]).informational(102).keepAlive(false))
@@ -125,7 +125,7 @@ struct ServerAnswerTests {
         #expect(try await exchange(server.port, get("/", close: false)).bytes == answer.wireBytes())
     }
 
-    @Test("echo tells the request back")
+    @Test("echo returns the request")
     func echo() async throws {
         let server = try TestServer()
         server.on("/echo", .echo)
@@ -159,7 +159,7 @@ struct ServerAnswerTests {
     }
 
     @Test(
-        "ranges are answered as RFC 9110 says",
+        "ranges are served as RFC 9110 says",
         arguments: [
             ("", 200, "0123456789"), ("Range: bytes=2-4\r\n", 206, "234"), ("Range: bytes=7-\r\n", 206, "789"),
             ("Range: bytes=-3\r\n", 206, "789"), ("Range: bytes=-99\r\n", 206, "0123456789"),
@@ -187,7 +187,7 @@ struct ServerAnswerTests {
         if status == 206, body == "234" { #expect(text.contains("Content-Range: bytes 2-4/10\r\n")) }
     }
 
-    @Test("modifiers change what an answer that depends on the request turns out to be")
+    @Test("modifiers change a response that depends on the request")
     func computed() async throws {
         let server = try TestServer()
         server.on(
