@@ -39,7 +39,7 @@ struct CurlTool: Transport {
     private func config(_ request: HTTPRequest, _ upload: Data, _ options: TransportOptions) -> String {
         var lines = ["silent", "globoff", "path-as-is", "http1.1", #"noproxy = "*""#, #"output = "body""#]
         lines.append(#"dump-header = "head""#)
-        lines.append("url = \(quoted(request.url.absoluteString))")
+        lines.append("url = \(quoted(request.urlText))")
         lines.append("max-filesize = \(options.bodyLimit)")
         lines.append(request.method == .head ? "head" : "request = \(quoted(request.method.rawValue))")
         if !upload.isEmpty || [.post, .put, .patch].contains(request.method) {
@@ -94,7 +94,7 @@ struct CurlTool: Transport {
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             headers.add(HTTPHeaderName(String(line[..<colon])), value)
         }
-        return HTTPResponse(url: request.url, status: status, headers: headers, body: HTTPBody(body), version: "1.1")
+        return HTTPResponse(to: request, status: status, headers: headers, body: HTTPBody(body), version: "1.1")
     }
 }
 #endif

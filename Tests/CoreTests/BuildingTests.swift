@@ -161,7 +161,7 @@ import Testing
             let seen: Log<RequestPriority>
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 seen.add(options.priority)
-                return HTTPResponse(url: request.url, status: 200)
+                return HTTPResponse(to: request, status: 200)
             }
         }
         let seen = Log<RequestPriority>()
@@ -175,7 +175,7 @@ import Testing
             let seen: Log<Duration>
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 seen.add(options.timeout)
-                return HTTPResponse(url: request.url, status: 200)
+                return HTTPResponse(to: request, status: 200)
             }
         }
         let seen = Log<Duration>()

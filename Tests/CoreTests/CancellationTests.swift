@@ -114,7 +114,7 @@ import Testing
         struct Serving: Transport {
             let source: Endless
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-                HTTPResponse(url: request.url, status: 200, body: HTTPBody(source: source))
+                HTTPResponse(to: request, status: 200, body: HTTPBody(source: source))
             }
         }
         struct Refused: Error {}
@@ -186,7 +186,7 @@ import Testing
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 let source = Endless(options, cancelled)
                 sources.add(source)
-                return HTTPResponse(url: request.url, status: 200, body: HTTPBody(source: source))
+                return HTTPResponse(to: request, status: 200, body: HTTPBody(source: source))
             }
         }
         let (cancelled, recorder) = (Gate(), RecordingAccessory())
@@ -235,6 +235,6 @@ private struct Yielding: Transport {
             try Task.checkCancellation()
             options.report(.progress(TransferProgress(received: Int64(turn))))
         }
-        return HTTPResponse(url: request.url, status: 200, body: HTTPBody(Data(#"{"id":7,"name":"Ada"}"#.utf8)))
+        return HTTPResponse(to: request, status: 200, body: HTTPBody(Data(#"{"id":7,"name":"Ada"}"#.utf8)))
     }
 }

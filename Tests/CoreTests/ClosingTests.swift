@@ -14,7 +14,7 @@ import Testing
         func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
             self.options.add(options)
             try await body(options)
-            return HTTPResponse(url: request.url, status: 200)
+            return HTTPResponse(to: request, status: 200)
         }
     }
 
@@ -94,9 +94,9 @@ import Testing
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 if request.headers["X-Slow"] != nil {
                     try await gate.wait()
-                    return HTTPResponse(url: request.url, status: 200)
+                    return HTTPResponse(to: request, status: 200)
                 }
-                return HTTPResponse(url: request.url, status: 200)
+                return HTTPResponse(to: request, status: 200)
             }
         }
         let (transport, recorder) = (Slow(), RecordingAccessory())

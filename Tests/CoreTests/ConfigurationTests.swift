@@ -56,7 +56,7 @@ import Testing
         struct Echo: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 let body = try await request.body.open().collect(upTo: options.bodyLimit)
-                return HTTPResponse(url: request.url, status: 200, headers: request.headers, body: HTTPBody(body))
+                return HTTPResponse(to: request, status: 200, headers: request.headers, body: HTTPBody(body))
             }
         }
         let agent = NetworkAgent(baseURL: base, transport: Echo())

@@ -184,7 +184,7 @@ struct TraceHeader: Filter {
 struct Echo: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let body = try await request.body.open().collect(upTo: options.bodyLimit)
-        return HTTPResponse(url: request.url, status: 200, headers: request.headers, body: HTTPBody(body))
+        return HTTPResponse(to: request, status: 200, headers: request.headers, body: HTTPBody(body))
     }
 }
 

@@ -37,7 +37,7 @@ private func values(_ recorder: ExchangeRecorder) {
 private func own(_ request: HTTPRequest, _ response: HTTPResponse) {
     var redactor = Redactor()
     let headers = redactor.headers(request.headers)
-    let url = redactor.url(request.url.absoluteString)
+    let url = redactor.url(request.urlText)
     let text = redactor.masking(response.data)
     _ = (headers, url, text)
 }

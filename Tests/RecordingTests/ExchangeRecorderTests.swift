@@ -83,7 +83,7 @@ struct ExchangeRecorderTests {
             var timings = TransferTimings()
             timings.total = .seconds(number)
             options.report(.timings(timings))
-            return HTTPResponse(url: request.url, status: 200 + number)
+            return HTTPResponse(to: request, status: 200 + number)
         }
     }
 

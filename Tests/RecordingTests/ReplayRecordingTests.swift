@@ -228,7 +228,7 @@ struct ReplayRecordingTests {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 var count = 0
                 for try await chunk in try request.body.open() { count += chunk.count }
-                return HTTPResponse(url: request.url, status: 200, body: HTTPBody(Data("\(count)".utf8)))
+                return HTTPResponse(to: request, status: 200, body: HTTPBody(Data("\(count)".utf8)))
             }
         }
         let cassette = try ReplayTransport(har: archive(), mode: .recordAll(over: Counting()))

@@ -106,5 +106,5 @@ final class Wire: Transport {
 }
 
 func response(_ request: HTTPRequest, _ status: Int = 200, _ headers: HTTPHeaders = [:]) -> HTTPResponse {
-    HTTPResponse(url: request.url, status: status, headers: headers, body: HTTPBody(Data("ok".utf8)))
+    HTTPResponse(to: request, status: status, headers: headers, body: HTTPBody(Data("ok".utf8)))
 }

@@ -104,7 +104,7 @@ import Testing
                     return left >= 0 ? Data("ab".utf8) : nil
                 }
             }
-            return HTTPResponse(url: request.url, status: 200, body: body)
+            return HTTPResponse(to: request, status: 200, body: body)
         }
         let agent = NetworkAgent(wire, [.hostGate(HostLimits(maximumConcurrent: 1))], time)
         var body: HTTPBody? = try await agent.send(Stream()).value

@@ -152,7 +152,7 @@ import Testing
             if number == 1 { return response(request, 404, ["Retry-After": "5"]) }
             if number > 2 { return response(request) }
             throw ErrandError(
-                .truncated, "", response: HTTPResponse(url: request.url, status: 503, headers: ["Retry-After": "5"]))
+                .truncated, "", response: HTTPResponse(to: request, status: 503, headers: ["Retry-After": "5"]))
         }
         let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
         _ = try? await agent.send(Get())

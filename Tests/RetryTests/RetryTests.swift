@@ -210,7 +210,7 @@ import Testing
         let cancelled = Log<Int>()
         let wire = Wire { number, request, _ in
             let body = HTTPBody(cancel: { cancelled.add(number) }) { nil }
-            return HTTPResponse(url: request.url, status: number < 3 ? 503 : 200, body: body)
+            return HTTPResponse(to: request, status: number < 3 ? 503 : 200, body: body)
         }
         let agent = NetworkAgent(wire, [.retry(policy())], time)
         let task = agent.sending(Get { $0.delivery = .stream })

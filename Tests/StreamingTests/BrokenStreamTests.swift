@@ -25,7 +25,7 @@ import Testing
 
         func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
             let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
-            if last == events.count { return HTTPResponse(url: request.url, status: 204) }
+            if last == events.count { return HTTPResponse(to: request, status: 204) }
             let bytes = Data(events[last...].prefix(3).map(\.text).joined().utf8)
             let (place, size, kind) = generator.withLock { generator in
                 (

@@ -28,6 +28,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let events: EventQueue?
     private let state = Mutex(State())
     private let over = Atomic(false)
+    /// Whether anything was cancelled, checked or staged: set under the lock of the state, which most then need not take.
+    private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
     private let finalFailureCount = Atomic(0)
@@ -82,7 +84,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     public var progress: TransferProgress { state.withLock { $0.progress } }
 
     /// Whether something has cancelled it.
-    public var isCancelled: Bool { state.withLock { $0.cause != nil } }
+    public var isCancelled: Bool { isMarked.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
     /// Whether it is decided; `next` throws from then on.
     public var isOver: Bool { over.load(ordering: .acquiring) }
@@ -95,6 +97,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         let (isFirst, task) = state.withLock { state -> (Bool, (any CancellableTask)?) in
             guard state.cause == nil, state.outcome == nil, !state.isAccepted else { return (false, nil) }
             state.cause = cause
+            isMarked.store(true, ordering: .releasing)
             return (true, state.task)
         }
         task?.cancel()
@@ -133,11 +136,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         _ = state.withLock { state in
             let old = state.checks
             state.checks = old.filter { $0.name != check.name } + [check]
+            isMarked.store(true, ordering: .releasing)
             return old
         }
     }
 
-    var checks: [ResponseCheck] { state.withLock { $0.checks } }
+    var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
     func countAttempt() -> Int { attempts.add(1, ordering: .relaxed).newValue }
     func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }
@@ -159,6 +163,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if state.outcome == nil { state.staged.append(work) }
+            isMarked.store(true, ordering: .releasing)
             return state.outcome != nil
         }
         if isTooLate { Task { await work.discard() } }
@@ -183,7 +188,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    var hasStagedWork: Bool { state.withLock { !$0.staged.isEmpty } }
+    var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
 
     /// Commits what was staged.
     func commit() async {
@@ -202,7 +207,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// back.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> (any Error)? {
         // The request's own code: not under the lock.
-        let label = state.withLock { $0.cause } == .deadline ? label : ""
+        let label = isCancelled && state.withLock { $0.cause } == .deadline ? label : ""
         let (settled, left) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
             switch state.cause {

@@ -3,35 +3,36 @@ import ErrandHTTP
 extension ActivityRegistry {
     /// Registers, and notifies of will-start, before it returns; then the body runs in a task of its own, off the caller's actor.
     ///
-    /// A caller that is on no actor may have it begin on its own thread (`inPlace`): that saves waking another one.
-    ///
-    /// - Parameter perform: puts the success into the result, and returns the response of a request.
-    func launch<Success: Sendable>(
-        _ activity: Activity, priority: TaskPriority? = nil, completion: Completion<Success>? = nil,
-        inPlace: Bool = false, perform: @escaping @Sendable (ActivityResult) async throws -> HTTPResponse?
-    ) -> RequestHandle<Success> {
-        add(activity)
+    /// - Parameters:
+    ///   - agent: lives until the outcome is decided.
+    ///   - inPlace: whether a caller that is on no actor has it begin on its own thread, which saves waking another one.
+    ///   - completion: awaited between will-stop and did-stop.
+    ///   - perform: puts the success into the result, and returns the response of a request.
+    func launch(
+        _ activity: Activity, keeping agent: (any AnyObject & Sendable)? = nil, priority: TaskPriority? = nil,
+        inPlace: Bool = false, completion: (@Sendable (ActivityResult) async -> Void)? = nil,
+        perform: @escaping @Sendable (ActivityResult) async throws -> HTTPResponse?
+    ) -> RunningActivity {
+        add(activity, keeping: agent)
         activity.notify(.willStart)
         let result = ActivityResult()
-        let deliver = completion.map { completion in
-            { @Sendable in await completion.deliver(activity, Result { try result.get() }) }
-        }
         let task: Task<Void, Never>
         if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             if Task.isCancelled { activity.cancel(.task) }
             task = Task.immediate(priority: priority) { @concurrent in
-                await self.run(activity, result, perform, deliver)
+                await self.run(activity, result, perform, completion)
             }
         } else {
-            task = Task(priority: priority) { @concurrent in await self.run(activity, result, perform, deliver) }
+            task = Task(priority: priority) { @concurrent in await self.run(activity, result, perform, completion) }
         }
         activity.attach(task)
-        return RequestHandle(activity: activity, task: task, ended: result)
+        return RunningActivity(activity: activity, task: task, result: result)
     }
 
     private func run(
         _ activity: Activity, _ result: ActivityResult,
-        _ perform: @Sendable (ActivityResult) async throws -> HTTPResponse?, _ deliver: (@Sendable () async -> Void)?
+        _ perform: @Sendable (ActivityResult) async throws -> HTTPResponse?,
+        _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
         do {
             if activity.isCancelled { throw CancellationError() }
@@ -44,8 +45,9 @@ extension ActivityRegistry {
             settle(activity, result, error, nil)
         }
         if activity.isDelivering { await activity.allDelivered() }
-        if let deliver { await deliver() }
+        if let completion { await completion(result) }
         activity.notifyLast(ActivityEvent.didStop)
+        activity.events?.close()
     }
 
     /// Decides the outcome, and notifies of will-stop.
@@ -56,5 +58,22 @@ extension ActivityRegistry {
         activity.notifyLast(ActivityEvent.willStop)
         // Released before the callbacks: in a program whose main thread is blocked they never run.
         remove(activity)
+    }
+}
+
+/// An activity that was started, with the task that carries it out.
+struct RunningActivity: Sendable {
+    let activity: Activity
+    let task: Task<Void, Never>
+    let result: ActivityResult
+
+    /// Waits for did-stop; cancelling the task that waits cancels the activity.
+    @inline(__always) func joined() async {
+        if activity.isOver { return await task.value }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            activity.cancel(.task)
+        }
     }
 }

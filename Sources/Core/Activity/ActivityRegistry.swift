@@ -6,12 +6,15 @@ final class ActivityRegistry: Sendable {
     let time: any TimeSource
     private let state = Mutex(State())
 
+    /// The agent lives as long as what it runs.
+    private typealias Place = (activity: Activity, agent: (any AnyObject & Sendable)?)
+
     private struct State {
         /// A place for each; an activity knows its own, so that it is found without a search.
-        var places: [Activity?] = []
+        var places: [Place?] = []
         var free: [Int] = []
 
-        var running: some Sequence<Activity> { places.lazy.compactMap(\.self) }
+        var running: some Sequence<Activity> { places.lazy.compactMap { $0?.activity } }
         /// When the one timer looks for passed deadlines; nil while it is not set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
@@ -21,13 +24,14 @@ final class ActivityRegistry: Sendable {
 
     deinit { state.withLock { $0.timer }?.cancel() }
 
-    func add(_ activity: Activity) {
+    func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
         let stale = state.withLock { state in
+            let entry = (activity, agent)
             if let place = state.free.popLast() {
-                (activity.place, state.places[place]) = (place, activity)
+                (activity.place, state.places[place]) = (place, entry)
             } else {
                 activity.place = state.places.count
-                state.places.append(activity)
+                state.places.append(entry)
             }
             return activity.deadline.flatMap { wake(&state, at: $0) }
         }
@@ -35,9 +39,12 @@ final class ActivityRegistry: Sendable {
     }
 
     func remove(_ activity: Activity) {
-        state.withLock { state in
-            state.places[activity.place] = nil
+        // The agent may end with it: not under the lock.
+        _ = state.withLock { state in
+            var entry: Place?
+            swap(&entry, &state.places[activity.place])
             state.free.append(activity.place)
+            return entry
         }
     }
 

@@ -18,7 +18,10 @@ final class ActivityResult: Sendable {
     }
 
     func get<Success>(_ type: Success.Type = Success.self) throws -> Success {
-        guard let value = try state.withLock({ $0 })?.get() as? Success else { throw CancellationError() }
-        return value
+        // A cast within a pattern makes no optional of a generic type.
+        switch try state.withLock({ $0 })?.get() {
+        case let value as Success: return value
+        default: throw CancellationError()
+        }
     }
 }

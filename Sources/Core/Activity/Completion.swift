@@ -57,5 +57,8 @@ public struct Completion<Success: Sendable>: Sendable {
         first.map { first in second.map(first.then) ?? first } ?? second
     }
 
-    func deliver(_ activity: Activity, _ result: Result<Success, any Error>) async { await body(activity, result) }
+    /// Hands over what an activity has brought.
+    func delivery(to activity: Activity) -> @Sendable (ActivityResult) async -> Void {
+        { result in await body(activity, Result { try result.get() }) }
+    }
 }

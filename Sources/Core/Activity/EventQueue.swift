@@ -49,14 +49,13 @@ final class EventQueue: Sendable {
     }
 
     private func pass(_ event: ActivityEvent, of activity: Activity, to listeners: Listeners) {
-        // No event follows this one.
-        if case .didStop = event { state.withLock { $0.listeners = ([], nil) } }
-        if case .transport(.progress(let progress)) = event { listeners.progress?(progress) }
+        if let listener = listeners.progress, case .transport(.progress(let progress)) = event { listener(progress) }
         for accessory in listeners.accessories { accessory.activity(activity, did: event) }
     }
 
     /// What came in the meantime; nil, and the delivery is over, if that is nothing.
     private func next() -> [ActivityEvent]? {
+        if state.withLock({ $0.rest() }) { return nil }
         let (next, waiters) = state.withLock { state in
             defer { (state.waiting, state.waiters) = ([], state.waiting.isEmpty ? [] : state.waiters) }
             state.isDelivering = !state.waiting.isEmpty
@@ -64,6 +63,14 @@ final class EventQueue: Sendable {
         }
         for waiter in waiters { waiter.resume() }
         return next.isEmpty ? nil : next
+    }
+
+    /// Lets go of the listeners, once the last event is delivered, or is with the thread that is delivering.
+    func close() {
+        _ = state.withLock { state in
+            defer { state.listeners = ([], nil) }
+            return state.listeners
+        }
     }
 
     /// Returns when everything so far has been delivered, also what another thread is delivering.
@@ -82,6 +89,13 @@ final class EventQueue: Sendable {
 }
 
 extension EventQueue.State {
+    /// Ends the delivery and returns true, if nothing waits for anything.
+    fileprivate mutating func rest() -> Bool {
+        guard waiting.isEmpty, waiters.isEmpty else { return false }
+        isDelivering = false
+        return true
+    }
+
     /// Of several steps of progress that wait, the last one counts, so that a slow listener is not followed by an ever
     /// longer queue.
     fileprivate mutating func add(_ event: ActivityEvent) {

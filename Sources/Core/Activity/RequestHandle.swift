@@ -2,16 +2,12 @@ public import ErrandHTTP
 
 /// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
 public struct RequestHandle<Success: Sendable>: Sendable {
-    /// The identity of what was started, with its progress and outcome.
-    public let activity: Activity
-    private let task: Task<Void, Never>
-    private let ended: ActivityResult
+    private let running: RunningActivity
 
-    init(activity: Activity, task: Task<Void, Never>, ended: ActivityResult) {
-        self.activity = activity
-        self.task = task
-        self.ended = ended
-    }
+    init(_ running: RunningActivity) { self.running = running }
+
+    /// The identity of what was started, with its progress and outcome.
+    public var activity: Activity { running.activity }
 
     /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
@@ -31,30 +27,22 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// The result, after did-stop. Cancelling the task that waits here does not cancel the activity.
     public var value: Success {
         get async throws {
-            await task.value
-            return try ended.get()
+            await running.task.value
+            return try running.result.get()
         }
     }
 
     /// The result, after did-stop, as a value.
     public var result: Result<Success, any Error> {
         get async {
-            await task.value
-            return Result { try ended.get() }
+            await running.task.value
+            return Result { try running.result.get() }
         }
     }
 
     /// The result; cancelling the task that waits cancels the activity.
     func joined() async throws -> Success {
-        if isRunning {
-            await withTaskCancellationHandler {
-                await task.value
-            } onCancel: {
-                activity.cancel(.task)
-            }
-        } else {
-            await task.value
-        }
-        return try ended.get()
+        await running.joined()
+        return try running.result.get()
     }
 }

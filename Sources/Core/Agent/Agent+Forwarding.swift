@@ -33,13 +33,14 @@ extension Agent {
                 ?? options.tags.with(InheritedFilters.self, options.allFilters),
             parent: options.parent?.id, accessories: options.accessories, registry: registry,
             progress: options.progress)
-        return registry.launch(
-            activity, priority: request?.priority?.task, completion: completion
-        ) { result in
-            let success = try await body(activity)
-            result.succeed(success)
-            return http(success)
-        }
+        return RequestHandle(
+            registry.launch(
+                activity, priority: request?.priority?.task, completion: completion?.delivery(to: activity)
+            ) { result in
+                let success = try await body(activity)
+                result.succeed(success)
+                return http(success)
+            })
     }
 }
 

@@ -36,7 +36,10 @@ public struct CallOptions: Sendable {
     }
 
     /// Those of the composite that this call is a part of, then its own.
-    var allFilters: [any Filter] { parent.map { $0.tags[InheritedFilters.self] + filters } ?? filters }
+    var allFilters: [any Filter] {
+        guard let parent else { return filters }
+        return parent.tags[InheritedFilters.self] + filters
+    }
 
     /// Whether a call is a part of an activity itself: it names that activity as its parent, or none. A call that names
     /// another belongs to that one, such as a batch within a chain. For agents that a composite hands to its body.

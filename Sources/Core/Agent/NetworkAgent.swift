@@ -118,9 +118,13 @@ public final class NetworkAgent: Agent {
 
     /// Sends a request and returns its response. Cancelling the calling task cancels the request.
     @discardableResult
-    public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
+    public func send<R: Request>(
+        _ request: R, options: CallOptions = CallOptions()
+    ) async throws -> Response<R.Output> {
         let actor = #isolation
-        return try await start(request, options, completion: nil, inPlace: actor == nil).joined()
+        let running = begin(request, options, inPlace: actor == nil)
+        await running.joined()
+        return try running.result.get()
     }
 
     /// Starts a request and returns at once; the accessories have received will-start by then.
@@ -128,25 +132,24 @@ public final class NetworkAgent: Agent {
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>> {
-        start(request, options, completion: completion, inPlace: false)
+        RequestHandle(begin(request, options, inPlace: false) { completion?.delivery(to: $0) })
     }
 
-    private func start<R: Request>(
-        _ request: R, _ options: CallOptions, completion: Completion<Response<R.Output>>?, inPlace: Bool
-    ) -> RequestHandle<Response<R.Output>> {
+    private func begin(
+        _ request: some Request, _ options: CallOptions, inPlace: Bool,
+        completion: (Activity) -> (@Sendable (ActivityResult) async -> Void)? = { _ in nil }
+    ) -> RunningActivity {
         let settings = settings.withLock { $0 }
         let activity = activity(
             .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
             deadline: request.deadline ?? settings.configuration.deadline)
+        let filters = options.allFilters
         return registry.launch(
-            activity, priority: request.priority?.task, completion: completion, inPlace: inPlace
-        ) { [filters = options.allFilters] result in
-            // The agent lives as long as what it runs.
-            defer { withExtendedLifetime(self) {} }
-            let response = try await RequestPipeline(settings: settings, activity: activity)
-                .run(request, callFilters: filters)
-            result.succeed(response)
-            return response.http
+            activity, keeping: self, priority: request.priority?.task, inPlace: inPlace,
+            completion: completion(activity)
+        ) { result in
+            try await RequestPipeline(settings: settings, activity: activity)
+                .run(request, callFilters: filters, result)
         }
     }
 
@@ -158,11 +161,11 @@ public final class NetworkAgent: Agent {
     ) -> RequestHandle<Success> {
         let tags = Tags().with(InheritedFilters.self, options.allFilters)
         let activity = activity(kind, settings.withLock { $0 }, options, tags: tags)
-        return registry.launch(activity, completion: completion) { result in
-            defer { withExtendedLifetime(self) {} }
-            result.succeed(try await body(activity))
-            return nil
-        }
+        return RequestHandle(
+            registry.launch(activity, keeping: self, completion: completion?.delivery(to: activity)) { result in
+                result.succeed(try await body(activity))
+                return nil
+            })
     }
 
     private func activity(

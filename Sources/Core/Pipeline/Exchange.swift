@@ -10,6 +10,10 @@ public struct Exchange: Sendable {
     private var fields: [Fields]
     /// The stage in which the filter stands that sees this.
     public internal(set) var stage = FilterStages.call
+    /// Which attempt this is, from 1: each `next` below the call filters is one.
+    public internal(set) var attempt = 1
+    /// Which request on the wire within the attempt, from 1: redirects count.
+    public internal(set) var hop = 1
 
     struct Fields {
         let request: any Request
@@ -23,14 +27,12 @@ public struct Exchange: Sendable {
         let accessories: [any Accessory]
         let settings: PipelineSettings
         var trust = OriginTrust()
-        var attempt = 1
-        var hop = 1
         var reportsProgress = true
         /// Set while several calls have this carried out for all of them.
         var shared: SharedExchange?
     }
 
-    init(_ request: some Request, _ built: BuiltRequest, _ activity: Activity, _ settings: PipelineSettings) {
+    init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
         fields = [
             Fields(
                 request: request, http: built.http, delivery: request.delivery,
@@ -82,10 +84,6 @@ public struct Exchange: Sendable {
     }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
-    /// Which attempt this is, from 1: each `next` below the call filters is one.
-    public var attempt: Int { fields[0].attempt }
-    /// Which request on the wire within the attempt, from 1: redirects count.
-    public var hop: Int { fields[0].hop }
     var settings: PipelineSettings { fields[0].settings }
     var shared: SharedExchange? { fields[0].shared }
     var trust: OriginTrust {
@@ -138,10 +136,11 @@ public struct Exchange: Sendable {
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
         let exchange = with { ($0.activity, $0.shared) = (background, nil) }
-        return activity.registry.launch(background) { result in
-            result.succeed(try await body(exchange))
-            return nil
-        }
+        return RequestHandle(
+            activity.registry.launch(background) { result in
+                result.succeed(try await body(exchange))
+                return nil
+            })
     }
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
@@ -162,12 +161,11 @@ public struct Exchange: Sendable {
     /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
     /// out, since they judge the file once that is written.
     public func judge(_ response: HTTPResponse) async throws {
-        let delivery = DeliveryStep(request, settings)
-        if delivery.isToCollect(response) { try await delivery.collect(response) }
-        let judge = ResponseJudge(request, settings)
-        try judge.checkHead(of: response)
+        let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
+        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
+        try judge.checkHead(of: response, for: request)
         if case .file = request.delivery, response.body.file == nil { return }
-        try await judge.check(response, judge.checks(and: activity.checks + (shared?.checks ?? [])))
+        try await judge.check(response, judge.checks(of: request, and: activity.checks + (shared?.checks ?? [])))
     }
 }
 

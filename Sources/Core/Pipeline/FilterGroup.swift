@@ -30,7 +30,7 @@ extension [any Filter] {
 }
 
 /// Stands before the wire filters, where there are any.
-struct WireStageStep: Filter {
+struct WireStageStep: CoreStep {
     var stages: FilterStages { .wire }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -2,24 +2,33 @@ public import ErrandHTTP
 
 /// The rest of the way, as a filter sees it: callable from child tasks, and several times.
 public struct Next: Sendable {
-    private let chain: FilterChain
-    private let index: Int
+    /// Nil behind the last step.
+    fileprivate let step: FilterStep?
 
-    init(_ chain: FilterChain, _ index: Int) {
-        self.chain = chain
-        self.index = index
-    }
+    init(_ step: FilterStep? = nil) { self.step = step }
 
     /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded`` once
     /// the activity is over.
-    public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        if exchange.activity.isOver, exchange.shared == nil { throw ended(exchange) }
-        return try await chain.steps[index].filter(exchange, next: Next(chain, index + 1))
+    @inlinable public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
+        // In line within the filter that calls it, so that a step costs one async frame and not two.
+        let step = try self.step(for: exchange)
+        return try await step.filter.filter(exchange, next: step.next)
+    }
+
+    @usableFromInline func step(for exchange: Exchange) throws -> FilterStep {
+        guard let step, !exchange.activity.isOver || exchange.shared != nil else { throw ended(exchange) }
+        return step
     }
 
     /// Identifies the rest of the way, where every request of the agent takes the same; nil where a filter follows that
     /// this request, its call or its tags have brought.
-    public var commonWay: CommonWay? { chain.way(from: index) }
+    public var commonWay: CommonWay? {
+        guard let step, step.isCommon else { return nil }
+        return CommonWay(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
+    }
+
+    /// In order; the last one does not call `next`.
+    var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @inline(never) private func ended(_ exchange: Exchange) -> any Error {
         var error = ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
@@ -28,42 +37,30 @@ public struct Next: Sendable {
     }
 }
 
-/// The steps of one call, in order; the last one does not call `next`.
-final class FilterChain: Sendable {
-    let steps: [any Filter]
+/// One step of the way of a call, and what follows.
+@usableFromInline final class FilterStep: Sendable {
+    @usableFromInline let filter: any Filter
+    @usableFromInline let next: Next
+    /// Whether every request of the agent takes this step and those that follow.
+    let isCommon: Bool
+    /// Whether this step, or one that follows, is none of Core's own.
+    let hasFilters: Bool
 
-    /// What requests that bring no filters of their own pass; nil for that itself.
-    private let standard: FilterChain?
-    /// The index behind the last step that the request, the call or its tags have brought.
-    private let ownEnd: Int
-    /// The index behind the last filter that is none of Core's steps.
-    private let filterEnd: Int
-
-    init(_ steps: [any Filter], standard: FilterChain? = nil, ownEnd: Int = 0) {
-        (self.steps, self.standard, self.ownEnd) = (steps, standard, ownEnd)
-        let last = steps.lastIndex { !($0 is RedirectStep || $0 is WireStageStep || $0 is WireStep) }
-        filterEnd = last.map { $0 + 1 } ?? 0
+    init(_ filter: any Filter, _ next: Next, isCommon: Bool) {
+        (self.filter, self.next, self.isCommon) = (filter, next, isCommon)
+        hasFilters = !(filter is any CoreStep) || next.step?.hasFilters == true
     }
-
-    /// What follows an index, if every request of the agent passes it.
-    func way(from index: Int) -> CommonWay? {
-        if index < ownEnd { return nil }
-        return CommonWay(
-            chain: ObjectIdentifier(standard ?? self), length: steps.count - index, hasFilters: index < filterEnd)
-    }
-
-    func send(_ exchange: Exchange) async throws -> HTTPResponse { try await Next(self, 0)(exchange) }
 }
+
+/// A step of Core's own.
+protocol CoreStep: Filter {}
 
 /// The filters and the transport that follow a filter for every request of an agent. Of two exchanges under way that have
 /// equal ones, the same configuration of the same agent does the rest.
 public struct CommonWay: Hashable, Sendable {
-    private let chain: ObjectIdentifier
-    private let length: Int
+    private let step: ObjectIdentifier
     /// Whether filters follow, and not only redirects and the transport.
     public let hasFilters: Bool
 
-    init(chain: ObjectIdentifier, length: Int, hasFilters: Bool) {
-        (self.chain, self.length, self.hasFilters) = (chain, length, hasFilters)
-    }
+    init(step: ObjectIdentifier, hasFilters: Bool) { (self.step, self.hasFilters) = (step, hasFilters) }
 }

@@ -6,16 +6,19 @@ import ErrandEssentials
 /// A configuration made ready: parsed once, then used by every start until the next change.
 final class PipelineSettings: Sendable {
     let configuration: AgentConfiguration
+    /// Those of the configuration, checked once.
+    let headers: HTTPHeaders
     let transport: any Transport
     /// Those of the configuration, with the members of groups in their places.
     let filters: [any Filter]
     /// All that a request passes which brings no filter of its own.
-    let chain: FilterChain
+    let chain: Next
     private let base: Result<BaseURL, any Error>
     private let namedBases: [String: Result<BaseURL, any Error>]
 
     init(_ configuration: AgentConfiguration, transport: any Transport) {
         self.configuration = configuration
+        headers = configuration.headers.checked
         self.transport = transport
         filters = configuration.filters.ungrouped()
         chain = RequestPipeline.chain(filters, [], transport)

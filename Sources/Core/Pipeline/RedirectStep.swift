@@ -4,7 +4,7 @@ import ErrandHTTPSyntax
 
 /// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
 /// follow. Counts an attempt each time a call filter calls `next`.
-struct RedirectStep: Filter {
+struct RedirectStep: CoreStep {
     var explanation: String { "redirects" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -21,8 +21,8 @@ struct RedirectStep: Filter {
 
     /// The exchange of an attempt. Not in line, where it would enlarge the frame that lives as long as the request.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
-        var first = exchange.with { ($0.attempt, $0.hop) = ($0.activity.countAttempt(), 1) }
-        first.stage = .hop
+        var first = exchange
+        (first.attempt, first.hop, first.stage) = (exchange.activity.countAttempt(), 1, .hop)
         return first
     }
 
@@ -37,21 +37,23 @@ struct RedirectStep: Filter {
         await finish(response.body, exchange)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))
         let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
-        return exchange.with { fields in
-            (fields.http, fields.hop) = (target, fields.hop + 1)
-            if !isSameOrigin { fields.trust = OriginTrust(isTrusted: fields.settings.trusts(target.url)) }
-        }
+        var following = exchange
+        (following.http, following.hop) = (target, exchange.hop + 1)
+        if !isSameOrigin { following.trust = OriginTrust(isTrusted: exchange.settings.trusts(target.url)) }
+        return following
     }
 
     /// The request that a response redirects to; nil if it is no redirect (RFC 9110, section 15.4).
     @inline(never) private func redirect(
         _ response: HTTPResponse, from request: HTTPRequest, _ policy: RedirectPolicy
     ) throws -> HTTPRequest? {
-        guard [301, 302, 303, 307, 308].contains(response.status),
+        guard 301...303 ~= response.status || 307...308 ~= response.status,
             let location = response.headers.values(of: .location).first
         else { return nil }
         var next = request
-        next.url = try target(location, from: request.url, response)
+        do { next.url = try Location.resolve(location, from: request.url) } catch {
+            throw ErrandError(.redirect, error.description, response: response)
+        }
         if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !policy.allowsInsecure
         {
             throw ErrandError(
@@ -73,30 +75,6 @@ struct RedirectStep: Filter {
             next.headers.removeAll { $0.isSensitive || $0.name == .host }
         }
         return next
-    }
-
-    /// Resolves a `Location` against the URL of the response. Its fragment falls back to the old one (section 10.2.2);
-    /// credentials in it are dropped.
-    private func target(_ location: String, from url: URL, _ response: HTTPResponse) throws -> URL {
-        var text = ""
-        // Servers send raw UTF-8 and spaces here; a browser escapes them.
-        PercentEncoding.encode(location, into: &text) { $0 > 0x20 && $0 < 0x7F }
-        guard var target = URL(string: text, relativeTo: url)?.absoluteURL else {
-            throw ErrandError(.redirect, "the Location \(URLSyntax.quoted(location)) is no URL", response: response)
-        }
-        if target.user != nil || target.password != nil || target.fragment == nil && url.fragment != nil {
-            var parts = URLComponents(url: target, resolvingAgainstBaseURL: true)
-            parts?.user = nil
-            parts?.password = nil
-            if target.fragment == nil { parts?.percentEncodedFragment = url.fragment(percentEncoded: true) }
-            target = parts?.url ?? target
-        }
-        do { try URLSyntax.check(target.absoluteString) } catch {
-            throw ErrandError(
-                .redirect, "the Location \(URLSyntax.quoted(location)) cannot be requested: \(error)",
-                response: response)
-        }
-        return target
     }
 
     /// A short rest of a body is read so that its connection can be used again; one that is long, or slow, is cancelled.

@@ -4,17 +4,19 @@ import ErrandHTTPSyntax
 
 /// Turns the description of a request into what goes over the wire; nothing else does.
 struct RequestBuilder {
+    /// What the builder makes of a request.
+    typealias Built = (http: HTTPRequest, trust: OriginTrust)
+
     private let settings: PipelineSettings
-    private var configuration: AgentConfiguration { settings.configuration }
 
     init(_ settings: PipelineSettings) { self.settings = settings }
 
     /// Throws `invalidURL`, `invalidRequest` and `bodyEncoding`.
-    func build(_ request: some Request) throws -> BuiltRequest {
+    func build(_ request: some Request) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
-            complete.body = try complete.body.resolved(by: configuration.encoder)
-            return BuiltRequest(http: complete, trust: OriginTrust(isTrusted: settings.trusts(complete.url)))
+            complete.body = try complete.body.resolved(by: settings.configuration.encoder)
+            return (complete, OriginTrust(isTrusted: settings.trusts(complete.url)))
         }
         let encoding = request.parameterEncoding
         var (query, body) = (try encoding.encode(request.query), request.body)
@@ -36,35 +38,34 @@ struct RequestBuilder {
         let url = try ErrandError.naming(.invalidURL) {
             try BaseURL.join({ try settings.base(request.base) }, request.path, query: query)
         }
-        var http = HTTPRequest(
-            request.method, url, headers: configuration.headers, body: try body.resolved(by: configuration.encoder))
-        http.isURLChecked = true
-        let trust = addCredentials(of: request, to: &http)
-        if let type = http.body.contentType, !http.headers.contains(.contentType) {
-            http.headers.add(.contentType, type)
-        }
-        return BuiltRequest(http: http, trust: trust)
+        body = try body.resolved(by: settings.configuration.encoder)
+        var headers = settings.headers
+        let trust = addCredentials(of: request, for: url, to: &headers)
+        if let type = body.contentType, !headers.contains(.contentType) { headers.add(.contentType, type) }
+        return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
     /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
     /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish.
-    private func addCredentials(of request: some Request, to http: inout HTTPRequest) -> OriginTrust {
+    private func addCredentials(
+        of request: some Request, for url: CheckedURL, to headers: inout HTTPHeaders
+    ) -> OriginTrust {
         switch request.authorization {
         case nil:
-            if let value = configuration.authorization?.value {
-                http.headers.set(.authorization, value, sensitive: true)
+            if let value = settings.configuration.authorization?.value {
+                headers.set(.authorization, value, sensitive: true)
             }
-        case .some(let own): if own == .omitted { http.headers.remove(.authorization) }
+        case .some(let own): if own == .omitted { headers.remove(.authorization) }
         }
         var (trust, own) = (OriginTrust(), request.headers)
         let isOnBase = !request.base.isURL
-        if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(http.url) {
-            trust = OriginTrust(isTrusted: false, withheld: HTTPHeaders(http.headers.filter(\.isSensitive)))
-            http.headers.removeAll { $0.isSensitive || $0.name == .host }
+        if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
+            trust = OriginTrust(isTrusted: false, withheld: HTTPHeaders(headers.filter(\.isSensitive)))
+            headers.removeAll { $0.isSensitive || $0.name == .host }
             own = own.marked(as: trust.withheld)
         }
-        if let value = request.authorization?.value { http.headers.set(.authorization, value, sensitive: true) }
-        http.headers.merge(own)
+        if let value = request.authorization?.value { headers.set(.authorization, value, sensitive: true) }
+        headers.merge(own)
         return trust
     }
 
@@ -73,10 +74,4 @@ struct RequestBuilder {
         let asQuery: [HTTPMethod] = [.get, .head, .delete]
         return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
     }
-}
-
-/// What the builder makes of a request.
-struct BuiltRequest: Sendable {
-    var http: HTTPRequest
-    var trust = OriginTrust()
 }

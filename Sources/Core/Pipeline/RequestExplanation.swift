@@ -65,7 +65,7 @@ extension RequestExplanation {
             try http.validate()
             return http
         }
-        let marked = RequestPipeline.chain(of: described, callFilters, tags, settings).steps
+        let marked = RequestPipeline.chain(of: described, callFilters, tags, settings).steps.map(\.filter)
         let wire = marked.firstIndex { $0 is WireStageStep } ?? marked.endIndex
         let all = marked.filter { !($0 is WireStageStep) }
         let redirects = all.firstIndex { $0 is RedirectStep } ?? all.endIndex
@@ -74,6 +74,7 @@ extension RequestExplanation {
             return Step(stage: stage, text: Self.text(of: filter, described, settings))
         }
         let judged = RequestPipeline.chain(of: described, callFilters, tags, settings, sparesIdleFilters: true).steps
+            .map(\.filter)
         problems = FilterOrder.problems(judged.filter { !($0 is WireStageStep) }, for: described)
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.configuration.decoder)
         checks =

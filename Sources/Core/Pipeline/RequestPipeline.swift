@@ -8,9 +8,11 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Carries out a request, step by step. Every request goes this way, and only this way: a hit of a cache, a download, a
-    /// repeated attempt, a stub in a test.
-    func run<R: Request>(_ request: R, callFilters: [any Filter]) async throws -> Response<R.Output> {
+    /// Carries out a request, step by step, and puts its output into the result. Every request goes this way, and only this
+    /// way: a hit of a cache, a download, a repeated attempt, a stub in a test.
+    func run<R: Request>(
+        _ request: R, callFilters: [any Filter], _ result: ActivityResult
+    ) async throws -> HTTPResponse {
         var response: HTTPResponse?
         var file: PendingFile?
         defer { file?.discard() }
@@ -20,24 +22,23 @@ struct RequestPipeline: Sendable {
 
             // Call filters, redirects, hop filters, wire; and back.
             let chain = Self.chain(of: request, callFilters, activity.tags, settings)
-            var received = try await chain.send(exchange)
+            var received = try await chain(exchange)
             received.decoder = request.decoder ?? settings.configuration.decoder
             response = received
 
             // The body becomes what the request wants it to be: data, a stream or a file.
-            let (delivery, judge) = (DeliveryStep(request, settings), ResponseJudge(request, settings))
-            if delivery.isToCollect(received) { try await delivery.collect(received) }
-            received = received.inMemory
-            if let place = delivery.filePlace(of: received) {
-                try judge.checkHead(of: received)
+            let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
+            if delivery.isToCollect(received, for: request) { try await delivery.collect(received) }
+            if let place = delivery.filePlace(of: received, for: request) {
+                try judge.checkHead(of: received, for: request)
                 file = try await PendingFile(received.body.reopened, for: place)
-                received.body = file?.body ?? received.body
             }
+            received = delivery.form(of: received, file)
             response = received
 
             // Status, content type, checks.
-            try judge.checkHead(of: received)
-            let checks = judge.checks(and: activity.checks)
+            try judge.checkHead(of: received, for: request)
+            let checks = judge.checks(of: request, and: activity.checks)
             if !checks.isEmpty { try await judge.check(received, checks) }
 
             // Decoding.
@@ -47,15 +48,25 @@ struct RequestPipeline: Sendable {
             try activity.accept()
             if let file { try await file.accept() }
             if activity.hasStagedWork { await activity.commit() }
-            guard let file else { return Response(value: value, http: received) }
-            received.body = HTTPBody(file: file.place, length: file.length)
-            return Response(value: file.placed(value), http: received)
+            if let file {
+                received.body = HTTPBody(file: file.place, length: file.length)
+                result.succeed(Response(value: file.placed(value), http: received))
+            } else {
+                result.succeed(Response(value: value, http: received))
+            }
+            return received
         } catch {
-            // Refused: what was staged is discarded.
-            if activity.hasStagedWork { await activity.discard() }
-            throw await FailureReport(described: request, settings: settings, activity: activity, response: response)
-                .explain(error)
+            throw await refuse(request, response, error)
         }
+    }
+
+    /// Refused: what was staged is discarded. Not in line, where it would enlarge the frame of every request.
+    @inline(never) private func refuse(
+        _ request: some Request, _ response: HTTPResponse?, _ error: any Error
+    ) async -> any Error {
+        if activity.hasStagedWork { await activity.discard() }
+        return await FailureReport(described: request, settings: settings, activity: activity, response: response)
+            .explain(error)
     }
 
     @inline(never) private func build(_ request: some Request) throws -> Exchange {
@@ -75,9 +86,11 @@ struct RequestPipeline: Sendable {
     static func chain(
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings,
         sparesIdleFilters: Bool = false
-    ) -> FilterChain {
+    ) -> Next {
         let tags = tags.values
-        var required = (request as? any FilterProvidingRequest)?.requiredFilters ?? []
+        // Looking at the type costs less than casting the request.
+        let isProviding = type(of: request) is any FilterProvidingRequest.Type
+        var required = isProviding ? (request as? any FilterProvidingRequest)?.requiredFilters ?? [] : []
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         var tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
@@ -92,8 +105,8 @@ struct RequestPipeline: Sendable {
 
     /// The steps of the agent's filters, and of those that a request, its call or its tags bring; without groups.
     static func chain(
-        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: FilterChain? = nil
-    ) -> FilterChain {
+        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
+    ) -> Next {
         var (steps, ownEnd): ([any Filter], Int) = ([], 0)
         func add(_ stage: FilterStages) {
             steps += filters.filter { $0.stages.contains(stage) }
@@ -107,6 +120,12 @@ struct RequestPipeline: Sendable {
         if (filters + own).contains(where: { $0.stages.contains(.wire) }) { steps.append(WireStageStep()) }
         add(.wire)
         steps.append(WireStep(transport: transport))
-        return FilterChain(steps, standard: standard, ownEnd: ownEnd)
+        // Behind the last step of the call's own, its way is that of every request.
+        var (way, common) = (Next(), standard?.steps ?? [])
+        for (index, step) in steps.enumerated().reversed() {
+            let shared = index < ownEnd ? nil : common.popLast()
+            way = Next(shared ?? FilterStep(step, way, isCommon: standard == nil))
+        }
+        return way
     }
 }

@@ -2,19 +2,10 @@ import ErrandHTTP
 
 /// Judges a response as its request wants it: status, then content type, then the checks, each once.
 struct ResponseJudge {
-    let request: any Request
     let settings: PipelineSettings
 
-    init(_ request: any Request, _ settings: PipelineSettings) {
-        self.request = request
-        self.settings = settings
-    }
-
-    /// The request's decoder, or the agent's.
-    var decoder: any BodyDecoder { request.decoder ?? settings.configuration.decoder }
-
     /// The request's checks, then those that filters have added.
-    func checks(and added: [ResponseCheck]) -> [ResponseCheck] {
+    func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
         added.isEmpty ? request.checks : request.checks + added
     }
 
@@ -24,7 +15,7 @@ struct ResponseJudge {
     }
 
     /// Status and content type.
-    func checkHead(of response: HTTPResponse) throws {
+    @inline(never) func checkHead(of response: HTTPResponse, for request: some Request) throws {
         let statuses = request.acceptableStatuses
         if !statuses.contains(response.status) {
             throw ErrandError(
@@ -32,7 +23,7 @@ struct ResponseJudge {
         }
         var accepted = request.acceptableContentTypes
         if accepted == .any { return }
-        accepted = accepted.resolved(by: decoder)
+        accepted = accepted.resolved(by: request.decoder ?? settings.configuration.decoder)
         if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
             throw ErrandError(
                 .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)

@@ -6,7 +6,7 @@ import ErrandEssentials
 import Synchronization
 
 /// Hands one request to the transport: the last check before the wire, and the first one after it.
-struct WireStep: Filter {
+struct WireStep: CoreStep {
     let transport: any Transport
 
     var stages: FilterStages { .hop }
@@ -23,7 +23,9 @@ struct WireStep: Filter {
     @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
         let activity = exchange.activity
         var request = exchange.http
-        request.body = try request.body.resolved(by: exchange.settings.configuration.encoder)
+        if !request.body.isResolved {
+            request.body = try request.body.resolved(by: exchange.settings.configuration.encoder)
+        }
         try request.validate()
         activity.notify(.sending(request, attempt: exchange.attempt, hop: exchange.hop))
         if activity.bodyByteLimit > 0, let data = request.body.data, !data.isEmpty {
@@ -51,16 +53,16 @@ struct WireStep: Filter {
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
-        let activity = exchange.activity
-        let configuration = exchange.settings.configuration
+        let (activity, settings) = (exchange.activity, exchange.settings)
         func evidence() -> BodyEvidence {
-            BodyEvidence(request, response, limit: configuration.maximumErrorBodyBytes).with(response.body.data)
+            BodyEvidence(request, response, limit: settings.configuration.maximumErrorBodyBytes).with(
+                response.body.data)
         }
         do { try frame(response, request.method) } catch { throw evidence().explain(error) }
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
-            do { try response.body.checkLength(upTo: configuration.maximumBodyBytes) } catch {
+            do { try response.body.checkLength(upTo: settings.configuration.maximumBodyBytes) } catch {
                 throw evidence().explain(error)
             }
             return copied(response, for: activity)

@@ -43,6 +43,23 @@ public enum URLSyntax {
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
+    /// Whether it is a path, and perhaps a query, that can be appended to a base as it is: unescaped, with no segment that
+    /// starts with a dot, no fragment, no scheme, no host. Others may be valid too.
+    public static func isPlainPath(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var last: UInt8 = 0
+            for byte in bytes {
+                let isPlain =
+                    byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
+                    ? last != UInt8(ascii: "/") : ASCII.isPathOrQuery(byte) && byte != UInt8(ascii: ":")
+                guard isPlain else { return false }
+                last = byte
+            }
+            return bytes.first != UInt8(ascii: ".")
+        }
+    }
+
     /// Whether a slash is followed by a dot anywhere.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         var text = text

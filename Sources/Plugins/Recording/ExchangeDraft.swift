@@ -84,7 +84,7 @@ struct ExchangeDraft: Sendable {
     func findSecrets(_ redactor: inout Redactor) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = redactor.headers(HTTPHeaders(authorizing))
-        _ = redactor.url(request.url.absoluteString)
+        _ = redactor.url(request.urlText)
         _ = RecordedBody(
             redacting: sent, request.headers[.contentType] ?? request.body.contentType,
             coding: request.headers[.contentEncoding], length: nil, &redactor)
@@ -97,7 +97,7 @@ struct ExchangeDraft: Sendable {
 
     private func recordedRequest(_ redactor: inout Redactor) -> RecordedExchange.Request {
         let headers = redactor.headers(request.headers)
-        let url = redactor.url(request.url.absoluteString)
+        let url = redactor.url(request.urlText)
         let body = RecordedBody(
             redacting: sent, request.headers[.contentType] ?? request.body.contentType,
             coding: request.headers[.contentEncoding], length: request.body.length, &redactor)

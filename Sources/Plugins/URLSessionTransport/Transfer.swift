@@ -71,7 +71,7 @@ final class Transfer: Sendable {
         let headers = ResponseFields.headers(of: head, for: request.method)
         let body = data.map { HTTPBody($0) } ?? HTTPBody(source: StreamedBody(self))
         return HTTPResponse(
-            url: request.url, status: head.statusCode, headers: headers, body: body, version: httpVersion)
+            to: request, status: head.statusCode, headers: headers, body: body, version: httpVersion)
     }
 
     private var httpVersion: String? { state.withLock { $0.timings?.httpVersion } }
@@ -145,7 +145,7 @@ final class Transfer: Sendable {
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
         var error = error
         error.response = HTTPResponse(
-            url: request.url, status: head.statusCode, headers: ResponseFields.headers(of: head, for: request.method),
+            to: request, status: head.statusCode, headers: ResponseFields.headers(of: head, for: request.method),
             body: HTTPBody(Data(data)))
         return error
     }

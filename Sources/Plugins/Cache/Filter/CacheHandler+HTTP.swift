@@ -110,7 +110,7 @@ extension CacheHandler {
     private var gatewayTimeout: HTTPResponse {
         note(.forward(.request, detail: "only-if-cached"))
         return HTTPResponse(
-            url: exchange.http.url, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
+            to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
     /// The stored response as the response to the request; nil if it cannot be read.

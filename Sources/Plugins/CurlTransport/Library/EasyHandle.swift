@@ -55,7 +55,7 @@ final class EasyHandle {
             try set(text: ERRAND_CURLOPT_URL, target.text)
             url = target.text
         }
-        try setOrigin(target, host: request.url)
+        try setOrigin(target, of: request)
         if transfer.attempts.needsFreshConnection {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             isClean = false
@@ -128,12 +128,12 @@ final class EasyHandle {
     }
 
     /// What depends on the scheme and the host.
-    private func setOrigin(_ target: RequestTarget, host: URL) throws(ErrandError) {
+    private func setOrigin(_ target: RequestTarget, of request: HTTPRequest) throws(ErrandError) {
         if isSecure != target.isSecure {
             try setScheme(isSecure: target.isSecure)
             isSecure = target.isSecure
         }
-        if !loop.value.pins.isEmpty { try setPins(for: host) }
+        if !loop.value.pins.isEmpty { try setPins(for: request.url) }
     }
 
     /// Leaves the `Expect` of the request out of what libcurl sends from now on.

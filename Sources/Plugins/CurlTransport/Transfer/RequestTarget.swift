@@ -11,10 +11,10 @@ struct RequestTarget: Sendable {
     private let startCount: Int
 
     /// Throws `invalidURL` for a host that libcurl is never given.
-    init(_ url: URL) throws(ErrandError) {
-        var text = url.absoluteString
+    init(_ request: HTTPRequest) throws(ErrandError) {
+        var text = request.urlText
         let (scheme, start, hasPercent) = text.withUTF8(Self.split)
-        if start - scheme > HostCheck.short || hasPercent { try HostCheck.check(url) }
+        if start - scheme > HostCheck.short || hasPercent { try HostCheck.check(request.url) }
         self.text = text
         isSecure = scheme == Self.secureScheme
         startCount = start

@@ -62,7 +62,7 @@ extension Transfer {
     /// The response without its body, and the codings to take off of that; none if one of them is not known here.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
-        var response = HTTPResponse(url: request.url, status: head.status, headers: headers, version: head.version)
+        var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)
         guard decodes, hasBody, mayBeCoded, let value = headers[.contentEncoding],
             let codings = ContentCoding.list(value), !codings.isEmpty
         else { return (response, []) }

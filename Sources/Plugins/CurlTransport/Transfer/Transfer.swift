@@ -99,7 +99,7 @@ final class Transfer: @unchecked Sendable {
     static let progressStep: Int64 = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
-        target = try RequestTarget(request.url)
+        target = try RequestTarget(request)
         self.request = request
         self.options = options
         self.loop = loop

@@ -16,7 +16,7 @@ extension HTTPBody {
 /// A body in a file beside the place that it is for, until the response is accepted.
 ///
 /// What is in that place stays there until then; after a failure or a cancellation nothing is left behind.
-package struct PendingFile: Sendable {
+package final class PendingFile: Sendable {
     package let place: URL
     let temporary: URL
     package let length: Int64

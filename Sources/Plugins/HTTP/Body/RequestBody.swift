@@ -164,6 +164,14 @@ public struct RequestBody: Sendable {
         }
     }
 
+    /// Whether ``resolved(by:)`` returns it as it is.
+    package var isResolved: Bool {
+        switch storage {
+        case .none, .data, .stream: true
+        case .deferred, .encodable, .file, .prepared: false
+        }
+    }
+
     /// The same with everything known that can be known before sending: JSON encoded, a file's length read.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {

@@ -16,10 +16,13 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     public struct Field: Sendable, Hashable {
         /// The name.
         public var name: HTTPHeaderName {
-            didSet { if name.isSensitive { isSensitive = true } }
+            didSet {
+                isChecked = false
+                if name.isSensitive { isSensitive = true }
+            }
         }
         /// The value, without white space at its ends.
-        public var value: String
+        public var value: String { didSet { isChecked = false } }
         /// Whether descriptions and logs mask it and a redirect to another origin drops it. Stays true for credentials
         /// and cookies.
         public var isSensitive: Bool {
@@ -28,12 +31,25 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         /// Whether the bytes on the wire are Latin-1 and not UTF-8: set by a transport for a value that it received so, and
         /// kept when the value is sent back, as an entity tag is. False by default.
         public var isLatin1 = false
+        /// Whether name and value are known to be valid.
+        fileprivate var isChecked = false
 
         /// Makes a field; credentials and cookies are sensitive whatever is said here.
         public init(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
             self.name = name
             self.value = value
             isSensitive = sensitive || name.isSensitive
+        }
+
+        /// Whether name, value and marks are the same; the case of the name does not matter.
+        public static func == (a: Field, b: Field) -> Bool {
+            a.name == b.name && a.value == b.value && a.isSensitive == b.isSensitive && a.isLatin1 == b.isLatin1
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
 
         fileprivate func sensitive(_ isSensitive: Bool) -> Field {
@@ -139,19 +155,27 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 
     /// Throws ``ErrandError/Code/invalidRequest`` for a name that is no token, and a value with a control character.
+    /// The same, those that are valid marked so that ``check()`` need not look at them again.
+    package var checked: HTTPHeaders {
+        var copy = self
+        for index in fields.indices { copy.fields[index].isChecked = (try? Self.check(fields[index])) != nil }
+        return copy
+    }
+
     func check() throws {
-        for field in fields {
-            guard field.name.isValid else {
-                throw ErrandError(
-                    .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
-            }
-            guard Self.allSatisfy(field.value, { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
-            }
+        for field in fields where !field.isChecked { try Self.check(field) }
+    }
+
+    private static func check(_ field: Field) throws {
+        guard field.name.isValid else {
+            throw ErrandError(
+                .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
+        }
+        guard allSatisfy(field.value, { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
         }
     }
 
-    /// Whether all bytes of a text pass; on its storage, since the view of its bytes costs more than the check.
     private static func allSatisfy(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(passes) } ?? text.utf8.allSatisfy(passes)
     }

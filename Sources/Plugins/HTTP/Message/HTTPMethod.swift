@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
 ///
 /// The name is sent as written and checked when the request is built: one that is no token throws
@@ -25,6 +27,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let patch = HTTPMethod(rawValue: "PATCH")
     /// RFC 9110, section 9.3.7.
     public static let options = HTTPMethod(rawValue: "OPTIONS")
+
+    /// Whether a request can be sent with it (RFC 9110, section 5.6.2).
+    var isToken: Bool { self == .get || self == .post || !rawValue.isEmpty && rawValue.utf8.allSatisfy(ASCII.isToken) }
 
     /// Whether the method asks for no change (RFC 9110, section 9.2.1).
     public var isSafe: Bool { self == .get || self == .head || self == .options || rawValue == "TRACE" }

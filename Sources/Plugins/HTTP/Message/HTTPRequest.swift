@@ -5,24 +5,50 @@ public import ErrandEssentials
 
 /// One request as it goes over the wire.
 public struct HTTPRequest: Sendable {
+    // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
+    private var fields: [Fields]
+
+    private struct Fields {
+        var method: HTTPMethod
+        var url: MessageURL
+        var headers: HTTPHeaders
+        var body: RequestBody
+    }
+
     /// The method.
-    public var method: HTTPMethod
+    public var method: HTTPMethod {
+        get { fields[0].method }
+        set { fields[0].method = newValue }
+    }
     /// Absolute, `http` or `https`, without credentials.
-    public var url: URL { didSet { isURLChecked = false } }
-    /// Whether `url` was made of checked text, so that ``validate()`` has nothing left to do for it.
-    package var isURLChecked = false
+    public var url: URL {
+        get { fields[0].url.url }
+        set { fields[0].url = .given(newValue) }
+    }
+    /// The text of ``url``, for transports and logs: a request that Core has built has it without parsing.
+    public var urlText: String { fields[0].url.text }
     /// The header fields, without those that the transport adds.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        get { fields[0].headers }
+        _modify { yield &fields[0].headers }
+    }
     /// The body.
-    public var body: RequestBody
+    public var body: RequestBody {
+        get { fields[0].body }
+        set { fields[0].body = newValue }
+    }
 
     /// Makes a request; GET without headers and body by default.
     public init(_ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
+        fields = [Fields(method: method, url: .given(url), headers: headers, body: body)]
     }
+
+    /// The same with a URL whose text was checked.
+    package init(_ method: HTTPMethod, to url: CheckedURL, headers: HTTPHeaders, body: RequestBody) {
+        fields = [Fields(method: method, url: .checked(url), headers: headers, body: body)]
+    }
+
+    var messageURL: MessageURL { fields[0].url }
 
     /// Throws unless it can be sent as exactly one request: a method and header names that are tokens (RFC 9110,
     /// section 5.6.2), values without control characters (section 5.5), no framing fields of the caller's own
@@ -37,10 +63,10 @@ public struct HTTPRequest: Sendable {
     }
 
     private func check() throws {
-        guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(ASCII.isToken) else {
+        guard method.isToken else {
             throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        if !isURLChecked {
+        if case .given(let url) = fields[0].url {
             let text = url.absoluteString
             _ = try ErrandError.naming(.invalidURL) {
                 try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }
@@ -59,8 +85,8 @@ public struct HTTPRequest: Sendable {
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
     /// Method and URL with the values of the query masked; no header, no body.
     public var description: String {
-        let name = method.rawValue.utf8.allSatisfy(ASCII.isToken) ? method.rawValue : method.rawValue.debugDescription
-        return "\(name) \(URLSyntax.redacted(url.absoluteString))"
+        let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
+        return "\(name) \(URLSyntax.redacted(urlText))"
     }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }

@@ -9,7 +9,7 @@ public struct HTTPResponse: Sendable {
     private var fields: [Fields]
 
     private struct Fields {
-        var url: URL
+        var url: MessageURL
         var status: Int
         var headers: HTTPHeaders
         var body: HTTPBody
@@ -24,14 +24,25 @@ public struct HTTPResponse: Sendable {
         source: ResponseSource = .network
     ) {
         fields = [
-            Fields(url: url, status: status, headers: headers, body: body, version: version, source: source)
+            Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source)
+        ]
+    }
+
+    /// Makes a response to a request; its URL is the request's.
+    public init(
+        to request: HTTPRequest, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
+        version: String? = nil, source: ResponseSource = .network
+    ) {
+        fields = [
+            Fields(
+                url: request.messageURL, status: status, headers: headers, body: body, version: version, source: source)
         ]
     }
 
     /// The URL of the resource that responded, after redirects.
     public var url: URL {
-        get { fields[0].url }
-        set { fields[0].url = newValue }
+        get { fields[0].url.url }
+        set { fields[0].url = .given(newValue) }
     }
     /// The status code (RFC 9110, section 15).
     public var status: Int {
@@ -109,6 +120,22 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
+    /// The same with a body that was collected as data.
+    package var inMemory: HTTPResponse {
+        guard body.reader != nil, let data = body.data else { return self }
+        var copy = self
+        copy.body = HTTPBody(data)
+        return copy
+    }
+
+    /// The same with a body that is read from its beginning, where it is in a file.
+    package var reopened: HTTPResponse {
+        if body.file == nil { return self }
+        var copy = self
+        copy.body = body.reopened
+        return copy
+    }
+
     /// Itself with a copy of the body within an allowance, never the stream.
     package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         var copy = self
@@ -120,7 +147,7 @@ public struct HTTPResponse: Sendable {
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// Status and URL with the values of the query masked; no header, no body.
-    public var description: String { "\(status) \(URLSyntax.redacted(url.absoluteString))" }
+    public var description: String { "\(status) \(URLSyntax.redacted(fields[0].url.text))" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }

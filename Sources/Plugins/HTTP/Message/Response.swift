@@ -6,7 +6,7 @@ public struct Response<Output: Sendable>: Sendable {
     public var http: HTTPResponse
 
     /// Makes a response, for a fake agent or a test.
-    public init(value: Output, http: HTTPResponse) {
+    @inlinable public init(value: Output, http: HTTPResponse) {
         self.value = value
         self.http = http
     }

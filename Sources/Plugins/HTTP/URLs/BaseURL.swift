@@ -4,11 +4,16 @@ import ErrandHTTPSyntax
 package import ErrandEssentials
 
 /// A base URL, split where paths are joined to it.
-package struct BaseURL: Sendable {
+package final class BaseURL: Sendable {
     /// "https://example.com:8443"
     let origin: String
     /// "/v1/", always with a slash at its end.
     let directory: String
+    /// Both, as text and parsed.
+    private let text: String
+    private let url: URL
+    /// Whether no segment starts with a dot.
+    private let isPlain: Bool
 
     /// The origin in the one form that can be compared.
     private let comparable: String?
@@ -28,6 +33,11 @@ package struct BaseURL: Sendable {
         origin = String(base[..<end])
         comparable = URL(string: origin).map(URLSyntax.origin(of:))
         directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
+        text = origin + directory
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): this is no URL")
+        }
+        (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
     }
 
     /// Whether a URL has this one's scheme, host and port.
@@ -35,7 +45,17 @@ package struct BaseURL: Sendable {
 
     /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
     /// a leading slash starts at the origin, any other is appended to the base.
-    package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
+    package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
+        if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
+            var text = (path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text) + path
+            if !query.isEmpty { text = appending(query, to: text) }
+            return CheckedURL(text, base: base.url)
+        }
+        return CheckedURL(try joinParsed(base, path, query: query))
+    }
+
+    /// The same for any path, parsed at once.
+    private static func joinParsed(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
         let isAbsolute = URLSyntax.isAbsolute(path)
         var found: BaseURL?
         if !isAbsolute {

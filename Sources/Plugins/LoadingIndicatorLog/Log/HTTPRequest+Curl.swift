@@ -42,7 +42,7 @@ extension HTTPRequest {
                 words += ["-H", Self.quoted("\(name):")]
             }
         }
-        words.append(Self.quoted(redactor?.url(url.absoluteString) ?? url.absoluteString))
+        words.append(Self.quoted(redactor?.url(urlText) ?? urlText))
         let command = before + words.joined(separator: " ") + after
         return redactor?.masking(command) ?? command
     }

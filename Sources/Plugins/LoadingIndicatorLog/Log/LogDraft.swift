@@ -72,7 +72,7 @@ final class LogDraft: Sendable {
         let label = redactor.url(activity.label)
         // Headers before the rest: their secrets are masked in the rest as well.
         let requestHeaders = Self.masked(request?.headers, level, &redactor)
-        let url = (request?.url.absoluteString).map { redactor.url($0) }
+        let url = (request?.urlText).map { redactor.url($0) }
         let responseHeaders = Self.masked(response?.headers, level, &redactor)
         var bodies: (sent: String?, received: String?)
         if level.bodyByteLimit > 0 {

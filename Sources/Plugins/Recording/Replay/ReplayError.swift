@@ -35,7 +35,7 @@ public struct ReplayError: CodedError, Sendable {
         (self.differences, self.unused) = (differences, unused)
         if let request {
             var redactor = Redactor(redaction)
-            url = "\(request.method) \(String(redactor.url(request.url.absoluteString).prefix(500)))"
+            url = "\(request.method) \(String(redactor.url(request.urlText).prefix(500)))"
         }
     }
 

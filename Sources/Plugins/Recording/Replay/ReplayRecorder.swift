@@ -119,7 +119,7 @@ final class ReplayRecorder: Sendable {
 
     private func omit(_ request: HTTPRequest, _ reason: String) {
         var redactor = Redactor(redaction)
-        let text = "\(request.method) \(redactor.url(request.url.absoluteString).prefix(500)): \(reason)"
+        let text = "\(request.method) \(redactor.url(request.urlText).prefix(500)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }
     }
 }

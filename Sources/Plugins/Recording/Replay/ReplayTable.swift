@@ -65,7 +65,7 @@ struct ReplayTable: Sendable {
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], masked: [Int]
     ) {
-        let url = ReplayURL(request.url.absoluteString, matching)
+        let url = ReplayURL(request.urlText, matching)
         let headers = compared(request.headers, contentType: request.body.contentType)
         let body = matching.body ? body : nil
         let key = Self.key(request.method.rawValue, url, headers, body)
@@ -85,7 +85,7 @@ struct ReplayTable: Sendable {
 
     /// The error for a request that nothing is equal to.
     func unmatched(_ request: HTTPRequest, _ body: ReplayBody?) -> ReplayError {
-        let url = ReplayURL(request.url.absoluteString, matching)
+        let url = ReplayURL(request.urlText, matching)
         var (nearest, least) = (0, Int.max)
         for (position, item) in index.items.enumerated() {
             let other = ReplayURL(item.url, matching)
@@ -108,7 +108,7 @@ struct ReplayTable: Sendable {
 
     private func differences(_ item: HARIndex.Item, _ request: HTTPRequest, _ body: ReplayBody?) -> [String] {
         let recorded = ReplayURL(item.url, matching)
-        let requested = ReplayURL(request.url.absoluteString, matching)
+        let requested = ReplayURL(request.urlText, matching)
         var found: [String] = []
         func add(_ what: String, _ mine: String?, _ its: String?) {
             func shown(_ text: String?) -> String { text.map { String($0.prefix(200)) } ?? "none" }

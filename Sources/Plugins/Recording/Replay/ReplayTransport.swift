@@ -171,7 +171,7 @@ public final class ReplayTransport: Transport {
 
     private func note(_ request: HTTPRequest) {
         var redactor = Redactor(redaction)
-        let text = "\(request.method) \(redactor.url(request.url.absoluteString).prefix(500))"
+        let text = "\(request.method) \(redactor.url(request.urlText).prefix(500))"
         state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }
     }
 

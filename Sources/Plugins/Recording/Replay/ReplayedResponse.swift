@@ -30,7 +30,7 @@ struct ReplayedResponse {
                     sent: sent, totalToSend: sent, received: content.data.map { Int64($0.count) } ?? 0,
                     totalToReceive: content.length)))
         return HTTPResponse(
-            url: request.url, status: entry.status, headers: headers, body: content, version: entry.version)
+            to: request, status: entry.status, headers: headers, body: content, version: entry.version)
     }
 
     private func waitForHead(_ options: TransportOptions) async throws {

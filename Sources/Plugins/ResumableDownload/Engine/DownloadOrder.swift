@@ -65,7 +65,7 @@ struct DownloadOrder: Sendable {
     /// The partial file, open and locked. Where the process has too many open files, this waits until it may open one, or
     /// until the call ends.
     func open() async throws -> PartialFile {
-        let url = String(URLSyntax.redacted(exchange.http.url.absoluteString).prefix(2048))
+        let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
         while true {
             do { return try PartialFile(destination, request: name, url: url) } catch {

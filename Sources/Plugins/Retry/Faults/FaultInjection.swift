@@ -79,7 +79,7 @@ extension FaultInjection {
         public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Fault {
             Fault(description: "status \(status)") { exchange in
                 HTTPResponse(
-                    url: exchange.http.url, status: status, headers: headers, source: ResponseSource("fault injection"))
+                    to: exchange.http, status: status, headers: headers, source: ResponseSource("fault injection"))
             }
         }
 

@@ -2,10 +2,18 @@ import Errand
 import ErrandEssentials
 
 extension StubResponse {
+    /// Whether something is waited for before the head.
+    var isLate: Bool { gate != nil || delay > .zero }
+
     /// The response, in its time.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        if gate != nil || delay > .zero { try await waitBefore(options) }
+        if isLate { try await waitBefore(options) }
+        return try response(to: request, options)
+    }
+
+    /// The response, at once.
+    func response(to request: HTTPRequest, _ options: TransportOptions) throws -> HTTPResponse {
         for event in events { options.report(event) }
         var content: HTTPBody
         switch body {
@@ -18,7 +26,7 @@ extension StubResponse {
         case .failure(let error): throw error
         }
         if request.method == .head { content = .empty }
-        return HTTPResponse(url: request.url, status: status, headers: headers, body: content)
+        return HTTPResponse(to: request, status: status, headers: headers, body: content)
     }
 
     private func waitBefore(_ options: TransportOptions) async throws {

@@ -84,7 +84,7 @@ struct StubbedRequest {
     init(_ http: HTTPRequest) {
         self.http = http
         // By bytes: this is on the way of every request that a rule matches.
-        let text = http.url.absoluteString
+        let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
         let scheme = text.utf8[..<mark].firstIndex(of: UInt8(ascii: ":")) ?? text.startIndex

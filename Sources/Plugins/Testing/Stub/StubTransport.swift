@@ -56,17 +56,48 @@ public final class StubTransport: Transport {
 
     /// Responds to a request. Throws what a response is made to throw, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        let request = request.body.data == nil ? try await Self.readWhole(request) : request
+        guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
+        switch try reply(to: request, options) {
+        case .response(let response): return response
+        case let reply: return try await Self.respond(to: request, options, reply)
+        }
+    }
+
+    private enum Reply {
+        case response(HTTPResponse)
+        indirect case late(StubResponse)
+        case handler(Handler)
+    }
+
+    /// Not in line, where what it copies would enlarge the frame of every request.
+    @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
         }
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn):
             let response = responses.isEmpty ? .status(200) : responses[min(turn, responses.count - 1)]
-            return try await response.respond(to: request, options)
-        case (.handler(let handler), _):
-            return try await handler(request).respond(to: request, options)
+            if response.isLate { return .late(response) }
+            try Task.checkCancellation()
+            return .response(try response.response(to: request, options))
+        case (.handler(let handler), _): return .handler(handler)
         }
+    }
+
+    @inline(never) private static func respond(
+        to request: HTTPRequest, _ options: TransportOptions, _ reply: Reply
+    ) async throws -> HTTPResponse {
+        switch reply {
+        case .response(let response): response
+        case .late(let response): try await response.respond(to: request, options)
+        case .handler(let handler): try await handler(request).respond(to: request, options)
+        }
+    }
+
+    @inline(never) private func respond(
+        to request: HTTPRequest, _ options: TransportOptions
+    ) async throws -> HTTPResponse {
+        try await Self.respond(to: request, options, reply(to: request, options))
     }
 
     /// The responses to a request, and how often they were used before.

@@ -116,7 +116,7 @@ extension AccessoryDraft {
             let transport = BenchTransport { request, _ in
                 if request.method == .put { throw ErrandError(.connectionLost, "cut") }
                 let cookie: HTTPHeaders = [.setCookie: "session=\(BenchRequest.secrets[2])"]
-                return HTTPResponse(url: request.url, status: request.method == .post ? 403 : 200, headers: cookie)
+                return HTTPResponse(to: request, status: request.method == .post ? 403 : 200, headers: cookie)
             }
             let agent = bench.agent(transport, accessory)
             for method in [HTTPMethod.get, .post, .put] {

@@ -61,7 +61,7 @@ extension HTTPResponse {
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
         let headers: HTTPHeaders = ["Content-Type": "text/plain", "Content-Length": "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))
-        return HTTPResponse(url: request.url, status: status, headers: headers, body: body)
+        return HTTPResponse(to: request, status: status, headers: headers, body: body)
     }
 }
 

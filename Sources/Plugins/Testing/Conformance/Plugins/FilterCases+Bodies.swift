@@ -21,7 +21,7 @@ extension FilterDraft {
     static let bodies: [FilterDraft] = [
         FilterDraft("a streamed response can be read by its reader") { bench in
             let transport = BenchTransport { request, _ in
-                HTTPResponse(url: request.url, status: 200, body: stream(of: 50, pulled: Counter()))
+                HTTPResponse(to: request, status: 200, body: stream(of: 50, pulled: Counter()))
             }
             let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
             let data: Data
@@ -33,7 +33,7 @@ extension FilterDraft {
         FilterDraft("a stream is not read ahead of its reader") { bench in
             let pulled = Counter()
             let transport = BenchTransport { request, _ in
-                HTTPResponse(url: request.url, status: 200, body: stream(of: 4_000, pulled: pulled))
+                HTTPResponse(to: request, status: 200, body: stream(of: 4_000, pulled: pulled))
             }
             let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
             try await bench.pause()
@@ -45,7 +45,7 @@ extension FilterDraft {
         FilterDraft("an error in the middle of a stream reaches its reader") { bench in
             let transport = BenchTransport { request, _ in
                 HTTPResponse(
-                    url: request.url, status: 200,
+                    to: request, status: 200,
                     body: stream(of: 3, pulled: Counter(), failure: ErrandError(.connectionLost, "cut")))
             }
             _ = try await bench.error(of: "a stream that breaks") {
@@ -59,7 +59,7 @@ extension FilterDraft {
             let cancelled = Counter()
             let transport = BenchTransport { request, _ in
                 HTTPResponse(
-                    url: request.url, status: 200,
+                    to: request, status: 200,
                     body: stream(of: 4_000, pulled: Counter(), cancel: { cancelled.increment() }))
             }
             let agent = try bench.agent(transport, filter: bench.make())
@@ -76,7 +76,7 @@ extension FilterDraft {
                     do { try await gate.wait() } catch { ended.increment(); throw error }
                     return nil
                 }
-                return HTTPResponse(url: request.url, status: 200, body: body)
+                return HTTPResponse(to: request, status: 200, body: body)
             }
             let agent = try bench.agent(transport, filter: bench.make())
             let reader = Task {
@@ -105,7 +105,7 @@ extension FilterDraft {
                 let transport = BenchTransport { request, index in
                     if index > 1 { return .text("second", for: request) }
                     if isError { throw ErrandError(.connectionLost, "cut") }
-                    return HTTPResponse(url: request.url, status: 503)
+                    return HTTPResponse(to: request, status: 503)
                 }
                 let body = RequestBody.stream(stream(of: 20, pulled: Counter()))
                 _ = try? await bench.send(BenchRequest(method: .put, body: body), over: transport)

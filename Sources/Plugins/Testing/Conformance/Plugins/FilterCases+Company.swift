@@ -8,7 +8,7 @@ extension FilterDraft {
             let transport = BenchTransport { request, _ in
                 if request.url.path.hasSuffix("target") { return .text("there", for: request) }
                 return HTTPResponse(
-                    url: request.url, status: 302, headers: [.location: "\(FilterBench.origin)/v1/target"])
+                    to: request, status: 302, headers: [.location: "\(FilterBench.origin)/v1/target"])
             }
             let request = BenchRequest(headers: ["X-Conformance-Plain": "plain"])
             let response = try await bench.send(request, over: transport)
@@ -20,7 +20,7 @@ extension FilterDraft {
         FilterDraft("no secret goes to another origin") { bench in
             let transport = BenchTransport { request, _ in
                 if request.url.host != "conformance.example" { return .text("there", for: request) }
-                return HTTPResponse(url: request.url, status: 302, headers: [.location: "https://other.example/x"])
+                return HTTPResponse(to: request, status: 302, headers: [.location: "https://other.example/x"])
             }
             _ = try? await bench.send(.secret(), over: transport)
             _ = try? await bench.send(BenchRequest(path: "https://other.example/link"), over: transport)
@@ -53,7 +53,7 @@ extension FilterDraft {
         FilterDraft("a response that a filter behind it makes passes, as that of a cache") { bench in
             let cache = ClosureFilter(.wire) { exchange, _ in
                 HTTPResponse(
-                    url: exchange.http.url, status: 203, headers: ["X-Conformance": "kept"],
+                    to: exchange.http, status: 203, headers: ["X-Conformance": "kept"],
                     body: HTTPBody(Data("kept".utf8)), source: ResponseSource("conformance"))
             }
             let transport = BenchTransport()

@@ -24,7 +24,7 @@ extension FilterDraft {
                     // A filter that swallows everything is stopped here: a sleep that no cancellation reaches.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
-                    return HTTPResponse(url: request.url, status: 503)
+                    return HTTPResponse(to: request, status: 503)
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
                 let done = Counter()
@@ -43,7 +43,7 @@ extension FilterDraft {
             for isError in [true, false] {
                 let transport = BenchTransport { request, _ in
                     if isError { throw ErrandError(.connectionLost, "cut") }
-                    return HTTPResponse(url: request.url, status: 500)
+                    return HTTPResponse(to: request, status: 500)
                 }
                 _ = try? await bench.send(BenchRequest(method: .post), over: transport)
                 try bench.equal(transport.arrivals.count, 1, "how often a POST that failed was sent")

@@ -10,7 +10,7 @@ extension FilterDraft {
                 var headers: HTTPHeaders = ["Content-Type": "application/octet-stream"]
                 headers.add("X-Conformance", "one")
                 headers.add("X-Conformance", "two")
-                return HTTPResponse(url: request.url, status: 201, headers: headers, body: HTTPBody(bytes))
+                return HTTPResponse(to: request, status: 201, headers: headers, body: HTTPBody(bytes))
             }
             let response = try await bench.send(over: transport)
             try bench.equal(response.status, 201, "the status")
@@ -20,7 +20,7 @@ extension FilterDraft {
         },
         FilterDraft("a status passes, whatever it is") { bench in
             for status in [200, 202, 204, 206, 304, 404, 410, 418, 451, 500] {
-                let transport = BenchTransport { request, _ in HTTPResponse(url: request.url, status: status) }
+                let transport = BenchTransport { request, _ in HTTPResponse(to: request, status: status) }
                 let response = try await bench.send(BenchRequest(method: .post), over: transport)
                 try bench.equal(response.status, status, "the status")
             }
@@ -29,7 +29,7 @@ extension FilterDraft {
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
                     // As a server would: a request of another method gets a body.
-                    if request.method == method, status != 200 { return HTTPResponse(url: request.url, status: status) }
+                    if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }
                 let response = try await bench.send(BenchRequest(method: method), over: transport)

@@ -9,11 +9,11 @@ extension FilterDraft {
         for kind in 0..<4 {
             let transport = BenchTransport { request, _ in
                 let cookie: HTTPHeaders = [.setCookie: "session=\(BenchRequest.secrets[2])"]
-                if kind == 1 { return HTTPResponse(url: request.url, status: 500, headers: cookie) }
+                if kind == 1 { return HTTPResponse(to: request, status: 500, headers: cookie) }
                 if kind == 2 { throw ErrandError(.connectionLost, "cut") }
-                if kind == 3 { return HTTPResponse(url: request.url, status: 403, headers: cookie) }
+                if kind == 3 { return HTTPResponse(to: request, status: 403, headers: cookie) }
                 return HTTPResponse(
-                    url: request.url, status: 200, headers: cookie, body: HTTPBody(Data("ok".utf8)))
+                    to: request, status: 200, headers: cookie, body: HTTPBody(Data("ok".utf8)))
             }
             for method in [HTTPMethod.get, .post] {
                 do {
