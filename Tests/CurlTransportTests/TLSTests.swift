@@ -10,17 +10,19 @@ import Testing
     "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(10)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
-    /// One for all tests of this suite; detached, since it outlives the test that needs it first.
+    /// One for all tests of this suite; detached, since it outlives the test that needs it first,
+    /// and without the large file, since it stays when this process ends.
     private static let shared = Task.detached {
-        try await Nginx.site([
-            ("good", " ssl http2;"), ("http1", " ssl;"),
-            ("elsewhere", " ssl; ssl_certificate elsewhere.pem; ssl_certificate_key elsewhere.key;"),
-            ("expired", " ssl; ssl_certificate expired.pem; ssl_certificate_key expired.key;"),
-            ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
-            ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
-            ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
-            ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
-        ])
+        try await Nginx.site(
+            [
+                ("good", " ssl http2;"), ("http1", " ssl;"),
+                ("elsewhere", " ssl; ssl_certificate elsewhere.pem; ssl_certificate_key elsewhere.key;"),
+                ("expired", " ssl; ssl_certificate expired.pem; ssl_certificate_key expired.key;"),
+                ("foreign", " ssl; ssl_certificate foreign.pem; ssl_certificate_key foreign.key;"),
+                ("selfsigned", " ssl; ssl_certificate selfsigned.pem; ssl_certificate_key selfsigned.key;"),
+                ("client", " ssl; ssl_client_certificate root.pem; ssl_verify_client on;"),
+                ("old", " ssl; ssl_protocols TLSv1.2;"), ("plain", ";"), ("short", "; keepalive_requests 3;"),
+            ], hasLargeFile: false)
     }
 
     private func nginx() async throws -> Nginx { try await Self.shared.value }
