@@ -35,7 +35,9 @@ struct DownloadCommand {
             exit(ExitStatus.failed.rawValue)
         }
         plan.warnings.forEach(complain)
-        exit(await run(plan, transport).rawValue)
+        let status = await run(plan, transport)
+        // Everything is written: without the exit handlers of the libraries the program ends sooner.
+        _exit(status.rawValue)
     }
 
     private static func run(_ plan: Plan, _ transport: any Transport) async -> ExitStatus {
