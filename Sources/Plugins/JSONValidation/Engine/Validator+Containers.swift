@@ -105,7 +105,7 @@ extension Validator {
     // MARK: Keys of a shape
 
     /// The index of a key in `members`; -1 if the table does not contain it.
-    func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable) -> Int {
+    mutating func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable) -> Int {
         if table.count == 0 { return -1 }
         var slot = Int32(truncatingIfNeeded: hash) & table.mask
         while true {
@@ -116,7 +116,7 @@ extension Validator {
         }
     }
 
-    func isText(_ rule: UnsafePointer<KeyRule>, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
+    mutating func isText(_ rule: UnsafePointer<KeyRule>, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
         let key = tables.pool + Int(rule.pointee.text)
         let length = Int(rule.pointee.length)
         if hasEscapes { return UnsafeBufferPointer(start: key, count: length).elementsEqual(text.decoded) }

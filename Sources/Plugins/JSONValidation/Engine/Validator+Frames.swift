@@ -26,15 +26,16 @@ extension Validator {
 
     /// Whether the text continues with a key and its closing quote; at least 16 bytes are left.
     @inline(__always)
-    func isKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool {
+    mutating func isKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool {
         guard Lexer.word(p) & rule.pointee.mask0 == rule.pointee.word0,
             Lexer.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
         else { return false }
         return rule.pointee.length < 16 || isLongKey(rule, p, end)
     }
 
-    @inline(never) private func isLongKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool
-    {
+    @inline(never) private mutating func isLongKey(
+        _ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer
+    ) -> Bool {
         let length = Int(rule.pointee.length)
         return end - p > length && p[length] == Lexer.quote && isText(rule, JSONText(start: p, end: p + length), false)
     }

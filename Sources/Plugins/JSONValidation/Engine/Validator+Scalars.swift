@@ -68,7 +68,7 @@ extension Validator {
         return rule.pattern < 0 ? nil : violation(pattern: rule.pattern, text)
     }
 
-    private func violation(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Violation? {
+    private mutating func violation(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Violation? {
         if rule.constants >= 0 {
             return program.constants[Int(rule.constants)].contains { $0.equals(number) } ? nil : .constant
         }
@@ -99,7 +99,7 @@ extension Validator {
         }
     }
 
-    func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool {
+    mutating func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool {
         let fragment = JSONFragment(data: Data(UnsafeBufferPointer(start: start, count: end - start)))
         return (try? program.checks[Int(check)].passes(fragment)) ?? false
     }

@@ -1,7 +1,8 @@
 /// Validates one text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///
 /// The loop is deliberately one function over raw pointers: it contains everything that a valid document needs, and calls
-/// other functions only for what is rare.
+/// other functions only for what is rare. What they call in it is `mutating`, even if it changes nothing: to lend the validator
+/// to a function, the compiler copies it.
 struct Validator: ~Copyable, TextValidator {
     let program: ShapeProgram
     let tables: ShapeTables
