@@ -134,7 +134,7 @@ struct ReplayFileTests {
         try file.write(contentsOf: Data("\(large[1]),\(after)]}}".utf8))
         try file.close()
 
-        let memory = Self.residentBytes
+        let memory = residentBytes()
         let replay = try ReplayTransport(har: url)
         let agent = agent(replay)
         struct Stream: Request {
@@ -150,13 +150,6 @@ struct ReplayFileTests {
         #expect(isEqual && count == pieces * ((1 << 20) / 19) * unit.count)
         #expect(try await agent.send(Get(path: "before")).value == "before")
         #expect(try await agent.send(Get(path: "after")).value == "after")
-        if isLong, let memory, let now = Self.residentBytes { #expect(now - memory < 100 << 20) }
-    }
-
-    /// Bytes that this process has in memory; nil where that is not known. Only of use where no other test runs.
-    private static var residentBytes: Int? {
-        let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+        if isLong { #expect(residentBytes() - memory < 100 << 20) }
     }
 }

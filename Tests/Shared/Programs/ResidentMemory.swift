@@ -1,7 +1,9 @@
 import Foundation
 
-/// The memory of this process that is in use, in bytes; 0 where the system does not say it in Linux's way.
+/// The memory of this process that is in use, in bytes; 0 where the system does not report it in Linux's way. Only of use
+/// where no other test runs.
 package func residentBytes() -> Int {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-    return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 } ?? 0
 }
