@@ -1,12 +1,15 @@
 // Tells the thread sanitizer about Swift's Mutex on Linux. Where a Mutex contends, it is locked and unlocked in
 // libswiftSynchronization, which is not instrumented, so that the sanitizer sees no order and reports races that are
-// none: four threads that count under one Mutex are enough. Loaded before the tests, this adds the order.
+// none: four threads that count under one Mutex are enough. Loaded before the tests, this adds the order. So it does for
+// continuations: what a thread reads of one to resume it, in code that is instrumented, comes before what the task that it
+// belongs to writes in the same memory afterwards, but libswift_Concurrency, which orders the two, is not instrumented.
 //
 //   clang -shared -fPIC -O1 -o tsan-mutex.so .ci/tsan-mutex.c
 //   swift build --build-tests --sanitize=thread
 //   LD_PRELOAD=$PWD/tsan-mutex.so swift test --skip-build --sanitize=thread
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
@@ -16,6 +19,10 @@
 
 typedef SWIFT void (*lock_function)(uint32_t, SELF void *);
 typedef SWIFT void (*unlock_function)(SELF void *);
+typedef SWIFT void (*resume_function)(void *);
+typedef SWIFT void (*resume_error_function)(void *, void *);
+typedef SWIFT void *(*alloc_function)(size_t);
+typedef SWIFT void *(*current_function)(void);
 typedef void (*annotation)(void *);
 
 SWIFT void lock_slow(uint32_t, SELF void *) __asm__(LOCK);
@@ -23,11 +30,20 @@ SWIFT void unlock_slow(SELF void *) __asm__(UNLOCK);
 
 static lock_function real_lock;
 static unlock_function real_unlock;
+static resume_function real_resume, real_throwing_resume;
+static resume_error_function real_resume_with_error;
+static alloc_function real_alloc;
+static current_function current;
 static annotation acquire, release;
 
 __attribute__((constructor)) static void find(void) {
     real_lock = (lock_function)dlsym(RTLD_NEXT, LOCK);
     real_unlock = (unlock_function)dlsym(RTLD_NEXT, UNLOCK);
+    real_resume = (resume_function)dlsym(RTLD_NEXT, "swift_continuation_resume");
+    real_throwing_resume = (resume_function)dlsym(RTLD_NEXT, "swift_continuation_throwingResume");
+    real_resume_with_error = (resume_error_function)dlsym(RTLD_NEXT, "swift_continuation_throwingResumeWithError");
+    real_alloc = (alloc_function)dlsym(RTLD_NEXT, "swift_task_alloc");
+    current = (current_function)dlsym(RTLD_NEXT, "swift_task_getCurrent");
     acquire = (annotation)dlsym(RTLD_DEFAULT, "__tsan_acquire");
     release = (annotation)dlsym(RTLD_DEFAULT, "__tsan_release");
 }
@@ -40,4 +56,26 @@ SWIFT void lock_slow(uint32_t state, SELF void *self) {
 SWIFT void unlock_slow(SELF void *self) {
     if (release) release(self);
     real_unlock(self);
+}
+
+SWIFT void swift_continuation_resume(void *task) {
+    if (release) release(task);
+    real_resume(task);
+}
+
+SWIFT void swift_continuation_throwingResume(void *task) {
+    if (release) release(task);
+    real_throwing_resume(task);
+}
+
+SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
+    if (release) release(task);
+    real_resume_with_error(task, error);
+}
+
+// A task takes memory for each async function that it calls, the one that makes its next continuation included.
+SWIFT void *swift_task_alloc(size_t size) {
+    void *task = acquire ? current() : NULL;
+    if (task) acquire(task);
+    return real_alloc(size);
 }

@@ -29,6 +29,7 @@ struct Bench {
     /// Off the main actor, as a server would.
     @concurrent private static func runAll() async throws {
         let wanted = CommandLine.arguments.dropFirst()
+        if wanted.first == WireCostBench.clientName { return try await WireCostBench.runClient(at: wanted.last ?? "") }
         for section in sections where wanted.isEmpty || wanted.contains(where: section.name.hasPrefix) {
             print("== \(section.name)")
             try await section.run()

@@ -93,24 +93,55 @@ enum WireCostBench {
         costs.reportMinimum("CPU µs", against: bare)
     }
 
-    /// Voluntary switches of threads for each request, one at a time, with the server on a core of its own.
+    /// Voluntary switches of threads for each request, one at a time, with the server on a core of its own: of a client
+    /// that has one core, and of one that is confined to a core while Swift's pool has a thread for each of several.
     private static func switches(_ server: BenchServer) async throws {
         guard let process = server.process, sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 else { return }
         pin(process, to: [1])
+        let alone = Double(try outputOnOneCore([clientName, server.url])) ?? .nan
+        print("\(Rounds.pad("switches of threads a request, an agent", 44)) \(Rounds.number(alone))")
         pin(0, to: [0])
         defer {
             let all = Set(0..<Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
             pin(process, to: all)
             pin(0, to: all)
         }
-        let agent = NetworkAgent(baseURL: server.url, transport: CurlTransport())
+        let least = try await switchesOfAgent(at: server.url)
+        print("\(Rounds.pad("the same with a pool of several threads", 44)) \(Rounds.number(least))")
+    }
+
+    /// The first argument of the program as the client of ``switches(_:)``; the second one is the server's URL.
+    static let clientName = "client-on-one-core"
+
+    /// What such a client does: it prints its switches for each request.
+    static func runClient(at url: String) async throws { print(try await switchesOfAgent(at: url)) }
+
+    private static func switchesOfAgent(at url: String) async throws -> Double {
+        let agent = NetworkAgent(baseURL: url, transport: CurlTransport())
         var least = Double.infinity
         for _ in 0..<5 {
             let before = voluntarySwitches()
             for _ in 0..<2000 { _ = try await agent.send(Get()) }
             least = min(least, Double(voluntarySwitches() - before) / 2000)
         }
-        print("\(Rounds.pad("switches of threads a request, an agent", 44)) \(Rounds.number(least))")
+        return least
+    }
+
+    /// What this program prints when it runs once more, with one core from its start on.
+    private static func outputOnOneCore(_ arguments: [String]) throws -> String {
+        let (program, output) = (Process(), Pipe())
+        program.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        program.arguments = arguments
+        program.standardOutput = output
+        do {
+            // A child has the cores of the thread that starts it.
+            bare_pin_thread(0, 1)
+            defer { bare_pin_thread(0, .max) }
+            try program.run()
+        }
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        program.waitUntilExit()
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private static func pin(_ process: pid_t, to cores: Set<Int>) {
@@ -180,6 +211,8 @@ enum WireCostBench {
 #else
 /// The comparison with libcurl, which is Linux's.
 enum WireCostBench {
+    static let clientName = "client-on-one-core"
     static func run() async throws { print("on Linux only") }
+    static func runClient(at url: String) async throws { try await run() }
 }
 #endif
