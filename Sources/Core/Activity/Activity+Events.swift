@@ -17,7 +17,7 @@ extension Activity: TransportObserver {
     var isDelivering: Bool { events?.isDelivering == true }
 
     /// Returns when everything so far has reached the accessories.
-    func allDelivered() async { await events?.allDelivered() }
+    @inline(never) func allDelivered() async { await events?.allDelivered() }
 
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports
     /// the progress of the whole. Where an accessory is slow, of several steps that wait for it the last one counts. Does

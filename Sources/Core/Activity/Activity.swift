@@ -36,7 +36,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     private static let count = Atomic<UInt64>(0)
 
     private struct State {
-        var task: (any CancellableTask)?
+        var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
         /// Whether what it brought is being put in its place: from then on it can no longer be cancelled.
@@ -94,7 +94,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     @discardableResult
     func cancel(_ cause: CancellationCause) -> Bool {
-        let (isFirst, task) = state.withLock { state -> (Bool, (any CancellableTask)?) in
+        let (isFirst, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard state.cause == nil, state.outcome == nil, !state.isAccepted else { return (false, nil) }
             state.cause = cause
             isMarked.store(true, ordering: .releasing)
@@ -104,7 +104,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         return isFirst
     }
 
-    func attach(_ task: any CancellableTask) {
+    func attach(_ task: Task<Void, Never>) {
         let isCancelled = state.withLock { state in
             if state.outcome == nil { state.task = task }
             return state.cause != nil
@@ -191,12 +191,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
 
     /// Commits what was staged.
-    func commit() async {
+    @inline(never) func commit() async {
         for work in takeStagedWork() { await work.commit() }
     }
 
     /// Discards what was staged.
-    func discard() async {
+    @inline(never) func discard() async {
         for work in takeStagedWork() { await work.discard() }
     }
 

@@ -1,4 +1,5 @@
 import ErrandHTTP
+import Synchronization
 
 extension ActivityRegistry {
     /// Registers, and notifies of will-start, before it returns; then the body runs in a task of its own, off the caller's actor.
@@ -25,8 +26,9 @@ extension ActivityRegistry {
         } else {
             task = Task(priority: priority) { @concurrent in await self.run(activity, result, perform, completion) }
         }
-        activity.attach(task)
-        return RunningActivity(activity: activity, task: task, result: result)
+        let isDone = inPlace && result.isComplete.load(ordering: .acquiring)
+        if !isDone { activity.attach(task) }
+        return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
     }
 
     private func run(
@@ -48,6 +50,7 @@ extension ActivityRegistry {
         if let completion { await completion(result) }
         activity.notifyLast(ActivityEvent.didStop)
         activity.events?.close()
+        result.isComplete.store(true, ordering: .releasing)
     }
 
     /// Decides the outcome, and notifies of will-stop.
@@ -66,10 +69,12 @@ struct RunningActivity: Sendable {
     let activity: Activity
     let task: Task<Void, Never>
     let result: ActivityResult
+    /// Whether it has ended before the start returned.
+    let isDone: Bool
 
     /// Waits for did-stop; cancelling the task that waits cancels the activity.
     @inline(__always) func joined() async {
-        if activity.isOver { return await task.value }
+        if isDone { return }
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {

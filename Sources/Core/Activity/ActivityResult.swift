@@ -5,6 +5,8 @@ import Synchronization
 /// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
 final class ActivityResult: Sendable {
     private let state = Mutex<Result<any Sendable, any Error>?>(nil)
+    /// Whether did-stop has been delivered.
+    let isComplete = Atomic(false)
 
     func succeed(_ value: some Sendable) { state.withLock { $0 = .success(value) } }
 

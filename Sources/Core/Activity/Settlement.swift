@@ -4,13 +4,6 @@ struct Settlement: Sendable {
     var outcome: ActivityOutcome
 }
 
-/// A task whatever its result.
-protocol CancellableTask: Sendable {
-    func cancel()
-}
-
-extension Task: CancellableTask {}
-
 /// Something to keep if the response is accepted.
 struct StagedWork: Sendable {
     let commit: @Sendable () async -> Void

@@ -25,10 +25,13 @@ struct DeliveryStep {
         return place
     }
 
-    /// What the request decodes: the response with the body in its form.
-    @inline(never) func form(of response: HTTPResponse, _ file: PendingFile?) -> HTTPResponse {
-        var delivered = response.inMemory
-        if let file { delivered.body = file.body }
-        return delivered
+    /// Hands over what the request has made of the response, and returns that, with the file in its place.
+    @inline(never) func hand<Output: Sendable>(
+        _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
+    ) -> HTTPResponse {
+        var response = response
+        if let file { response.body = HTTPBody(file: file.place, length: file.length) }
+        result.succeed(Response(value: PendingFile.placed(value, by: file), http: response))
+        return response
     }
 }

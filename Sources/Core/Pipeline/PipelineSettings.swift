@@ -26,6 +26,11 @@ final class PipelineSettings: Sendable {
         namedBases = configuration.namedBaseURLs.mapValues { text in Result { try BaseURL(text) } }
     }
 
+    /// The request's, or the agent's. Not in line, where it would enlarge the frame of every request.
+    @inline(never) func decoder(of request: some Request) -> any BodyDecoder {
+        request.decoder ?? configuration.decoder
+    }
+
     /// The base URL that a request chooses.
     func base(_ choice: BaseChoice) throws -> BaseURL {
         switch choice.kind {

@@ -16,6 +16,7 @@ struct RequestPipeline: Sendable {
         var response: HTTPResponse?
         var file: PendingFile?
         defer { file?.discard() }
+        let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
         do {
             // Description and configuration become the request on the wire.
             let exchange = try build(request)
@@ -23,17 +24,16 @@ struct RequestPipeline: Sendable {
             // Call filters, redirects, hop filters, wire; and back.
             let chain = Self.chain(of: request, callFilters, activity.tags, settings)
             var received = try await chain(exchange)
-            received.decoder = request.decoder ?? settings.configuration.decoder
+            received.decoder = settings.decoder(of: request)
             response = received
 
             // The body becomes what the request wants it to be: data, a stream or a file.
-            let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
             if delivery.isToCollect(received, for: request) { try await delivery.collect(received) }
             if let place = delivery.filePlace(of: received, for: request) {
                 try judge.checkHead(of: received, for: request)
                 file = try await PendingFile(received.body.reopened, for: place)
             }
-            received = delivery.form(of: received, file)
+            received = received.delivered(to: file)
             response = received
 
             // Status, content type, checks.
@@ -48,13 +48,7 @@ struct RequestPipeline: Sendable {
             try activity.accept()
             if let file { try await file.accept() }
             if activity.hasStagedWork { await activity.commit() }
-            if let file {
-                received.body = HTTPBody(file: file.place, length: file.length)
-                result.succeed(Response(value: file.placed(value), http: received))
-            } else {
-                result.succeed(Response(value: value, http: received))
-            }
-            return received
+            return delivery.hand(value, of: received, file, to: result)
         } catch {
             throw await refuse(request, response, error)
         }
@@ -87,13 +81,12 @@ struct RequestPipeline: Sendable {
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings,
         sparesIdleFilters: Bool = false
     ) -> Next {
-        let tags = tags.values
         // Looking at the type costs less than casting the request.
         let isProviding = type(of: request) is any FilterProvidingRequest.Type
         var required = isProviding ? (request as? any FilterProvidingRequest)?.requiredFilters ?? [] : []
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
-        var tagged = tags.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
+        var tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
         if sparesIdleFilters {
             let isIdle = { (own: any Filter) in settings.filters.contains { type(of: $0) == type(of: own) } }
             (required, tagged) = (required.filter { !isIdle($0) }, tagged.filter { !isIdle($0) })

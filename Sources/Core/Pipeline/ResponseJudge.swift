@@ -23,7 +23,7 @@ struct ResponseJudge {
         }
         var accepted = request.acceptableContentTypes
         if accepted == .any { return }
-        accepted = accepted.resolved(by: request.decoder ?? settings.configuration.decoder)
+        accepted = accepted.resolved(by: settings.decoder(of: request))
         if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
             throw ErrandError(
                 .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)

@@ -120,6 +120,9 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
+    /// The data of a stream that was collected; nil for any other body.
+    var collected: HTTPBody? { reader == nil ? nil : data.map { HTTPBody($0) } }
+
     package var reader: BodyReader? {
         if case .stream(let reader) = storage { reader } else { nil }
     }

@@ -38,6 +38,15 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     /// RFC 9110, section 10.1.5.
     public static let userAgent: HTTPHeaderName = "User-Agent"
 
+    /// Whether it is `Content-Length` or `Transfer-Encoding`. By the length first: every header of every request is asked.
+    var isFraming: Bool {
+        switch rawName.utf8.count {
+        case 14: self == .contentLength
+        case 17: self == .transferEncoding
+        default: false
+        }
+    }
+
     /// Whether it may stand in a message: one or more token characters.
     public var isValid: Bool { !rawName.isEmpty && rawName.utf8.allSatisfy(ASCII.isToken) }
 

@@ -52,6 +52,22 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             hasher.combine(value)
         }
 
+        /// Throws unless the name is a token and the value free of control characters (RFC 9110, sections 5.1 and 5.5).
+        func check() throws {
+            if isChecked { return }
+            guard name.isValid else {
+                throw ErrandError(.invalidRequest, "the header name \(name.rawName.debugDescription) is not a token")
+            }
+            guard Self.allSatisfy(value, { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw ErrandError(.invalidRequest, "the value of \(name) has a control character")
+            }
+        }
+
+        /// Whether all bytes of a text pass; on its storage, since the view of its bytes costs more than the check.
+        private static func allSatisfy(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
+            text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(passes) } ?? text.utf8.allSatisfy(passes)
+        }
+
         fileprivate func sensitive(_ isSensitive: Bool) -> Field {
             var field = self
             field.isSensitive = isSensitive
@@ -155,29 +171,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 
     /// Throws ``ErrandError/Code/invalidRequest`` for a name that is no token, and a value with a control character.
-    /// The same, those that are valid marked so that ``check()`` need not look at them again.
+    /// The same, those that are valid marked so that a request need not check them again.
     package var checked: HTTPHeaders {
         var copy = self
-        for index in fields.indices { copy.fields[index].isChecked = (try? Self.check(fields[index])) != nil }
+        for index in fields.indices { copy.fields[index].isChecked = (try? fields[index].check()) != nil }
         return copy
-    }
-
-    func check() throws {
-        for field in fields where !field.isChecked { try Self.check(field) }
-    }
-
-    private static func check(_ field: Field) throws {
-        guard field.name.isValid else {
-            throw ErrandError(
-                .invalidRequest, "the header name \(field.name.rawName.debugDescription) is not a token")
-        }
-        guard allSatisfy(field.value, { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw ErrandError(.invalidRequest, "the value of \(field.name) has a control character")
-        }
-    }
-
-    private static func allSatisfy(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(passes) } ?? text.utf8.allSatisfy(passes)
     }
 
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.isSensitive && $0.name == name } }

@@ -72,12 +72,15 @@ public struct HTTPRequest: Sendable {
                 try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }
             }
         }
-        try headers.check()
-        if headers.contains(.transferEncoding) {
-            throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
-        }
-        for length in headers.values(of: .contentLength) where length != body.length.map(String.init) {
-            throw ErrandError(.invalidRequest, "Content-Length is not the body's")
+        for field in headers {
+            try field.check()
+            guard field.name.isFraming else { continue }
+            if field.name == .transferEncoding {
+                throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
+            }
+            if field.value != body.length.map(String.init) {
+                throw ErrandError(.invalidRequest, "Content-Length is not the body's")
+            }
         }
     }
 }

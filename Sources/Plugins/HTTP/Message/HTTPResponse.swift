@@ -120,11 +120,11 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The same with a body that was collected as data.
-    package var inMemory: HTTPResponse {
-        guard body.reader != nil, let data = body.data else { return self }
+    /// The same with the body of the file into which it was written, or with what was collected of it as data.
+    package func delivered(to file: PendingFile?) -> HTTPResponse {
+        guard let body = file?.body ?? body.collected else { return self }
         var copy = self
-        copy.body = HTTPBody(data)
+        copy.body = body
         return copy
     }
 

@@ -54,6 +54,9 @@ public struct Tags: Sendable {
         return (a as? any Equatable).map { isEqual($0) } ?? false
     }
 
+    /// Whether there are none.
+    package var isEmpty: Bool { entries.isEmpty }
+
     /// The values, in the order in which they were set.
     package var values: [any Sendable] { entries.map(\.value) }
 
