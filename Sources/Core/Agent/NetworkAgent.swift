@@ -159,7 +159,7 @@ public final class NetworkAgent: Agent {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
-        let tags = Tags().with(InheritedFilters.self, options.allFilters)
+        let tags = options.allFilters.isEmpty ? Tags() : Tags().with(InheritedFilters.self, options.allFilters)
         let activity = activity(kind, settings.withLock { $0 }, options, tags: tags)
         return RequestHandle(
             registry.launch(activity, keeping: self, completion: completion?.delivery(to: activity)) { result in

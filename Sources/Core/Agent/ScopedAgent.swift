@@ -49,8 +49,8 @@ public struct ScopedAgent: Agent {
             await observer?.memberDidEnd(member, result: .failure(error))
             throw error
         }
-        let output = CompositeMember.Output(value: response.value, http: response.http)
-        await observer?.memberDidEnd(member, result: .success(output))
+        await observer?.memberDidEnd(
+            member, result: .success(CompositeMember.Output(value: response.value, http: response.http)))
         return response
     }
 

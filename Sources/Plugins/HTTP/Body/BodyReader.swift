@@ -60,7 +60,7 @@ package final class BodyReader: Sendable {
             switch state.withLock({ $0.phase }) {
             case .open: break
             case .ended: return nil
-            case .cancelled: throw ErrandError(.cancelled, "the body was given up")
+            case .cancelled: throw ErrandError(.cancelled, "the body was cancelled")
             }
             let chunk: Data?
             do { chunk = try await source.nextChunk() } catch {

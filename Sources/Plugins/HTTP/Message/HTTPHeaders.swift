@@ -80,10 +80,12 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// No fields.
     public init() {}
     /// Fields in their order.
-    public init(_ fields: some Sequence<Field>) {
-        self.fields = Array(fields)
+    public init(_ fields: [Field]) {
+        self.fields = fields
         spreadMarks()
     }
+    /// Fields in their order.
+    public init(_ fields: some Sequence<Field>) { self.init(Array(fields)) }
     /// Fields in the order of the literal.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         // Literals carry no marks but those of the names themselves.
@@ -188,7 +190,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// Gives the mark of one field to all of its name.
     private mutating func spreadMarks() {
-        for field in fields where field.isSensitive && !field.name.isSensitive { mark(field.name) }
+        for index in fields.indices where fields[index].isSensitive && !fields[index].name.isSensitive {
+            mark(fields[index].name)
+        }
     }
 }
 

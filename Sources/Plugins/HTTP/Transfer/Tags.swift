@@ -20,14 +20,14 @@ extension TagKey {
 
 /// Typed values that travel with a request, for filters, accessories and the transport.
 public struct Tags: Sendable {
-    private var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
+    @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
     /// No tags.
     public init() {}
 
     /// The value of a key, or its default.
     public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
-        get {
+        @inlinable get {
             for entry in entries where entry.key == ObjectIdentifier(key) {
                 return entry.value as? Key.Value ?? Key.defaultValue
             }
