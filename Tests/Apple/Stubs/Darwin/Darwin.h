@@ -29,6 +29,11 @@ NEWTYPE(unsigned int, clockid_t);
 
 struct NAMED("timespec") apple_timespec { apple_time_t tv_sec; long tv_nsec; };
 struct NAMED("timeval") apple_timeval { apple_time_t tv_sec; apple_suseconds_t tv_usec; };
+struct NAMED("rusage") apple_rusage {
+    struct apple_timeval ru_utime; struct apple_timeval ru_stime; long ru_maxrss; long ru_ixrss; long ru_idrss;
+    long ru_isrss; long ru_minflt; long ru_majflt; long ru_nswap; long ru_inblock; long ru_oublock; long ru_msgsnd;
+    long ru_msgrcv; long ru_nsignals; long ru_nvcsw; long ru_nivcsw;
+};
 struct NAMED("stat") apple_stat {
     apple_dev_t st_dev; apple_mode_t st_mode; apple_nlink_t st_nlink; apple_ino_t st_ino; apple_uid_t st_uid;
     apple_gid_t st_gid; apple_dev_t st_rdev; struct apple_timespec st_atimespec; struct apple_timespec st_mtimespec;
@@ -185,6 +190,7 @@ FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, apple_pthread_t _Nulla
     const apple_pthread_attr_t * _Nullable, void * _Nullable (* _Nonnull)(void * _Nonnull), void * _Nullable);
 FUNCTION(int, "pthread_join(_:_:)", pthread_join, apple_pthread_t _Nonnull, void * _Nullable * _Nullable);
 FUNCTION(int, "clock_gettime(_:_:)", clock_gettime, apple_clockid_t, struct apple_timespec *);
+FUNCTION(int, "getrusage(_:_:)", getrusage, int, struct apple_rusage *);
 FUNCTION(int, "posix_spawn(_:_:_:_:_:_:)", posix_spawn, apple_pid_t *, const char *,
     const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
 FUNCTION(int, "posix_spawnattr_init(_:)", posix_spawnattr_init, apple_posix_spawnattr_t *);
