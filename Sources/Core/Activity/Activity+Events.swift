@@ -9,15 +9,11 @@ extension Activity: TransportObserver {
 
     /// The same for the events that end an activity, once its outcome is decided.
     func notifyLast(_ event: (ActivityOutcome) -> ActivityEvent) {
-        guard let events, let outcome else { return }
+        guard let events else { return }
+        // Progress is all that a listener receives.
+        guard events.isObserved, let outcome else { return events.close() }
         events.deliver(event(outcome), of: self, isLast: true)
     }
-
-    /// Whether an event is on its way to the accessories.
-    var isDelivering: Bool { events?.isDelivering == true }
-
-    /// Returns when everything so far has reached the accessories.
-    @inline(never) func allDelivered() async { await events?.allDelivered() }
 
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports
     /// the progress of the whole. Where an accessory is slow, of several steps that wait for it the last one counts. Does

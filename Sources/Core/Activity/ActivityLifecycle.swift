@@ -46,7 +46,7 @@ extension ActivityRegistry {
             if activity.hasStagedWork { await activity.discard() }
             settle(activity, result, error, nil)
         }
-        if activity.isDelivering { await activity.allDelivered() }
+        if let events = activity.events, events.isDelivering { await events.allDelivered() }
         if let completion { await completion(result) }
         activity.notifyLast(ActivityEvent.didStop)
         activity.events?.close()

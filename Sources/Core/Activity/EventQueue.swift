@@ -65,16 +65,16 @@ final class EventQueue: Sendable {
         return next.isEmpty ? nil : next
     }
 
-    /// Lets go of the listeners, once the last event is delivered, or is with the thread that is delivering.
+    /// Lets go of the listeners, who receive nothing any more but what is being delivered; after the last event.
     func close() {
         _ = state.withLock { state in
-            defer { state.listeners = ([], nil) }
+            defer { (state.listeners, state.isClosed) = (([], nil), true) }
             return state.listeners
         }
     }
 
     /// Returns when everything so far has been delivered, also what another thread is delivering.
-    func allDelivered() async {
+    @inline(never) func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivering = state.withLock { state in
                 if state.isDelivering { state.waiters.append(continuation) }
