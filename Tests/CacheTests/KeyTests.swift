@@ -15,8 +15,8 @@ struct KeyTests {
     ) throws -> CacheKey? {
         let url = try #require(URL(string: url))
         return CacheKeyBuilder.timed(
-            HTTPRequest(method, url, headers: headers, body: body), url: url, rule: rule, hasPartition: hasPartition,
-            hasher)
+            HTTPRequest(method, url, headers: headers, body: body), url: CacheKeyBuilder.url(url), rule: rule,
+            hasPartition: hasPartition, hasher)
     }
 
     @Test("everything that makes another response makes another key (D6, Y69, B28, B29, C23, K3)")

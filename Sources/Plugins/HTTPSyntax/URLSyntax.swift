@@ -45,7 +45,7 @@ public enum URLSyntax {
 
     /// Whether it is a path, and perhaps a query, that can be appended to a base as it is: unescaped, with no segment that
     /// starts with a dot, no fragment, no scheme, no host. Others may be valid too.
-    public static func isPlainPath(_ text: String) -> Bool {
+    package static func isPlainPath(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             var last: UInt8 = 0

@@ -15,7 +15,7 @@ extension CacheHandler {
         let hasher: KeyedHasher
         /// A keyed hash of the user whose responses these are; nil if they belong to all users.
         let owner: String?
-        let url: URL
+        let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
         let mark: CacheWriter.Mark
@@ -66,7 +66,8 @@ extension CacheHandler {
         default: break
         }
         // The resource URL concerns the first hop only, not the target of a redirect.
-        let url = (exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil) ?? exchange.http.url
+        let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
+        let url = CacheKeyBuilder.url(resource, of: exchange.http)
         return HTTPLookup(
             key: CacheKeyBuilder.http(url, authorization: headers[.authorization], partition: policy.partition, hasher),
             hasher: hasher,
@@ -121,7 +122,7 @@ extension CacheHandler {
         guard let whole = exchange.http.method == .head ? .empty : try? await body(entry) else { return nil }
         let age = head.fresh.age(received: head.received, now: now) ?? 0
         let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
-        guard var response = head.response(to: exchange.http.url, whole, source: source) else { return nil }
+        guard var response = head.response(to: exchange.http, whole, source: source) else { return nil }
         response.headers.set("Age", "\(age)")
         response.headers.merge(also)
         switch condition {

@@ -65,7 +65,7 @@ extension CacheHandler {
         _ response: HTTPResponse, _ headers: HTTPHeaders, _ fresh: HTTPFreshness, _ received: Date, _ lookup: HTTPLookup
     ) -> CacheEntryHead {
         var head = CacheEntryHead(
-            .http, url: CacheKeyBuilder.url(lookup.url), response: response, headers: headers, received: received,
+            .http, url: lookup.url, response: response, headers: headers, received: received,
             expires: received, tags: request?.cacheTags ?? [],
             partition: policy.http?.partition.map(lookup.hasher.hash))
         head.update(fresh, received)
@@ -119,10 +119,10 @@ extension CacheHandler {
     }
 
     /// The key of the record of a URL.
-    private static func recordKey(of url: URL) -> CacheKey { CacheKey("record\nGET \(CacheKeyBuilder.url(url))") }
+    private static func recordKey(of url: String) -> CacheKey { CacheKey("record\nGET \(url)") }
 
     /// The key of the responses that belong to all users.
-    private static func unownedKey(_ url: URL) -> CacheKey {
+    private static func unownedKey(_ url: String) -> CacheKey {
         CacheKeyBuilder.http(url, authorization: nil, partition: nil, KeyedHasher(secret: []))
     }
 
@@ -185,7 +185,7 @@ extension CacheHandler {
     private func invalidate(_ url: URL) async {
         let text = CacheKeyBuilder.url(url)
         cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == text }
-        await remove(Self.unownedKey(url))
-        await remove(Self.recordKey(of: url))
+        await remove(Self.unownedKey(text))
+        await remove(Self.recordKey(of: text))
     }
 }

@@ -6,7 +6,7 @@ extension CacheHandler {
     /// Applies the app's own policy, once for each call.
     func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
         guard let hasher = await hasher() else { return try await bypass(.unreadable) }
-        let url = exchange.tags[ResourceURL.self] ?? exchange.http.url
+        let url = CacheKeyBuilder.url(exchange.tags[ResourceURL.self], of: exchange.http)
         guard
             let key = CacheKeyBuilder.timed(
                 exchange.http, url: url, rule: request?.cacheKey ?? .standard, hasPartition: timed.partition != nil,
@@ -55,7 +55,7 @@ extension CacheHandler {
 
     struct TimedLookup: Sendable {
         let key: CacheKey
-        let url: URL
+        let url: String
         /// In seconds.
         let lifetime: TimeInterval
         let attributes: TimedRules.Attributes
@@ -106,7 +106,7 @@ extension CacheHandler {
         var status = CacheStatus.hit(ttl: left, detail: detail ?? "timed")
         if detail != nil { (status.isHit, status.forward) = (false, .stale) }
         let source = ResponseSource.cache(age: .interval(age), reason: status.description)
-        guard let response = head.response(to: exchange.http.url, body, source: source) else { return nil }
+        guard let response = head.response(to: exchange.http, body, source: source) else { return nil }
         note(status)
         return response
     }
@@ -170,7 +170,7 @@ extension CacheHandler {
             if age.interval > lookup.lifetime { return nil }
         }
         var head = CacheEntryHead(
-            .timed, url: CacheKeyBuilder.url(lookup.url), response: response,
+            .timed, url: lookup.url, response: response,
             headers: HTTPCacheHeaders.storable(response.headers),
             received: received, expires: received + lookup.lifetime, tags: request?.cacheTags ?? [],
             partition: lookup.attributes.partition)

@@ -7,9 +7,10 @@ import ErrandEssentials
 /// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%` within
 /// values are escaped, so that no value can imitate another line.
 enum CacheKeyBuilder {
-    /// The key of a timed entry; nil if the body is not in memory and cannot be compared.
+    /// The key of a timed entry, by the text of its URL without a fragment; nil if the body is not in memory and cannot be
+    /// compared.
     static func timed(
-        _ request: HTTPRequest, url keyURL: URL, rule: CacheKeyRule, hasPartition: Bool, _ hasher: KeyedHasher
+        _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, _ hasher: KeyedHasher
     ) -> CacheKey? {
         var text = "timed"
         if let name = rule.name {
@@ -17,9 +18,8 @@ enum CacheKeyBuilder {
             for addition in rule.additions { add("and", addition, to: &text) }
             return CacheKey(text)
         }
-        var url = Self.url(keyURL)
-        if !rule.dropped.isEmpty { url = dropping(rule.dropped, from: url) }
-        add(request.method.rawValue, url, to: &text)
+        let resource = rule.dropped.isEmpty ? url : dropping(rule.dropped, from: url)
+        add(request.method.rawValue, resource, to: &text)
         for name in rule.headers {
             guard let value = request.headers[name] else { continue }
             let isSensitive = request.headers.contains { $0.name == name && $0.isSensitive }
@@ -40,10 +40,10 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    /// The key of the HTTP entry of a URL.
-    static func http(_ url: URL, authorization: String?, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
+    /// The key of the HTTP entry of a URL, by its text without a fragment.
+    static func http(_ url: String, authorization: String?, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         var text = "http"
-        add("GET", Self.url(url), to: &text)
+        add("GET", url, to: &text)
         if let partition {
             add("partition", hasher.hash(partition), to: &text)
         } else if let authorization {
@@ -67,8 +67,14 @@ enum CacheKeyBuilder {
     }
 
     /// The text of a URL without its fragment, which is never sent.
-    static func url(_ url: URL) -> String {
-        let text = url.absoluteString
+    static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
+
+    /// The same of a URL that identifies the resource of a request, which is its own if there is none.
+    static func url(_ resource: URL?, of request: HTTPRequest) -> String {
+        withoutFragment(resource?.absoluteString ?? request.urlText)
+    }
+
+    private static func withoutFragment(_ text: String) -> String {
         guard let mark = text.withBytes({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
         return String(text[..<text.utf8.index(text.startIndex, offsetBy: mark)])
     }

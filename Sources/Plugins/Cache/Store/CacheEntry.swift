@@ -169,10 +169,13 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// The stored response to a request for a URL; nil if its own URL is none, which only a damaged store returns.
-    func response(to requestURL: URL, _ body: HTTPBody, source: ResponseSource) -> HTTPResponse? {
-        let isSame = requestURL.absoluteString.hasSameBytes(as: responseURL)
-        guard let url = isSame ? requestURL : URL(string: responseURL) else { return nil }
+    /// The stored response to a request; nil if its own URL is none, which only a damaged store returns.
+    func response(to request: HTTPRequest, _ body: HTTPBody, source: ResponseSource) -> HTTPResponse? {
+        if request.urlText.hasSameBytes(as: responseURL) {
+            return HTTPResponse(
+                to: request, status: status, headers: headers, body: body, version: version, source: source)
+        }
+        guard let url = URL(string: responseURL) else { return nil }
         return HTTPResponse(url: url, status: status, headers: headers, body: body, version: version, source: source)
     }
 }
