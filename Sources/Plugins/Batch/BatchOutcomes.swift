@@ -8,11 +8,12 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
     private let ledger: Mutex<BatchLedger>
     // In the order of the parts; empty if a channel takes the results as they arrive. Read and changed under the ledger's
     // lock only, and beside it: a lock of a generic type would look up its metadata at each use.
-    nonisolated(unsafe) private var results: [Result<Part, any Error>?]
+    @exclusivity(unchecked) nonisolated(unsafe) private var results: [Result<Part, any Error>?]
+    private let collects: Bool
 
     init(_ ledger: BatchLedger, count: Int) {
         self.ledger = Mutex(ledger)
-        results = Array(repeating: nil, count: count)
+        (results, collects) = (Array(repeating: nil, count: count), count > 0)
     }
 
     /// The part to start now; nil if there is none to start any more.
@@ -25,7 +26,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         ledger.withLock { ledger in
             let counts = ledger.end(index, failure, name)
             // Where one success is enough, nothing is made of a failure but its place in an error.
-            if counts, !results.isEmpty, failure == nil || ledger.rule != .firstSuccess { results[index] = result }
+            if counts, collects, failure == nil || ledger.rule != .firstSuccess { results[index] = result }
             return (counts, ledger.isDecided)
         }
     }

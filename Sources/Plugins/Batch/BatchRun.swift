@@ -9,6 +9,8 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
+    /// Copied for each part, since a copy costs less than an initialization.
+    private let options = CallOptions()
     private let outcomes: BatchOutcomes<Part>
     /// Takes the results as they arrive, for a reader; nil for a run with one output.
     private let channel: BatchChannel<Part>?
@@ -55,12 +57,17 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
 
     private func send(_ index: Int) async -> Result<Part, any Error> {
         progress.begin(index)
-        let whole = progress.listener(of: index)
-        let each = batch.eachProgress
-        let options = CallOptions(progress: { progress in
-            whole(progress)
-            each?(index, progress)
-        })
+        var options = options
+        options.progress = listener(of: index)
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
+    }
+
+    private func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
+        let whole = progress.listener(of: index)
+        guard let each = batch.eachProgress else { return whole }
+        return { progress in
+            whole(progress)
+            each(index, progress)
+        }
     }
 }

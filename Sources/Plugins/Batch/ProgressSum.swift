@@ -72,17 +72,19 @@ struct ProgressSum: Sendable {
     /// A part is over, however it ended: its bytes so far are all.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
-        change(index) { part in
+        let isRunning = change(index, isLast: true) { part in
             part.bytes.totalToSend = part.bytes.sent
             part.bytes.totalToReceive = part.bytes.received
             (part.isKnown, part.isUploadKnown) = (true, true)
             if isDone { part.fraction = 1 }
         }
-        if running.removeValue(forKey: index) != nil { ended += 1 }
+        if isRunning { ended += 1 }
     }
 
-    private mutating func change(_ index: Int, _ body: (inout Part) -> Void) {
-        guard var part = running[index] else { return }
+    /// Returns whether the part is running, and no longer keeps it if this is the last change.
+    @discardableResult
+    private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
+        guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
         bytes -= part.bytes
         fractions -= part.fraction
         known -= part.isKnown ? 1 : 0
@@ -92,7 +94,7 @@ struct ProgressSum: Sendable {
         fractions += part.fraction
         known += part.isKnown ? 1 : 0
         uploadsKnown += part.isUploadKnown ? 1 : 0
-        running[index] = part
+        if !isLast { running[index] = part }
         let isByBytes = known == count && bytes.totalToSend + bytes.totalToReceive > 0
         let isByUpload = uploadsKnown == count && bytes.totalToSend > 0
         let now =
@@ -100,6 +102,7 @@ struct ProgressSum: Sendable {
             ? part.fraction
             : isByBytes ? bytes.fraction : isByUpload ? bytes.uploaded : fractions / Double(max(count, 1))
         furthest = max(furthest, min(now, 1))
+        return true
     }
 
     /// How far the whole is. A total is nil until that of all parts is known.

@@ -12,7 +12,7 @@ extension Chain: Composite {
 
     /// Runs the body, with each member as a step.
     public func run(on agent: ScopedAgent) async throws -> Success {
-        let record = ChainRecord(agent.activity, notifier)
+        let record = ChainRecord(agent, notifier)
         do {
             let success = try await body(agent.observed(by: record), record)
             await record.progress.allReported()

@@ -60,9 +60,13 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    var count: Int { state.withLock { $0.steps.count } }
-
-    func next() -> ChainStep? { state.withLock { $0.steps.popFirst() } }
+    /// The next step, and how many there are with it.
+    func next() -> (step: ChainStep?, count: Int) {
+        state.withLock { state in
+            let count = state.steps.count
+            return (state.steps.popFirst(), count)
+        }
+    }
 
     func open() { state.withLock { $0.isOpen = true } }
 
@@ -77,9 +81,14 @@ extension Chain where Success == [ChainStepResult] {
             recorded: { steps, record in
                 let editor = ChainEditor(steps.activity, list)
                 var results: [ChainStepResult] = []
-                while let step = editor.next() {
-                    results.append(try await step.run(results.count, results.last?.value, steps, editor))
-                    record.count(results.count, of: results.count + editor.count)
+                record.progress.update(reporting: false) { $0.begin(0) }
+                results.reserveCapacity(list.count)
+                var (step, left) = editor.next()
+                while let current = step {
+                    results.append(try await current.run(results, record, editor))
+                    (step, left) = editor.next()
+                    let (done, all) = (results.count, results.count + left)
+                    record.progress.update { $0.count(done, of: all) }
                     try Task.checkCancellation()
                 }
                 return results

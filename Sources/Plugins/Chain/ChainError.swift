@@ -25,9 +25,9 @@ public struct ChainError: Error, Sendable {
     /// What it threw.
     public let underlying: any Error
 
-    init(chain: String, _ step: CompositeMember, _ error: any Error) {
+    init(chain: String, _ step: ChainRecord.FailedStep, _ error: any Error) {
         (self.chain, underlying) = (chain, error)
-        (index, label, request) = (step.index, step.label, step.request)
+        (index, label, request) = step
     }
 
     /// The place counted from 1.

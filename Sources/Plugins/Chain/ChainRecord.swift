@@ -6,19 +6,26 @@ final class ChainRecord: MemberObserver {
     /// A chain that continues after failures remembers the last ones only.
     private static let maximumFailures = 16
 
-    private let activity: Activity
-    private let notifier: ChainNotifier?
+    /// Sends the steps of a list, which says itself what becomes of them; a body sends with the same agent, observed.
+    let agent: ScopedAgent
+    let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
-    private let failures = Mutex<[(step: CompositeMember, error: any Error)]>([])
+    /// Copied for each step, since a copy costs less than an initialization.
+    let options = CallOptions()
+    private let failures = Mutex<[(step: FailedStep, error: any Error)]>([])
 
-    init(_ activity: Activity, _ notifier: ChainNotifier?) {
-        (self.activity, self.notifier) = (activity, notifier)
-        progress = ProgressReporter(ChainProgress(), of: activity, progress: \.whole)
+    typealias FailedStep = (index: Int, label: String, request: (any Request)?)
+
+    init(_ agent: ScopedAgent, _ notifier: ChainNotifier?) {
+        (self.agent, self.notifier) = (agent, notifier)
+        progress = ProgressReporter(ChainProgress(), of: agent.activity, progress: \.whole)
     }
+
+    private var activity: Activity { agent.activity }
 
     func memberWillStart(_ step: CompositeMember) {
         progress.update(reporting: false) { $0.begin(step.index) }
-        activity.note("chain", "step \(step.index): \(step.label)")
+        note(step.index, step.label)
     }
 
     func member(_ step: CompositeMember, didReport progress: TransferProgress) {
@@ -29,20 +36,28 @@ final class ChainRecord: MemberObserver {
         progress.update(reporting: false) { $0.end(step.index) }
         switch result {
         case .success(let output): await notifier?.notify(activity, ChainStepResult(step, output))
-        case .failure(let error): fail(step, error)
+        case .failure(let error): fail((step.index, step.label, step.request), error)
         }
     }
 
-    private func fail(_ step: CompositeMember, _ error: any Error) {
+    /// A line for accessories, before the step's will-start.
+    func note(_ step: Int, _ label: @autoclosure () -> String) {
+        activity.note("chain", "step \(step): \(label())")
+    }
+
+    /// Completes the options for the call of a step of a list; in place, where nothing is copied.
+    @inline(never) func complete(_ options: inout CallOptions, for step: Int, _ label: String) {
+        options.label = label
+        options.progress = { progress in self.progress.update { $0.update(step, progress) } }
+    }
+
+    func fail(_ step: FailedStep, _ error: any Error) {
         if error.isCancellation { return }
         failures.withLock { failures in
             if failures.count == Self.maximumFailures { failures.removeFirst() }
             failures.append((step, error))
         }
     }
-
-    /// How many of how many steps of a list are done.
-    func count(_ done: Int, of all: Int) { progress.update { $0.count(done, of: all) } }
 
     /// An error of the body's as the chain's: a step's failure is named, a cancellation and an error of the body's own
     /// stay what they are. A step's failure is known by its identity, so that neither another that reads the same nor

@@ -19,14 +19,18 @@ public struct ChainStep: Sendable {
 
     /// The name for errors, logs and ``ChainEditor/remove(_:)``.
     public let label: String
-    /// Gets the value of the step before it, nil in the first.
-    let run: @Sendable (_ index: Int, (any Sendable)?, ChainSteps, ChainEditor) async throws -> ChainStepResult
+    /// Gets the results of the steps before it.
+    let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
     /// A request, and what to do when it has succeeded, before the next step begins.
     ///
     /// - Parameter label: the request's label or its type by default.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
-        self.init(label ?? request.label ?? "\(R.self)", then: callback) { _ in request }
+        let label = label ?? request.label ?? "\(R.self)"
+        self.label = label
+        run = { done, record, editor in
+            try await Self.send(request, done.count, label, record, editor, then: callback)
+        }
     }
 
     /// A request made of the value of the step before it.
@@ -38,27 +42,36 @@ public struct ChainStep: Sendable {
         then callback: Callback<R.Output>? = nil
     ) {
         let label = label ?? "\(R.self)"
-        self.init(label, then: callback) { previous in
-            guard let input = previous as? Input else {
-                throw ChainInputError(label: label, expected: type, got: previous.map { Swift.type(of: $0) })
+        self.label = label
+        run = { done, record, editor in
+            guard let input = done.last?.value as? Input else {
+                throw ChainInputError(label: label, expected: type, got: done.last.map { Swift.type(of: $0.value) })
             }
-            return try make(input)
+            return try await Self.send(try make(input), done.count, label, record, editor, then: callback)
         }
     }
 
-    private init<R: Request>(
-        _ label: String, then callback: Callback<R.Output>?, make: @escaping @Sendable ((any Sendable)?) throws -> R
-    ) {
-        self.label = label
-        run = { index, previous, steps, editor in
-            let response = try await steps.send(try make(previous), options: CallOptions(label: label))
-            if let callback {
-                editor.open()
-                defer { editor.close() }
-                try await callback(response, editor)
-            }
-            return ChainStepResult(index: index, label: label, value: response.value, http: response.http)
+    // In line, so that a step has one async frame.
+    @inline(__always) private static func send<R: Request>(
+        _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
+        then callback: Callback<R.Output>?
+    ) async throws -> ChainStepResult {
+        record.note(index, label)
+        var options = record.options
+        record.complete(&options, for: index, label)
+        let response: Response<R.Output>
+        do { response = try await record.agent.send(request, options: options) } catch {
+            record.fail((index, label, request), error)
+            throw error
         }
+        let result = ChainStepResult(index: index, label: label, value: response.value, http: response.http)
+        if let notifier = record.notifier { await notifier.notify(editor.activity, result) }
+        if let callback {
+            editor.open()
+            defer { editor.close() }
+            try await callback(response, editor)
+        }
+        return result
     }
 }
 

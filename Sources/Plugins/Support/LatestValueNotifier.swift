@@ -6,7 +6,7 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
     private let turn = Mutex(NotifierTurn())
     // Read and changed under the lock only. Beside what the lock holds and not in it, and no optional of it anywhere: code
     // that crosses modules unspecialised looks up the metadata of each generic type that it names.
-    nonisolated(unsafe) private var state: State
+    @exclusivity(unchecked) nonisolated(unsafe) private var state: State
     private let value: @Sendable (State) -> Value
     private let notify: @Sendable (Value) -> Void
 
