@@ -1,6 +1,6 @@
 import ErrandSupport
 
-extension Activity: TransportObserver {
+extension Activity {
     /// Notifies the listener and the accessories, in order: what happens on another thread meanwhile, or within an
     /// accessory, follows. Nothing follows `willStop` but `didStop`, and nothing follows that, whatever reports it.
     func notify(_ event: @autoclosure () -> ActivityEvent) {

@@ -49,7 +49,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     init(
-        _ kind: ActivityKind, request: (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
+        _ kind: ActivityKind, request: consuming (any Request)? = nil, label: String? = nil, tags: Tags, parent: ID?,
         deadline: Duration? = nil, accessories: [any Accessory],
         registry: ActivityRegistry, progress listener: (@Sendable (TransferProgress) -> Void)? = nil
     ) {

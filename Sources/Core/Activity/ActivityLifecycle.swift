@@ -2,43 +2,53 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers, and notifies of will-start, before it returns; then the body runs in a task of its own, off the caller's actor.
+    /// Registers, and notifies of will-start, before it returns; then the activity is carried out in a task of its own, off
+    /// the caller's actor.
     ///
     /// - Parameters:
     ///   - agent: lives until the outcome is decided.
-    ///   - inPlace: whether a caller that is on no actor has it begin on its own thread, which saves waking another one.
     ///   - completion: awaited between will-stop and did-stop.
     ///   - perform: puts the success into the result, and returns the response of a request.
     func launch(
         _ activity: Activity, keeping agent: (any AnyObject & Sendable)? = nil, priority: TaskPriority? = nil,
-        inPlace: Bool = false, completion: (@Sendable (ActivityResult) async -> Void)? = nil,
+        completion: (@Sendable (ActivityResult) async -> Void)? = nil,
         perform: @escaping @Sendable (ActivityResult) async throws -> HTTPResponse?
+    ) -> RunningActivity {
+        launch(activity, keeping: agent, inPlace: false) { result in
+            Task(priority: priority) { @concurrent in
+                var brought: Result<HTTPResponse?, any Error> = .failure(CancellationError())
+                if !activity.isCancelled {
+                    do { brought = .success(try await perform(result)) } catch { brought = .failure(error) }
+                }
+                await self.end(activity, result, brought, completion)
+            }
+        }
+    }
+
+    /// The same in a task that the caller makes, whose body ends the activity.
+    ///
+    /// - Parameter inPlace: whether the task begins on this thread.
+    func launch(
+        _ activity: Activity, keeping agent: (any AnyObject & Sendable)?, inPlace: Bool,
+        in makeTask: (ActivityResult) -> Task<Void, Never>
     ) -> RunningActivity {
         add(activity, keeping: agent)
         activity.notify(.willStart)
+        if inPlace, Task.isCancelled { activity.cancel(.task) }
         let result = ActivityResult()
-        let task: Task<Void, Never>
-        if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            if Task.isCancelled { activity.cancel(.task) }
-            task = Task.immediate(priority: priority) { @concurrent in
-                await self.run(activity, result, perform, completion)
-            }
-        } else {
-            task = Task(priority: priority) { @concurrent in await self.run(activity, result, perform, completion) }
-        }
+        let task = makeTask(result)
         let isDone = inPlace && result.isComplete.load(ordering: .acquiring)
         if !isDone { activity.attach(task) }
         return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
     }
 
-    private func run(
-        _ activity: Activity, _ result: ActivityResult,
-        _ perform: @Sendable (ActivityResult) async throws -> HTTPResponse?,
+    /// Ends an activity with what was brought, from its outcome to did-stop.
+    @inline(__always) func end(
+        _ activity: Activity, _ result: ActivityResult, _ brought: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
         do {
-            if activity.isCancelled { throw CancellationError() }
-            let http = try await perform(result)
+            let http = try brought.get()
             try activity.accept()
             if activity.hasStagedWork { await activity.commit() }
             settle(activity, result, nil, http)
@@ -65,16 +75,15 @@ extension ActivityRegistry {
 }
 
 /// An activity that was started, with the task that carries it out.
-struct RunningActivity: Sendable {
+@usableFromInline struct RunningActivity: Sendable {
     let activity: Activity
     let task: Task<Void, Never>
-    let result: ActivityResult
+    @usableFromInline let result: ActivityResult
     /// Whether it has ended before the start returned.
-    let isDone: Bool
+    @usableFromInline let isDone: Bool
 
     /// Waits for did-stop; cancelling the task that waits cancels the activity.
-    @inline(__always) func joined() async {
-        if isDone { return }
+    @usableFromInline func joined() async {
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -1,29 +1,53 @@
+public import ErrandHTTP
 import Synchronization
 
 /// What an activity brought, for those who await it; complete from the activity's will-stop on.
 ///
 /// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
-final class ActivityResult: Sendable {
-    private let state = Mutex<Result<any Sendable, any Error>?>(nil)
+@usableFromInline final class ActivityResult: Sendable {
+    private struct State {
+        var value: (any Sendable)?
+        /// The response of a request.
+        var http: HTTPResponse?
+        var failure: (any Error)?
+    }
+
+    private let state = Mutex(State())
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
-    func succeed(_ value: some Sendable) { state.withLock { $0 = .success(value) } }
+    /// - Parameter http: the response that the value was decoded from, of a request.
+    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
+        state.withLock { ($0.value, $0.http) = (value, http) }
+    }
 
     func fail(_ error: any Error) {
         // What is replaced is a user's value, whose end may run code: not under the lock.
         _ = state.withLock { state in
             let old = state
-            state = .failure(error)
+            state = State(failure: error)
             return old
         }
     }
 
-    func get<Success>(_ type: Success.Type = Success.self) throws -> Success {
-        // A cast within a pattern makes no optional of a generic type.
-        switch try state.withLock({ $0 })?.get() {
-        case let value as Success: return value
-        default: throw CancellationError()
+    @usableFromInline func success() throws -> (value: any Sendable, http: HTTPResponse?) {
+        try state.withLock { state in
+            guard let value = state.value else { throw state.failure ?? CancellationError() }
+            return (value, state.http)
         }
+    }
+
+    /// What another activity than a request brought.
+    func get<Value>() throws -> Value {
+        guard let value = try success().value as? Value else { throw CancellationError() }
+        return value
+    }
+
+    /// What a request brought.
+    @inlinable func response<Output>() throws -> Response<Output> {
+        let (value, http) = try success()
+        // A cast within a pattern makes no optional of a generic type.
+        guard let http, case let value as Output = value else { throw CancellationError() }
+        return Response(value: value, http: http)
     }
 }

@@ -58,7 +58,9 @@ public struct Completion<Success: Sendable>: Sendable {
     }
 
     /// Hands over what an activity has brought.
-    func delivery(to activity: Activity) -> @Sendable (ActivityResult) async -> Void {
-        { result in await body(activity, Result { try result.get() }) }
+    func delivery(
+        to activity: Activity, read: @escaping @Sendable (ActivityResult) throws -> Success = { try $0.get() }
+    ) -> @Sendable (ActivityResult) async -> Void {
+        { result in await body(activity, Result { try read(result) }) }
     }
 }

@@ -3,8 +3,11 @@ public import ErrandHTTP
 /// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
+    private let read: @Sendable (ActivityResult) throws -> Success
 
-    init(_ running: RunningActivity) { self.running = running }
+    init(_ running: RunningActivity, read: @escaping @Sendable (ActivityResult) throws -> Success = { try $0.get() }) {
+        (self.running, self.read) = (running, read)
+    }
 
     /// The identity of what was started, with its progress and outcome.
     public var activity: Activity { running.activity }
@@ -28,7 +31,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     public var value: Success {
         get async throws {
             await running.task.value
-            return try running.result.get()
+            return try read(running.result)
         }
     }
 
@@ -36,13 +39,13 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
-            return Result { try running.result.get() }
+            return Result { try read(running.result) }
         }
     }
 
     /// The result; cancelling the task that waits cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
-        return try running.result.get()
+        return try read(running.result)
     }
 }

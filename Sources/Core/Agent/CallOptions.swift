@@ -2,17 +2,44 @@ public import ErrandHTTP
 
 /// What one call adds to its request: tags, a parent, filters, accessories, a label, a listener. A request is never wrapped for it.
 public struct CallOptions: Sendable {
+    // Empty for a call that adds nothing, as most do; otherwise an array of one, which copies when it is changed.
+    private var fields: [Fields] = []
+
+    private struct Fields {
+        var tags = Tags()
+        var parent: Activity?
+        var filters: [any Filter] = []
+        var accessories: [any Accessory] = []
+        var label: String?
+        var progress: (@Sendable (TransferProgress) -> Void)?
+    }
+
     /// Win over the request's own.
-    public var tags: Tags
+    public var tags: Tags {
+        get { fields.first?.tags ?? Tags() }
+        set { change { $0.tags = newValue } }
+    }
     /// The batch, chain or request that this call is a part of.
-    public var parent: Activity?
+    public var parent: Activity? {
+        get { fields.first?.parent }
+        set { change { $0.parent = newValue } }
+    }
     /// Run after the agent's and the request's of the same stage. Empty by default. Those of a batch, a chain or another
     /// composite run for each request that has it as its parent, before that request's call's own.
-    public var filters: [any Filter]
-    /// Told after the agent's and the request's.
-    public var accessories: [any Accessory]
+    public var filters: [any Filter] {
+        get { fields.first?.filters ?? [] }
+        set { change { $0.filters = newValue } }
+    }
+    /// Notified after the agent's and the request's.
+    public var accessories: [any Accessory] {
+        get { fields.first?.accessories ?? [] }
+        set { change { $0.accessories = newValue } }
+    }
     /// The name for logs, instead of the request's.
-    public var label: String?
+    public var label: String? {
+        get { fields.first?.label }
+        set { change { $0.label = newValue } }
+    }
     /// Receives how far the call is, upload and download, on whatever thread; costs less than an accessory.
     ///
     /// ```swift
@@ -20,19 +47,29 @@ public struct CallOptions: Sendable {
     /// ```
     ///
     /// Within one transfer nothing falls; ``ErrandHTTP/TransferProgress/transfer`` tells a new one, such as a retry.
-    public var progress: (@Sendable (TransferProgress) -> Void)?
+    public var progress: (@Sendable (TransferProgress) -> Void)? {
+        get { fields.first?.progress }
+        set { change { $0.progress = newValue } }
+    }
+
+    /// Options that add nothing.
+    public init() {}
 
     /// Makes options; nothing is added by default.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        self.tags = tags
-        self.parent = parent
-        self.filters = filters
-        self.accessories = accessories
-        self.label = label
-        self.progress = progress
+        fields = [
+            Fields(
+                tags: tags, parent: parent, filters: filters, accessories: accessories, label: label, progress: progress
+            )
+        ]
+    }
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        if fields.isEmpty { fields = [Fields()] }
+        change(&fields[0])
     }
 
     /// Those of the composite that this call is a part of, then its own.

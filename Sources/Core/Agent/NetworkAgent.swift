@@ -117,14 +117,14 @@ public final class NetworkAgent: Agent {
     }
 
     /// Sends a request and returns its response. Cancelling the calling task cancels the request.
-    @discardableResult
+    @inlinable @discardableResult
     public func send<R: Request>(
         _ request: R, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output> {
         let actor = #isolation
         let running = begin(request, options, inPlace: actor == nil)
-        await running.joined()
-        return try running.result.get()
+        if !running.isDone { await running.joined() }
+        return try running.result.response()
     }
 
     /// Starts a request and returns at once; the accessories have received will-start by then.
@@ -132,10 +132,12 @@ public final class NetworkAgent: Agent {
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>> {
-        RequestHandle(begin(request, options, inPlace: false) { completion?.delivery(to: $0) })
+        let read: @Sendable (ActivityResult) throws -> Response<R.Output> = { try $0.response() }
+        let running = begin(request, options, inPlace: false) { completion?.delivery(to: $0, read: read) }
+        return RequestHandle(running, read: read)
     }
 
-    private func begin(
+    @usableFromInline func begin(
         _ request: some Request, _ options: CallOptions, inPlace: Bool,
         completion: (Activity) -> (@Sendable (ActivityResult) async -> Void)? = { _ in nil }
     ) -> RunningActivity {
@@ -143,13 +145,18 @@ public final class NetworkAgent: Agent {
         let activity = activity(
             .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
             deadline: request.deadline ?? settings.configuration.deadline)
-        let filters = options.allFilters
-        return registry.launch(
-            activity, keeping: self, priority: request.priority?.task, inPlace: inPlace,
-            completion: completion(activity)
-        ) { result in
-            try await RequestPipeline(settings: settings, activity: activity)
-                .run(request, callFilters: filters, result)
+        let (filters, priority) = (options.allFilters, request.priority?.task)
+        let completion = completion(activity)
+        let pipeline = RequestPipeline(settings: settings, activity: activity)
+        return registry.launch(activity, keeping: self, inPlace: inPlace) { result in
+            if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                return Task.immediate(priority: priority) { @concurrent in
+                    await pipeline.run(request, callFilters: filters, result, completion)
+                }
+            }
+            return Task(priority: priority) { @concurrent in
+                await pipeline.run(request, callFilters: filters, result, completion)
+            }
         }
     }
 
@@ -169,7 +176,8 @@ public final class NetworkAgent: Agent {
     }
 
     private func activity(
-        _ kind: ActivityKind, _ settings: PipelineSettings, _ options: CallOptions, request: (any Request)? = nil,
+        _ kind: ActivityKind, _ settings: PipelineSettings, _ options: CallOptions,
+        request: consuming (any Request)? = nil,
         tags: Tags = Tags(), accessories: [any Accessory] = [], deadline: Duration? = nil
     ) -> Activity {
         var all = settings.configuration.accessories

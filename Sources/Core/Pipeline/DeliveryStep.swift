@@ -30,8 +30,12 @@ struct DeliveryStep {
         _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
     ) -> HTTPResponse {
         var response = response
-        if let file { response.body = HTTPBody(file: file.place, length: file.length) }
-        result.succeed(Response(value: PendingFile.placed(value, by: file), http: response))
+        guard let file else {
+            result.succeed(value, from: response)
+            return response
+        }
+        response.body = HTTPBody(file: file.place, length: file.length)
+        result.succeed(file.placed(value), from: response)
         return response
     }
 }

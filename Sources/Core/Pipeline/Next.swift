@@ -41,6 +41,8 @@ public struct Next: Sendable {
 @usableFromInline final class FilterStep: Sendable {
     @usableFromInline let filter: any Filter
     @usableFromInline let next: Next
+    /// The filter, if it is that.
+    let wire: WireStep?
     /// Whether every request of the agent takes this step and those that follow.
     let isCommon: Bool
     /// Whether this step, or one that follows, is none of Core's own.
@@ -48,6 +50,7 @@ public struct Next: Sendable {
 
     init(_ filter: any Filter, _ next: Next, isCommon: Bool) {
         (self.filter, self.next, self.isCommon) = (filter, next, isCommon)
+        wire = filter as? WireStep
         hasFilters = !(filter is any CoreStep) || next.step?.hasFilters == true
     }
 }

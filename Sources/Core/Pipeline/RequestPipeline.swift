@@ -8,11 +8,22 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Carries out a request, step by step, and puts its output into the result. Every request goes this way, and only this
-    /// way: a hit of a cache, a download, a repeated attempt, a stub in a test.
-    func run<R: Request>(
-        _ request: R, callFilters: [any Filter], _ result: ActivityResult
-    ) async throws -> HTTPResponse {
+    /// Carries out a request, and ends its activity. Every request goes this way, and only this way: a hit of a cache, a
+    /// download, a repeated attempt, a stub in a test.
+    func run(
+        _ request: some Request, callFilters: [any Filter], _ result: ActivityResult,
+        _ completion: (@Sendable (ActivityResult) async -> Void)?
+    ) async {
+        let brought =
+            activity.isCancelled
+            ? .failure(CancellationError()) : await carryOut(request, callFilters: callFilters, result)
+        await activity.registry.end(activity, result, brought, completion)
+    }
+
+    /// The steps, in their order; puts the output into the result.
+    @inline(__always) private func carryOut(
+        _ request: some Request, callFilters: [any Filter], _ result: ActivityResult
+    ) async -> Result<HTTPResponse?, any Error> {
         var response: HTTPResponse?
         var file: PendingFile?
         defer { file?.discard() }
@@ -48,9 +59,9 @@ struct RequestPipeline: Sendable {
             try activity.accept()
             if let file { try await file.accept() }
             if activity.hasStagedWork { await activity.commit() }
-            return delivery.hand(value, of: received, file, to: result)
+            return .success(delivery.hand(value, of: received, file, to: result))
         } catch {
-            throw await refuse(request, response, error)
+            return .failure(await refuse(request, response, error))
         }
     }
 
@@ -112,7 +123,7 @@ struct RequestPipeline: Sendable {
         add(.hop)
         if (filters + own).contains(where: { $0.stages.contains(.wire) }) { steps.append(WireStageStep()) }
         add(.wire)
-        steps.append(WireStep(transport: transport))
+        steps.append(WireStep(transport))
         // Behind the last step of the call's own, its way is that of every request.
         var (way, common) = (Next(), standard?.steps ?? [])
         for (index, step) in steps.enumerated().reversed() {

@@ -68,7 +68,7 @@ public final class SharedExchange: Sendable {
     }
 }
 
-extension SharedExchange: TransportObserver {
+extension SharedExchange {
     func report(_ event: TransportEvent, isMeasured: Bool) { calls.report(event) }
     var deadline: ContinuousClock.Instant? { calls.deadline }
 

@@ -1,18 +1,18 @@
 import ErrandHTTP
-import ErrandSupport
-import ErrandHTTPSyntax
-
 import ErrandEssentials
-import Synchronization
 
 /// Hands one request to the transport: the last check before the wire, and the first one after it.
-struct WireStep: CoreStep {
-    let transport: any Transport
+final class WireStep: CoreStep {
+    private let transport: any Transport
+
+    init(_ transport: any Transport) { self.transport = transport }
 
     var stages: FilterStages { .hop }
     var explanation: String { "transport \(type(of: transport))" }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
+
+    @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
         let request = try depart(exchange)
         let response = try await transport.send(request, options: options(exchange))
         let arrived = try arrive(response, request, exchange)
@@ -40,7 +40,8 @@ struct WireStep: CoreStep {
             timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: exchange.time)
-        (options.observer, options.reportsProgress) = (exchange.shared ?? exchange.activity, exchange.reportsProgress)
+        (options.activity, options.shared) = (exchange.activity, exchange.shared)
+        options.reportsProgress = exchange.reportsProgress
         (options.transfer, options.place) = (exchange.activity.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
         if exchange.activity.progress.isBegun {
@@ -58,7 +59,7 @@ struct WireStep: CoreStep {
             BodyEvidence(request, response, limit: settings.configuration.maximumErrorBodyBytes).with(
                 response.body.data)
         }
-        do { try frame(response, request.method) } catch { throw evidence().explain(error) }
+        do { try response.checkFraming(of: request.method) } catch { throw evidence().explain(error) }
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
@@ -69,7 +70,9 @@ struct WireStep: CoreStep {
         }
         var response = response
         if activity.bodyByteLimit > 0, exchange.delivery != .data {
-            response.body = response.body.observed(by: activity)
+            response.body = response.body.observed(upTo: activity.bodyByteLimit) { start in
+                if !activity.isOver { activity.notify(.responseBody(start)) }
+            }
         }
         response.body.reader?.keepEvidence(evidence())
         if exchange.delivery != .data { activity.watch(response.body) }
@@ -90,36 +93,5 @@ struct WireStep: CoreStep {
             activity.notify(.responseBody(Data(data.prefix(activity.bodyByteLimit))))
         }
         return response
-    }
-
-    /// Holds the body to the length that the head announces (RFC 9110, section 8.6).
-    private func frame(_ response: HTTPResponse, _ method: HTTPMethod) throws {
-        let lengths = response.headers.values(of: .contentLength)
-        if lengths.isEmpty { return }
-        let hasNoBody = method == .head || response.status == 204 || response.status == 304
-        if hasNoBody || response.headers.contains(.transferEncoding) { return }
-        guard let length = ContentLength.parse(lengths) else {
-            response.body.cancel()
-            throw ErrandError(.invalidResponse, "the Content-Length of the response is no number")
-        }
-        guard let data = response.body.data else {
-            response.body.reader?.expect(length)
-            return
-        }
-        if Int64(data.count) != length { throw ErrandError.wrongLength(expected: length, received: Int64(data.count)) }
-    }
-}
-
-extension HTTPBody {
-    /// The same stream, its first bytes copied for accessories as it is read.
-    fileprivate func observed(by activity: Activity) -> HTTPBody {
-        let count = Atomic(0)
-        return HTTPBody(length: length, cancel: cancel) {
-            guard let chunk = try await nextChunk() else { return nil }
-            let before = count.add(chunk.count, ordering: .relaxed).oldValue
-            let copy = chunk.prefix(Swift.max(0, activity.bodyByteLimit - before))
-            if !copy.isEmpty, !activity.isOver { activity.notify(.responseBody(Data(copy))) }
-            return chunk
-        }
     }
 }

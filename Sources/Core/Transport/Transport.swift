@@ -39,7 +39,8 @@ public struct TransportOptions: Sendable {
     public var tags: Tags
     /// The clock for the timeout.
     public var time: any TimeSource
-    var observer: (any TransportObserver)?
+    /// The call that is notified, or those that share it.
+    var (activity, shared): (Activity?, SharedExchange?)
     var reportsProgress = true
     /// Which transfer of the call this is, from 1.
     var transfer = 1
@@ -59,21 +60,23 @@ public struct TransportOptions: Sendable {
         self.time = time
     }
 
+    /// Whether anything but progress is received by anyone: a transport that has to ask for an event first, such as for
+    /// timings, need not ask if this is false.
+    public var isObserved: Bool { shared != nil || activity?.events?.isObserved == true }
+
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     @inline(never) public func report(_ event: TransportEvent) {
         var event = event
-        if case .timings(var timings) = event {
+        switch event {
+        case .timings(var timings):
             (timings.attempt, timings.hop) = place
             event = .timings(timings)
+        case .progress(var progress):
+            if !reportsProgress { return }
+            progress.transfer = transfer
+            event = .progress(progress)
+        default: break
         }
-        guard case .progress(var progress) = event else { return observer?.report(event, isMeasured: true) ?? () }
-        progress.transfer = transfer
-        if reportsProgress { observer?.report(.progress(progress), isMeasured: true) }
+        if let shared { shared.report(event, isMeasured: true) } else { activity?.report(event, isMeasured: true) }
     }
-}
-
-/// Receives what a transport reports.
-protocol TransportObserver: Sendable {
-    /// - Parameter isMeasured: whether the transport reports it, and no filter and no composite.
-    func report(_ event: TransportEvent, isMeasured: Bool)
 }

@@ -50,10 +50,12 @@ public enum URLSyntax {
         return text.withUTF8 { bytes in
             var last: UInt8 = 0
             for byte in bytes {
-                let isPlain =
-                    byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
-                    ? last != UInt8(ascii: "/") : ASCII.isPathOrQuery(byte) && byte != UInt8(ascii: ":")
-                guard isPlain else { return false }
+                if !ASCII.isAlphanumeric(byte) {
+                    let isPlain =
+                        byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
+                        ? last != UInt8(ascii: "/") : ASCII.isPathOrQuery(byte) && byte != UInt8(ascii: ":")
+                    guard isPlain else { return false }
+                }
                 last = byte
             }
             return bytes.first != UInt8(ascii: ".")

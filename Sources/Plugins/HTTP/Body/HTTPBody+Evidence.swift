@@ -39,6 +39,26 @@ extension HTTPBody {
         reading.cancel()
         return gathering.data
     }
+
+    /// Reads a short rest, so that its connection can be used again; cancels one that is long, or slow.
+    package func finish(within timeout: Duration, time: any TimeSource) async {
+        if data == nil, let length, length <= 64 << 10 {
+            _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
+        }
+        cancel()
+    }
+
+    /// The same stream, its first bytes copied for an observer as it is read.
+    package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
+        let count = Atomic(0)
+        return HTTPBody(length: length, cancel: cancel) {
+            guard let chunk = try await nextChunk() else { return nil }
+            let before = count.add(chunk.count, ordering: .relaxed).oldValue
+            let copy = chunk.prefix(Swift.max(0, limit - before))
+            if !copy.isEmpty { observer(Data(copy)) }
+            return chunk
+        }
+    }
 }
 
 /// The bytes so far, and the one who waits for them.

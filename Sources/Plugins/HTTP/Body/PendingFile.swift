@@ -65,13 +65,12 @@ package final class PendingFile: Sendable {
     package func discard() { SystemFile.remove(temporary.path) }
 
     /// A value with the file's place instead of the file's name until now, where Core knows how.
-    package static func placed<Value>(_ value: Value, by file: PendingFile?) -> Value {
-        guard let file else { return value }
-        let final = HTTPBody(file: file.place, length: file.length)
+    package func placed<Value>(_ value: Value) -> Value {
+        let final = HTTPBody(file: place, length: length)
         switch value {
-        case let url as URL where file.isOurs(url): return file.place as? Value ?? value
-        case let body as HTTPBody where file.isOurs(body.file): return final as? Value ?? value
-        case var response as HTTPResponse where file.isOurs(response.body.file):
+        case let url as URL where isOurs(url): return place as? Value ?? value
+        case let body as HTTPBody where isOurs(body.file): return final as? Value ?? value
+        case var response as HTTPResponse where isOurs(response.body.file):
             response.body = final
             return response as? Value ?? value
         default: return value

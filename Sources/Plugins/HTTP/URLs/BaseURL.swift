@@ -47,7 +47,7 @@ package final class BaseURL: Sendable {
     /// a leading slash starts at the origin, any other is appended to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
-            var text = (path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text) + path
+            var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base.url)
         }
@@ -97,5 +97,19 @@ package final class BaseURL: Sendable {
         // A second question mark is a part of the query like any other character.
         let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
         return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
+    }
+}
+
+extension String {
+    /// The same as `+`, at half its cost.
+    fileprivate init(_ first: String, followedBy second: String) {
+        var (first, second) = (first, second)
+        self = first.withUTF8 { first in
+            second.withUTF8 { second in
+                String(unsafeUninitializedCapacity: first.count + second.count) { buffer in
+                    buffer[buffer.initialize(fromContentsOf: first)...].initialize(fromContentsOf: second)
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ public import ErrandEssentials
 public struct StubRule: Sendable {
     enum Responses: Sendable {
         /// One for each request, the last one for all that follow.
-        case inTurn([StubResponse])
+        case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
 
@@ -30,7 +30,7 @@ public struct StubRule: Sendable {
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
     ) {
-        self.init(method, path, query: query, headers: headers, body: body, .inTurn(responses))
+        self.init(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init)))
     }
 
     init(

@@ -47,7 +47,7 @@ public final class StubTransport: Transport {
 
     /// Responds to what no rule matches always in the same way.
     public init(_ response: StubResponse, recording: Int = 10_000) {
-        (otherwise, recordLimit) = (.inTurn([response]), max(0, recording))
+        (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, recording))
         CreationObserver.notify(of: self)
     }
 
@@ -65,7 +65,7 @@ public final class StubTransport: Transport {
 
     private enum Reply {
         case response(HTTPResponse)
-        indirect case late(StubResponse)
+        case late(StubReply)
         case handler(Handler)
     }
 
@@ -76,7 +76,7 @@ public final class StubTransport: Transport {
         }
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn):
-            let response = responses.isEmpty ? .status(200) : responses[min(turn, responses.count - 1)]
+            let response = responses.isEmpty ? StubReply(.status(200)) : responses[min(turn, responses.count - 1)]
             if response.isLate { return .late(response) }
             try Task.checkCancellation()
             return .response(try response.response(to: request, options))
@@ -90,7 +90,7 @@ public final class StubTransport: Transport {
         switch reply {
         case .response(let response): response
         case .late(let response): try await response.respond(to: request, options)
-        case .handler(let handler): try await handler(request).respond(to: request, options)
+        case .handler(let handler): try await StubReply(handler(request)).respond(to: request, options)
         }
     }
 
@@ -153,7 +153,7 @@ extension StubTransport {
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
     ) {
-        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses)))
+        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
     /// Responds to a path, whatever the method. Several responses come in turn.
@@ -161,7 +161,7 @@ extension StubTransport {
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
     ) {
-        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses)))
+        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
     /// Responds to a method and a path by a handler.

@@ -4,32 +4,33 @@ import Synchronization
 ///
 /// A change that has to run again must not repeat what it changed by calls of its own: each of those would make it run
 /// once more, without an end.
-final class ConfigurationChange: Sendable {
+package final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
-    private let agent: ObjectIdentifier
+    private let owner: ObjectIdentifier
     private let isRepeated: Bool
     private let outer: ConfigurationChange?
     private let isOver = Atomic(false)
 
-    private init(_ agent: NetworkAgent, isRepeated: Bool) {
-        self.agent = ObjectIdentifier(agent)
+    private init(_ owner: AnyObject, isRepeated: Bool) {
+        self.owner = ObjectIdentifier(owner)
         self.isRepeated = isRepeated
         outer = Self.current
     }
 
-    static func run(on agent: NetworkAgent, isRepeated: Bool, _ change: () throws -> Void) rethrows {
-        let run = ConfigurationChange(agent, isRepeated: isRepeated)
+    /// Runs a change of the configuration of an owner.
+    package static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
+        let run = ConfigurationChange(owner, isRepeated: isRepeated)
         // A task that the change has started inherits the mark and may outlive it.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }
 
-    /// Whether this is called within a change of the agent that runs for a second time.
-    static func isRepeated(on agent: NetworkAgent) -> Bool {
+    /// Whether this is called within a change of the owner that runs for a second time.
+    package static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {
-            if change.agent == ObjectIdentifier(agent), change.isRepeated, !change.isOver.load(ordering: .acquiring) {
+            if change.owner == ObjectIdentifier(owner), change.isRepeated, !change.isOver.load(ordering: .acquiring) {
                 return true
             }
             run = change.outer

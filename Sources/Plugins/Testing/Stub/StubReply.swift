@@ -1,9 +1,13 @@
 import Errand
 import ErrandEssentials
 
-extension StubResponse {
+/// A stubbed response made ready: one reference, since requests share it.
+final class StubReply: Sendable {
+    private let stub: StubResponse
     /// Whether something is waited for before the head.
-    var isLate: Bool { gate != nil || delay > .zero }
+    let isLate: Bool
+
+    init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
     /// The response, in its time.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
@@ -14,9 +18,9 @@ extension StubResponse {
 
     /// The response, at once.
     func response(to request: HTTPRequest, _ options: TransportOptions) throws -> HTTPResponse {
-        for event in events { options.report(event) }
+        for event in stub.events { options.report(event) }
         var content: HTTPBody
-        switch body {
+        switch stub.body {
         case .data(let data): content = data
         case .chunks(let chunks, let interval, let failure):
             let body = StubBody(chunks, interval, failure) { try await Self.wait(for: $0, options) }
@@ -26,11 +30,11 @@ extension StubResponse {
         case .failure(let error): throw error
         }
         if request.method == .head { content = .empty }
-        return HTTPResponse(to: request, status: status, headers: headers, body: content)
+        return HTTPResponse(to: request, status: stub.status, headers: stub.headers, body: content)
     }
 
     private func waitBefore(_ options: TransportOptions) async throws {
-        if let gate {
+        if let gate = stub.gate {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await gate.wait(within: .seconds(3_155_760_000)) }
                 group.addTask { try await Self.wait(for: .seconds(3_155_760_000), options) }
@@ -38,7 +42,7 @@ extension StubResponse {
                 try await group.next()
             }
         }
-        if delay > .zero { try await Self.wait(for: delay, options) }
+        if stub.delay > .zero { try await Self.wait(for: stub.delay, options) }
     }
 
     /// Waits by the agent's time, for no longer than its timeout.
