@@ -30,10 +30,15 @@ struct VersionTests {
         (
             .handleReuse,
             [
-                (CurlVersion(7, 83, 1), false), (CurlVersion(7, 84, 0), true), (CurlVersion(7, 88, 1), true),
-                (CurlVersion(8, 0, 1), true), (CurlVersion(8, 1, 0), false), (CurlVersion(8, 8, 0), false),
+                (CurlVersion(7, 83, 1), false), (CurlVersion(7, 84, 0), true), (CurlVersion(7, 88, 0), true),
+                (CurlVersion(7, 88, 1), false), (CurlVersion(8, 0, 1), true), (CurlVersion(8, 1, 0), false),
+                (CurlVersion(8, 8, 0), false),
                 (CurlVersion(8, 9, 0), true), (CurlVersion(8, 13, 0), true), (CurlVersion(8, 14, 0), false),
             ]
+        ),
+        (
+            .unseenHeaders,
+            [(CurlVersion(7, 88, 0), false), (CurlVersion(7, 88, 1), true), (CurlVersion(8, 0, 0), false)]
         ),
         (
             .http2,
@@ -158,6 +163,76 @@ struct VersionTests {
                 }
             }
         }
+    }
+
+    @Test(
+        "a header line that begins with a blank corrupts nothing after other responses, nor is it added to a field of theirs"
+    )
+    func blankLineAfterOthers() async throws {
+        await #expect(processExitsWith: .success) {
+            let good = "HTTP/1.1 200 OK\r\nFirst: \(pad)\r\nContent-Length: 2\r\nLast: \(pad)\r\n\r\nok"
+            let rest = "Content-Length: 2\r\nY: \(pad)\r\n\r\nok"
+            let heads = [
+                "HTTP/1.1 200 OK\r\n X:AAAA\r\n", "HTTP/1.1 200 OK\r\n\tX:AAAA\r\n", "HTTP/1.1 200 OK\n X:AAAA\r\n",
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n X:AAAA\r\n",
+                "HTTP/1.1 100 Continue\r\n X:AAAA\r\n\r\nHTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n X:\(pad)\(pad)\r\n",
+            ]
+            let server = try RawServer { peer in
+                while let head = peer.readHead() {
+                    let number = head.split(separator: " ")[1].dropFirst()
+                    peer.send(Int(number).map { heads[$0] + rest } ?? good)
+                }
+            }
+            let transport = CurlTransport()
+            for round in 0..<10 * heads.count {
+                let options = TransportOptions.of(round < 5 * heads.count ? .stream : .data)
+                var response = try await transport.send(try request(.get, server.url("/good")), options: options)
+                var body = try await response.body.collect(upTo: 10)
+                precondition(body == "ok".utf8.asData)
+                precondition(response.headers["First"] == pad && response.headers["Last"] == pad)
+                do {
+                    let url = server.url("/\(round % heads.count)")
+                    response = try await transport.send(try request(.get, url), options: options)
+                    body = try await response.body.collect(upTo: 10)
+                    precondition(body == "ok".utf8.asData)
+                    precondition(response.headers["Y"] == pad && response.headers["Last"] == nil)
+                } catch let error as ErrandError {
+                    precondition(error.code == .invalidResponse, error.description)
+                    precondition(error.message == "a header field of the response is not valid", error.description)
+                }
+            }
+        }
+    }
+
+    @Test("a folded line, a long line with blanks and a head without a field are what they were, request after request")
+    func watchedHeads() async throws {
+        let long = "a" + String(repeating: " ", count: 40_000) + "b"
+        let heads = [
+            "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nX: \(long)\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.1 100 Continue\r\nX: c\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.1 204 No Content\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: d\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\r\n ok\r\n\r\n",
+        ]
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                peer.send(Int(head.split(separator: " ")[1].dropFirst()).map { heads[$0] } ?? "")
+            }
+        }
+        let transport = CurlTransport()
+        let expected = [("a b", "ok"), (long, "ok"), (nil, "ok"), (nil, ""), (nil, "ok"), (nil, "\r\n ok\r\n\r\n")]
+        for delivery in [BodyDelivery.data, .stream] {
+            for _ in 0..<3 {
+                for (number, (field, body)) in expected.enumerated() {
+                    let get = try request(.get, server.url("/\(number)"))
+                    let response = try await transport.send(get, options: .of(delivery))
+                    #expect(response.headers["X"] == field, "\(number)")
+                    #expect(try await response.body.collect(upTo: 100) == body.utf8.asData, "\(number)")
+                }
+            }
+        }
+        #expect(server.accepted == 1)
     }
 
     @Test(

@@ -48,6 +48,15 @@ size_t errand_head_receive(char *bytes, size_t size, size_t count, void *user) {
     return head->line(bytes, 1, count, head->user);
 }
 
+size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *user) {
+    struct errand_head *head = user;
+    if (!head->is_watched || head->is_complete) return head->body(bytes, size, count, head->user);
+    if (!head->is_open || head->has_field || count == 0 || bytes[0] == '\r' || bytes[0] == '\n') return size * count;
+    head->is_refused = bytes[0] == ' ' || bytes[0] == '\t';
+    head->has_field = !head->is_refused;
+    return head->is_refused ? 0 : size * count;
+}
+
 // Those of the most common names that have so many bytes.
 static const char *const *names(size_t count) {
     static const char *const none[] = {NULL};

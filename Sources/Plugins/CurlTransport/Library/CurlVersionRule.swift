@@ -11,6 +11,8 @@ struct CurlVersionRule {
         case connectionReuse
         /// An easy handle for more than one request.
         case handleReuse
+        /// Letting libcurl keep a line of a head that was not looked at before.
+        case unseenHeaders
         /// HTTP/2.
         case http2
         /// HTTP/2 for a request with a body.
@@ -52,6 +54,11 @@ struct CurlVersionRule {
         return avoided
     }
 
+    private static let danglingField = """
+        A handle keeps a pointer to the last header field of its last response. A first line that begins with a blank \
+        is written through it (curl issue 11101, mended in 8.1.0).
+        """
+
     static let all: [CurlVersionRule] = [
         CurlVersionRule(
             .library, CurlVersion(0, 0, 0), CurlVersion(7, 75, 255),
@@ -64,11 +71,14 @@ struct CurlVersionRule {
             (CVE-2021-22901).
             """),
         CurlVersionRule(
-            .handleReuse, CurlVersion(7, 84, 0), CurlVersion(8, 0, 255),
+            .handleReuse, CurlVersion(7, 84, 0), CurlVersion(7, 88, 0), danglingField),
+        CurlVersionRule(
+            .unseenHeaders, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
             """
-            A handle keeps a pointer to the last header field of its last response. A first line that begins with a \
-            blank is written through it (curl issue 11101, mended in 8.1.0).
+            \(danglingField) This version, which many systems have, is known to show a line to the callback for the body \
+            first where that gets the head as well.
             """),
+        CurlVersionRule(.handleReuse, CurlVersion(8, 0, 0), CurlVersion(8, 0, 255), danglingField),
         CurlVersionRule(
             .handleReuse, CurlVersion(8, 9, 0), CurlVersion(8, 13, 255),
             """

@@ -25,10 +25,11 @@ extension EasyHandle {
         let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
         set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
         set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.keepAliveTime.components.seconds)))
+        if loop.library.avoids(.unseenHeaders) { set(ERRAND_CURLOPT_HEADER, 1) }
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
         set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.sockets).toOpaque())
-        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_WRITEFUNCTION, onBody)
+        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_WRITEFUNCTION, errand_head_receive_body)
         errand_curl_set_data_callback(raw, ERRAND_CURLOPT_HEADERFUNCTION, errand_head_receive)
         errand_curl_set_data_callback(raw, ERRAND_CURLOPT_READFUNCTION, onRead)
         errand_curl_set_seek_callback(raw, onSeek)

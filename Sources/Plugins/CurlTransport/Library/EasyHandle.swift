@@ -15,6 +15,8 @@ final class EasyHandle {
     private var isClean = false
     /// Whether no option was ever set.
     private var isNew = true
+    /// Whether libcurl shows each line of a head before it keeps it.
+    private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
     private var url = ""
@@ -35,8 +37,14 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Makes it a new one but for the memory that belongs to it here; false without memory.
-    func renew() -> Bool {
+    /// Makes it ready for another transfer; false without memory. Where a handle is not to be used again, it becomes a new
+    /// one but for the memory that belongs to it here; where it is to be used with care, so it does after anything special.
+    func makeReusable() -> Bool {
+        let library = loop.value.library
+        return library.avoids(.handleReuse) || library.avoids(.unseenHeaders) && !isClean ? renew() : true
+    }
+
+    private func renew() -> Bool {
         guard let new = errand_curl_easy_make() else { return false }
         errand_curl_easy_free(raw)
         raw = new
@@ -47,6 +55,7 @@ final class EasyHandle {
     /// Sets everything for one transfer. Throws `invalidRequest` for what would not be sent as one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         if !isClean { try reset() }
+        try watchHead(of: transfer.request)
         errorText[0] = 0
         current = .passUnretained(transfer)
         try collectHead(of: transfer)
@@ -102,6 +111,18 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
+    /// Where a handle keeps what it should not of its last response, libcurl has to show lines of a head before it keeps
+    /// them. A second head, which a refused expectation brings, would be taken for a body: there a new handle is safe.
+    private func watchHead(of request: HTTPRequest) throws(ErrandError) {
+        guard loop.value.library.avoids(.unseenHeaders) else { return }
+        isWatched = !request.headers.contains(.expect)
+        if isWatched { return }
+        guard renew() else { throw ErrandError(.transportFailed, "libcurl has no memory for a transfer") }
+        try reset()
+        set(ERRAND_CURLOPT_HEADER, 0)
+        isClean = false
+    }
+
     private func reset() throws(ErrandError) {
         // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
         if !isNew { errand_curl_easy_reset(raw) }
@@ -115,16 +136,17 @@ final class EasyHandle {
 
     /// What libcurl gives to callbacks: the handle, which knows its transfer.
     private static let userOptions = [
-        ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_WRITEDATA, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA,
-        ERRAND_CURLOPT_OPENSOCKETDATA, ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA,
+        ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA,
+        ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA,
     ]
 
     private func collectHead(of transfer: Transfer) throws(ErrandError) {
         let head = transfer.head.open(
             for: Unmanaged.passUnretained(self).toOpaque(), at: loop.value.clock.time,
-            limit: loop.value.configuration.maximumHeaderBytes, onHeader)
+            limit: loop.value.configuration.maximumHeaderBytes, isWatched: isWatched, onHeader, onBody)
         guard let head else { throw ErrandError(.transportFailed, "there is no memory for the headers") }
         set(ERRAND_CURLOPT_HEADERDATA, head)
+        set(ERRAND_CURLOPT_WRITEDATA, head)
     }
 
     /// What depends on the scheme and the host.

@@ -1,4 +1,5 @@
 #if os(Linux)
+import CErrandCurl
 import Errand
 import ErrandPOSIX
 
@@ -17,6 +18,12 @@ struct Failure {
     var hasHead = false
     /// The connection had carried another request, and no line of a response came.
     var isOnUsedConnection = false
+
+    /// That of a line of the head that is no header field.
+    static var ofLine: Failure {
+        let code = CurlCode.badFunctionArgument
+        return Failure(code: code, summary: String(cString: errand_curl_describe(code)))
+    }
 
     var error: ErrandError {
         let text = detail.isEmpty ? summary : "\(summary): \(detail)"

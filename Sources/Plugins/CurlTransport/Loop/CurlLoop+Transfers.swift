@@ -126,9 +126,7 @@ extension CurlLoop {
     }
 
     private func recycle(_ handle: EasyHandle) {
-        if idleHandles.count >= Self.maximumIdleHandles { return }
-        if library.avoids(.handleReuse), !handle.renew() { return }
-        idleHandles.append(handle)
+        if idleHandles.count < Self.maximumIdleHandles, handle.makeReusable() { idleHandles.append(handle) }
     }
 }
 #endif

@@ -5,13 +5,16 @@ import Errand
 /// Status line and header fields as they came: collected line by line, read once.
 struct ResponseHead: ~Copyable {
     private var block: UnsafeMutablePointer<errand_head>?
-    private(set) var isComplete = false
+    var isComplete: Bool { block.map { $0.pointee.is_complete != 0 } ?? false }
     /// 0 until the head is complete, and if its status line has none.
     private(set) var status = 0
 
     deinit { errand_head_free(block) }
 
     var isEmpty: Bool { bytes.isEmpty }
+
+    /// Whether a line was refused that libcurl would have added to a field of another response.
+    var isRefused: Bool { block.map { $0.pointee.is_refused != 0 } ?? false }
 
     /// The bytes of all lines of the response, those of informational heads and of trailers included.
     var received: Int { block?.pointee.received ?? 0 }
@@ -20,18 +23,21 @@ struct ResponseHead: ~Copyable {
         UnsafeRawBufferPointer(start: block?.pointee.bytes, count: block?.pointee.count ?? 0)
     }
 
-    /// What libcurl's callback gets: it collects lines itself where nothing else has to be done for them, and hands over the
-    /// others to `line`, with the handle. Nil if there is no memory.
+    /// What libcurl's callbacks get: they collect lines themselves where nothing else has to be done for them, and hand over
+    /// the others to `line` and the body to `body`, with the handle. Nil if there is no memory.
     mutating func open(
-        for handle: UnsafeMutableRawPointer, at now: UnsafePointer<UInt64>, limit: Int,
-        _ line: errand_curl_data_callback
+        for handle: UnsafeMutableRawPointer, at now: UnsafePointer<UInt64>, limit: Int, isWatched: Bool,
+        _ line: errand_curl_data_callback, _ body: errand_curl_data_callback
     ) -> UnsafeMutableRawPointer? {
         if block == nil { block = errand_head_make() }
         guard let block else { return nil }
         block.pointee.user = handle
         block.pointee.now = now
         block.pointee.limit = max(0, limit)
+        block.pointee.is_watched = isWatched ? 1 : 0
+        block.pointee.has_field = 0
         block.pointee.line = line
+        block.pointee.body = body
         return UnsafeMutableRawPointer(block)
     }
 
@@ -45,7 +51,7 @@ struct ResponseHead: ~Copyable {
     mutating func restart() {
         block?.pointee.count = 0
         block?.pointee.is_open = 0
-        isComplete = false
+        block?.pointee.is_complete = 0
         status = 0
     }
 
@@ -54,8 +60,10 @@ struct ResponseHead: ~Copyable {
         if block == nil { block = errand_head_make() }
         guard let block else { return false }
         if line.count <= 2, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
-            isComplete = !isEmpty
-            if isComplete { status = Self.status(in: bytes) }
+            if !isEmpty {
+                block.pointee.is_complete = 1
+                status = Self.status(in: bytes)
+            }
             block.pointee.is_open = 0
             return true
         }

@@ -30,7 +30,8 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
         }
-        var failure = handle.failure(code)
+        // What libcurl ends with where it refuses the line itself.
+        var failure = head.isRefused ? Failure.ofLine : handle.failure(code)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
         return failure.error

@@ -14,8 +14,18 @@ struct errand_head {
     // When the present round of work began, and the round in which `line` was last called.
     const uint64_t *now;
     uint64_t seen;
+    // Gets what comes of the body.
+    size_t (*body)(char *bytes, size_t size, size_t count, void *user);
     // The first line is there and the last one is not.
     int is_open;
+    // The last line of the head is there, and what comes is its body or its trailers.
+    int is_complete;
+    // libcurl hands lines of the head to errand_head_receive_body too, before it keeps them.
+    int is_watched;
+    // It may keep a line that begins with a blank: it has a field of this response that the line belongs to.
+    int has_field;
+    // A line was refused because it had no such field.
+    int is_refused;
     // How many bytes of lines may come, and how many came.
     size_t limit;
     size_t received;
@@ -47,6 +57,9 @@ void errand_head_free(struct errand_head *head);
 int errand_head_append(struct errand_head *head, const char *bytes, size_t count);
 // libcurl's callback for a line; `head` is an errand_head.
 size_t errand_head_receive(char *bytes, size_t size, size_t count, void *head);
+// libcurl's callback for the body; `head` is an errand_head. Where the head is watched it gets each of its lines as well,
+// and refuses one that libcurl would add to the last field of another response.
+size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *head);
 // The next field from an offset on, which moves beyond it; 0 if there is none. Lines that are no fields are left out.
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field);
 // The name that `known` stands for; NULL for a number that none has. All numbers are below ERRAND_HEAD_NAMES.
