@@ -10,6 +10,13 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var reader: CheckedContinuation<Element?, Never>?
         var writers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         var lastID: UInt64 = 0
+
+        /// The next result, if one lies unread, and the worker for which there is room then.
+        mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
+            let element = unread.isEmpty ? nil : unread.removeFirst()
+            let hasRoom = unread.count < limit && !writers.isEmpty
+            return (element, hasRoom ? writers.removeFirst().continuation : nil)
+        }
     }
 
     private let limit: Int
@@ -49,6 +56,13 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
+    /// The next result, if one lies unread.
+    func poll() -> Element? {
+        let (element, writer) = state.withLock { $0.next(limit) }
+        writer?.resume()
+        return element
+    }
+
     /// The next result; nil once it is closed and all are read. One reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
@@ -58,9 +72,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
                     state.reader = continuation
                     return (nil, true, nil)
                 }
-                let element = state.unread.isEmpty ? nil : state.unread.removeFirst()
-                let hasRoom = state.unread.count < limit && !state.writers.isEmpty
-                return (element, false, hasRoom ? state.writers.removeFirst().continuation : nil)
+                let (element, writer) = state.next(limit)
+                return (element, false, writer)
             }
             writer?.resume()
             if !isWaiting { continuation.resume(returning: element) }

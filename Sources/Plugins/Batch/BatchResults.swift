@@ -50,6 +50,8 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
+            // What lies ready is read without a wait that could be cancelled.
+            if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()
             } onCancel: {
