@@ -22,6 +22,7 @@ public struct CookieFilter: Filter {
         try? jar.keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date
         ) { rejection throws(CookieRejection) in exchange.note("cookies", rejection.description, details: rejection) }
+        guard jar.isKeptInFile else { return response }
         do { try await jar.save(at: exchange.time.date) } catch {
             exchange.note("cookies", error.description, details: error)
         }

@@ -46,6 +46,9 @@ public final class CookieJar: Sendable {
         store = Mutex(cookies)
     }
 
+    /// Whether there is anything to save.
+    var isKeptInFile: Bool { file != nil }
+
     /// All cookies, in the order of their creation, those that have ended and not been removed included.
     public var cookies: [Cookie] { store.withLock { $0.cookies } }
 
