@@ -122,6 +122,45 @@ import Testing
         #expect(recorder.names().last == "didStop" && recorder.names().count { $0 == "received" } == 1)
     }
 
+    /// Notes who says what, and whether two events ever came at once.
+    private final class Listening: Accessory {
+        let heard = Mutex<[Int: [Int]]>([:])
+        let overlaps = Atomic(0)
+        private let isBusy = Atomic(false)
+
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            if isBusy.exchange(true, ordering: .acquiringAndReleasing) { overlaps.add(1, ordering: .relaxed) }
+            defer { isBusy.store(false, ordering: .releasing) }
+            guard case .transport(.informational(let thread, let headers)) = event,
+                let count = headers["X-Count"].flatMap(Int.init)
+            else { return }
+            heard.withLock { $0[thread, default: []].append(count) }
+        }
+    }
+
+    @Test("what many threads report arrives one after the other, each thread's in its order, and nothing is lost")
+    func threads() async throws {
+        let listening = Listening()
+        let transport = Handing { options in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let running = DispatchGroup()
+                for thread in 0..<6 {
+                    DispatchQueue.global().async(group: running) {
+                        for count in 0..<500 {
+                            options.report(.informational(status: thread, headers: ["X-Count": "\(count)"]))
+                        }
+                    }
+                }
+                running.notify(queue: .global()) { continuation.resume() }
+            }
+        }
+        let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [listening])
+        _ = try await agent.send(Plain())
+        let heard = listening.heard.withLock { $0 }
+        #expect(heard.count == 6 && heard.values.allSatisfy { $0 == Array(0..<500) })
+        #expect(listening.overlaps.load(ordering: .acquiring) == 0)
+    }
+
     @Test("many threads that report while the activity ends add nothing after will-stop", arguments: 0..<4)
     func stress(round: Int) async throws {
         let recorder = RecordingAccessory(limit: 10_000_000)

@@ -11,7 +11,7 @@ extension Activity {
     func notifyLast(_ event: (ActivityOutcome) -> ActivityEvent) {
         guard let events else { return }
         // Progress is all that a listener receives.
-        guard events.isObserved, let outcome else { return events.close() }
+        guard events.isObserved, let outcome else { return events.close(self) }
         events.deliver(event(outcome), of: self, isLast: true)
     }
 

@@ -59,7 +59,7 @@ extension ActivityRegistry {
         if let events = activity.events, events.isDelivering { await events.allDelivered() }
         if let completion { await completion(result) }
         activity.notifyLast(ActivityEvent.didStop)
-        activity.events?.close()
+        activity.events?.close(activity)
         result.isComplete.store(true, ordering: .releasing)
     }
 

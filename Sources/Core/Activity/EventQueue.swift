@@ -5,100 +5,139 @@ import Synchronization
 /// another, without holding a lock while a listener runs: the thread that comes first delivers, also what comes in the
 /// meantime.
 final class EventQueue: Sendable {
-    fileprivate struct State {
-        var isDelivering = false
-        var isClosed = false
+    private struct State {
+        /// What came while another event was delivered.
         var waiting: [ActivityEvent] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// Held until the last event has reached them: an activity may be kept for longer.
-        var listeners: Listeners
+        var isEnding = false
     }
 
-    fileprivate typealias Listeners = (accessories: [any Accessory], progress: (@Sendable (TransferProgress) -> Void)?)
+    private typealias Listeners = (accessories: [any Accessory], progress: (@Sendable (TransferProgress) -> Void)?)
+
+    /// What the marks of a queue are made of.
+    private enum Mark {
+        /// A thread delivers.
+        static let delivering: UInt8 = 1
+        /// The state has something for it; set under the lock.
+        static let waiting: UInt8 = 2
+        /// The last event has come.
+        static let closed: UInt8 = 4
+    }
 
     /// Whether there are accessories, or were.
     let isObserved: Bool
-    private let state: Mutex<State>
+    // Most events come alone, and then these are all that is touched.
+    private let marks = Atomic<UInt8>(0)
+    private let state = Mutex(State())
+    // Read under the lock or by the thread that delivers; changed under the lock by the thread that ends its delivery.
+    nonisolated(unsafe) private var listeners: Listeners
 
     init(_ accessories: [any Accessory], _ progress: (@Sendable (TransferProgress) -> Void)?) {
         isObserved = !accessories.isEmpty
-        state = Mutex(State(listeners: (accessories, progress)))
+        listeners = (accessories, progress)
     }
 
-    var accessories: [any Accessory] { state.withLock { $0.listeners.accessories } }
+    var accessories: [any Accessory] { state.withLock { _ in listeners.accessories } }
 
     /// Delivers an event of an activity, or leaves that to the thread that is delivering.
     ///
-    /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except
-    ///   for events that close it too.
+    /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except for
+    ///   events that close it too.
     func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
-        let listeners = state.withLock { state -> Listeners? in
-            if isLast { state.isClosed = true } else if state.isClosed { return nil }
-            if state.isDelivering {
-                state.add(event)
-                return nil
+        var isMine = claim(isLast: isLast, otherwise: 0)
+        if isMine == false {
+            isMine = state.withLock { state in
+                let isMine = claim(isLast: isLast, otherwise: Mark.waiting)
+                if isMine == false { Self.add(event, to: &state.waiting) }
+                return isMine
             }
-            state.isDelivering = true
-            return state.listeners
         }
-        guard let listeners else { return }
-        pass(event, of: activity, to: listeners)
+        guard isMine == true else { return }
+        pass(event, of: activity)
+        deliverRest(of: activity)
+    }
+
+    /// Lets the listeners go once the last event has reached them: an activity may be kept for longer.
+    func close(_ activity: Activity) {
+        let isMine = state.withLock { state in
+            state.isEnding = true
+            let isMine = claim(isLast: true, otherwise: 0)
+            marks.bitwiseOr(Mark.waiting, ordering: .acquiringAndReleasing)
+            return isMine
+        }
+        if isMine == true { deliverRest(of: activity) }
+    }
+
+    private func deliverRest(of activity: Activity) {
         while let next = next() {
-            for event in next { pass(event, of: activity, to: listeners) }
+            for event in next { pass(event, of: activity) }
         }
     }
 
-    private func pass(_ event: ActivityEvent, of activity: Activity, to listeners: Listeners) {
+    /// Marks the delivery as this thread's; returns false, with the other mark set, if it is another's, and nil if the
+    /// queue is closed.
+    private func claim(isLast: Bool, otherwise other: UInt8) -> Bool? {
+        let closing = isLast ? Mark.closed : 0
+        var found = marks.load(ordering: .relaxed)
+        while found & Mark.closed <= closing {
+            let isFree = found & Mark.delivering == 0
+            let wanted = found | closing | (isFree ? Mark.delivering : other)
+            let (isStored, now) = marks.compareExchange(
+                expected: found, desired: wanted, ordering: .acquiringAndReleasing)
+            if isStored { return isFree }
+            found = now
+        }
+        return nil
+    }
+
+    private func pass(_ event: ActivityEvent, of activity: Activity) {
         if let listener = listeners.progress, case .transport(.progress(let progress)) = event { listener(progress) }
         for accessory in listeners.accessories { accessory.activity(activity, did: event) }
     }
 
     /// What came in the meantime; nil, and the delivery is over, if that is nothing.
     private func next() -> [ActivityEvent]? {
-        if state.withLock({ $0.rest() }) { return nil }
-        let (next, waiters) = state.withLock { state in
-            defer { (state.waiting, state.waiters) = ([], state.waiting.isEmpty ? [] : state.waiters) }
-            state.isDelivering = !state.waiting.isEmpty
-            return (state.waiting, state.waiting.isEmpty ? state.waiters : [])
+        var found = marks.load(ordering: .relaxed)
+        while found & Mark.waiting == 0 {
+            let (isOver, now) = marks.compareExchange(
+                expected: found, desired: found & ~Mark.delivering, ordering: .acquiringAndReleasing)
+            if isOver { return nil }
+            found = now
         }
-        for waiter in waiters { waiter.resume() }
-        return next.isEmpty ? nil : next
+        // What is let go ends outside of the lock, since that may run code of the user's.
+        let (left, _) = state.withLock { state in
+            let (left, gone) = (state, listeners)
+            state.waiting = []
+            if left.waiting.isEmpty {
+                state.waiters = []
+                if state.isEnding { listeners = ([], nil) }
+                marks.bitwiseAnd(Mark.closed, ordering: .acquiringAndReleasing)
+            }
+            return (left, gone)
+        }
+        if !left.waiting.isEmpty { return left.waiting }
+        for waiter in left.waiters { waiter.resume() }
+        return nil
     }
 
-    /// Lets go of the listeners, who receive nothing any more but what is being delivered; after the last event.
-    func close() {
-        _ = state.withLock { state in
-            defer { (state.listeners, state.isClosed) = (([], nil), true) }
-            return state.listeners
-        }
-    }
-
-    /// Returns when everything so far has been delivered, also what another thread is delivering.
+    /// Waits until nothing is being delivered.
     @inline(never) func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivering = state.withLock { state in
-                if state.isDelivering { state.waiters.append(continuation) }
-                return state.isDelivering
+                // Where none delivers, the mark costs the next event a look and no more.
+                let found = marks.bitwiseOr(Mark.waiting, ordering: .acquiringAndReleasing).oldValue
+                if found & Mark.delivering != 0 { state.waiters.append(continuation) }
+                return found & Mark.delivering != 0
             }
             if !isDelivering { continuation.resume() }
         }
     }
 
-    /// Whether an event is being delivered at this moment.
-    var isDelivering: Bool { state.withLock { $0.isDelivering } }
-}
+    var isDelivering: Bool { marks.load(ordering: .acquiring) & Mark.delivering != 0 }
 
-extension EventQueue.State {
-    /// Ends the delivery and returns true, if nothing waits for anything.
-    fileprivate mutating func rest() -> Bool {
-        guard waiting.isEmpty, waiters.isEmpty else { return false }
-        isDelivering = false
-        return true
-    }
-
-    /// Of several steps of progress that wait, the last one counts, so that a slow listener is not followed by an ever
-    /// longer queue.
-    fileprivate mutating func add(_ event: ActivityEvent) {
+    /// Only the newest of several progress values in a row is kept: a listener that is slower than the transport holds
+    /// nothing up, and nothing piles up.
+    private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)
     }

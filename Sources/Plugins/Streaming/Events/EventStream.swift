@@ -13,7 +13,7 @@ import Synchronization
 /// ``StreamingError/Code/alreadyRead``.
 ///
 /// Each connection is a request with its accessories; the stream is an activity of the kind
-/// ``Errand/ActivityKind/stream`` around them.
+/// ``ErrandHTTP/ActivityKind/stream`` around them.
 public final class EventStream: AsyncSequence, Sendable {
     /// What the loop receives.
     public typealias Element = ServerSentEvent
