@@ -81,7 +81,7 @@ extension CurlLoop {
         }
         let error = transfer.verdict(code, handle)
         transfer.noteCopiedBody()
-        let timings = handle.timings(of: transfer)
+        let timings = transfer.options.isObserved ? handle.timings(of: transfer) : nil
         detach(transfer, endsExchange: error == nil)
         outbox.add(transfer.finish(error, timings))
     }

@@ -114,26 +114,31 @@ struct ResponseHead: ~Copyable {
         var mayBeCoded = false
         var next = errand_field()
         while errand_head_next(block.pointee.bytes, bytes.count, &offset, &next) != 0 {
-            let value = UnsafeRawBufferPointer(rebasing: bytes[next.value..<next.value + next.value_count])
-            let text = next.is_plain != 0 ? String(decoding: value, as: UTF8.self) : Self.text(value)
             if next.is_continuation != 0 {
-                if let last = fields.indices.last { fields[last].value += " " + text }
+                if let last = fields.indices.last { fields[last].value += " " + Self.value(next, in: bytes) }
                 continue
             }
             if next.name_count == Self.contentEncodingBytes { mayBeCoded = true }
-            var field =
-                if let known = Self.known[Int(next.known)] {
-                    known
-                } else {
-                    HTTPHeaders.Field(
-                        HTTPHeaderName(
-                            String(decoding: bytes[next.name..<next.name + next.name_count], as: UTF8.self)), "")
-                }
-            field.value = text
-            if next.is_plain == 0 { field.isLatin1 = Self.isLatin1(value) }
-            fields.append(field)
+            fields.append(Self.field(next, in: bytes))
         }
         return (HTTPHeaders(fields), mayBeCoded)
+    }
+
+    private static func value(_ field: errand_field, in bytes: UnsafeRawBufferPointer) -> String {
+        let value = UnsafeRawBufferPointer(rebasing: bytes[field.value..<field.value + field.value_count])
+        return field.is_plain != 0 ? String(decoding: value, as: UTF8.self) : text(value)
+    }
+
+    private static func field(_ field: errand_field, in bytes: UnsafeRawBufferPointer) -> HTTPHeaders.Field {
+        let text = value(field, in: bytes)
+        guard field.is_plain != 0, var known = known[Int(field.known)] else {
+            let name = String(decoding: bytes[field.name..<field.name + field.name_count], as: UTF8.self)
+            var made = HTTPHeaders.Field(HTTPHeaderName(name), text)
+            if field.is_plain == 0 { made.isLatin1 = isLatin1(bytes[field.value..<field.value + field.value_count]) }
+            return made
+        }
+        known.value = text
+        return known
     }
 
     private static let usualFields = 12
@@ -157,7 +162,7 @@ struct ResponseHead: ~Copyable {
     }
 
     /// Whether the bytes are not UTF-8.
-    private static func isLatin1(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private static func isLatin1(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
         bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
     }
 }
