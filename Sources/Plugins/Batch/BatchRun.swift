@@ -9,8 +9,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
-    /// Copied for each part, since a copy costs less than an initialization.
-    private let options = CallOptions()
     private let outcomes: BatchOutcomes<Part>
     /// Takes the results as they arrive, for a reader; nil for a run with one output.
     private let channel: BatchChannel<Part>?
@@ -57,8 +55,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
 
     private func send(_ index: Int) async -> Result<Part, any Error> {
         progress.begin(index)
-        var options = options
-        options.progress = listener(of: index)
+        let options = CallOptions(progress: listener(of: index))
         do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
     }
 

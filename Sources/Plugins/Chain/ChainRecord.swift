@@ -10,8 +10,6 @@ final class ChainRecord: MemberObserver {
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
-    /// Copied for each step, since a copy costs less than an initialization.
-    let options = CallOptions()
     private let failures = Mutex<[(step: FailedStep, error: any Error)]>([])
 
     typealias FailedStep = (index: Int, label: String, request: (any Request)?)
@@ -45,10 +43,9 @@ final class ChainRecord: MemberObserver {
         activity.note("chain", "step \(step): \(label())")
     }
 
-    /// Completes the options for the call of a step of a list; in place, where nothing is copied.
-    @inline(never) func complete(_ options: inout CallOptions, for step: Int, _ label: String) {
-        options.label = label
-        options.progress = { progress in self.progress.update { $0.update(step, progress) } }
+    /// For the call of a step of a list.
+    @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
+        CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }
 
     func fail(_ step: FailedStep, _ error: any Error) {

@@ -57,10 +57,8 @@ public struct ChainStep: Sendable {
         then callback: Callback<R.Output>?
     ) async throws -> ChainStepResult {
         record.note(index, label)
-        var options = record.options
-        record.complete(&options, for: index, label)
         let response: Response<R.Output>
-        do { response = try await record.agent.send(request, options: options) } catch {
+        do { response = try await record.agent.send(request, options: record.options(index, label)) } catch {
             record.fail((index, label, request), error)
             throw error
         }
