@@ -34,20 +34,33 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
     /// Throws what makes the whole fail.
     func check() throws { try ledger.withLock { $0 }.check() }
 
+    // Loops in place of `map`, whose closure would look up the metadata of its types for each part.
+
     /// Every result; throws if a part never ran, and then the whole was cancelled.
     func all() throws -> [Result<Part, any Error>] {
-        try ledger.withLock { _ in results }.map { result in
-            guard let result else { throw CancellationError() }
-            return result
+        let found = ledger.withLock { _ in results }
+        var all: [Result<Part, any Error>] = []
+        all.reserveCapacity(found.count)
+        for index in found.indices {
+            guard let result = found[index] else { throw CancellationError() }
+            all.append(result)
         }
+        return all
     }
 
     /// Every output; throws as `all` does, and the first failure.
     func outputs() throws -> [Part] {
-        try ledger.withLock { _ in results }.map { result in
-            guard let result else { throw CancellationError() }
-            return try result.get()
+        let found = ledger.withLock { _ in results }
+        var outputs: [Part] = []
+        outputs.reserveCapacity(found.count)
+        for index in found.indices {
+            switch found[index] {
+            case .success(let output)?: outputs.append(output)
+            case .failure(let error)?: throw error
+            case nil: throw CancellationError()
+            }
         }
+        return outputs
     }
 
     /// The first success; throws if there is none, and then the whole was cancelled.
