@@ -6,27 +6,33 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
     typealias End = (counts: Bool, isDecided: Bool)
 
     private let ledger: Mutex<BatchLedger>
-    // In the order of the parts; empty if a channel takes the results as they arrive. Read and changed under the ledger's
-    // lock only, and beside it: a lock of a generic type would look up its metadata at each use.
-    @exclusivity(unchecked) nonisolated(unsafe) private var results: [Result<Part, any Error>?]
+    // The outputs in the order of the parts, and what the others threw; empty if a channel takes the results as they arrive.
+    // Read and changed under the ledger's lock only, and beside it: a lock of a generic type would look up its metadata at
+    // each use, as a `Result` would.
+    @exclusivity(unchecked) nonisolated(unsafe) private var outputs: [Part?]
+    @exclusivity(unchecked) nonisolated(unsafe) private var failures: [Int: any Error] = [:]
     private let collects: Bool
 
     init(_ ledger: BatchLedger, count: Int) {
         self.ledger = Mutex(ledger)
-        (results, collects) = (Array(repeating: nil, count: count), count > 0)
+        (outputs, collects) = (Array(repeating: nil, count: count), count > 0)
     }
 
     /// The part to start now; nil if there is none to start any more.
     func take() -> Int? { ledger.withLock { $0.take() } }
 
-    /// Records the result of a part; one that failed has its name.
-    func end(_ index: Int, _ result: Result<Part, any Error>, _ failure: (any Error)?, _ name: BatchLedger.PartName?)
-        -> End
-    {
+    /// Records what a part brought, its output or a failure; one that failed has its name.
+    func end(_ index: Int, _ output: Part?, _ failure: (any Error)?, _ name: BatchLedger.PartName?) -> End {
         ledger.withLock { ledger in
             let counts = ledger.end(index, failure, name)
-            // Where one success is enough, nothing is made of a failure but its place in an error.
-            if counts, collects, failure == nil || ledger.rule != .firstSuccess { results[index] = result }
+            if counts, collects {
+                // Where one success is enough, nothing is made of a failure but its place in an error.
+                if failure == nil {
+                    outputs[index] = output
+                } else if ledger.rule != .firstSuccess {
+                    failures[index] = failure
+                }
+            }
             return (counts, ledger.isDecided)
         }
     }
@@ -38,36 +44,38 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     /// Every result; throws if a part never ran, and then the whole was cancelled.
     func all() throws -> [Result<Part, any Error>] {
-        let found = ledger.withLock { _ in results }
+        let (outputs, failures) = ledger.withLock { _ in (self.outputs, self.failures) }
         var all: [Result<Part, any Error>] = []
-        all.reserveCapacity(found.count)
-        for index in found.indices {
-            guard let result = found[index] else { throw CancellationError() }
-            all.append(result)
+        all.reserveCapacity(outputs.count)
+        for index in outputs.indices {
+            if let output = outputs[index] {
+                all.append(.success(output))
+            } else if let failure = failures[index] {
+                all.append(.failure(failure))
+            } else {
+                throw CancellationError()
+            }
         }
         return all
     }
 
     /// Every output; throws as `all` does, and the first failure.
-    func outputs() throws -> [Part] {
-        let found = ledger.withLock { _ in results }
-        var outputs: [Part] = []
-        outputs.reserveCapacity(found.count)
-        for index in found.indices {
-            switch found[index] {
-            case .success(let output)?: outputs.append(output)
-            case .failure(let error)?: throw error
-            case nil: throw CancellationError()
-            }
+    func successes() throws -> [Part] {
+        let (outputs, failures) = ledger.withLock { _ in (self.outputs, self.failures) }
+        var successes: [Part] = []
+        successes.reserveCapacity(outputs.count)
+        for index in outputs.indices {
+            guard let output = outputs[index] else { throw failures[index] ?? CancellationError() }
+            successes.append(output)
         }
-        return outputs
+        return successes
     }
 
     /// The first success; throws if there is none, and then the whole was cancelled.
     func winner() throws -> (index: Int, response: Part) {
-        guard let index = ledger.withLock(\.winner), let result = ledger.withLock({ _ in results[index] }) else {
+        guard let index = ledger.withLock(\.winner), let output = ledger.withLock({ _ in outputs[index] }) else {
             throw CancellationError()
         }
-        return (index, try result.get())
+        return (index, output)
     }
 }

@@ -17,7 +17,7 @@ extension BatchPolicy where Success == [Part] {
     /// All must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part. The
     /// outputs are in the order of the parts. The default.
     public static var failFast: BatchPolicy {
-        BatchPolicy(rule: .failFast, gather: { try $0.outputs() }, responses: { $0 })
+        BatchPolicy(rule: .failFast, gather: { try $0.successes() }, responses: { $0 })
     }
 }
 

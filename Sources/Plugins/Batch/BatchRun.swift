@@ -41,22 +41,25 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     /// Carries out one part after the other; false if the rest is to be cancelled.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
-            let result = await send(index)
+            let (output, failure) = await send(index)
             // A request computes its label: not under the lock.
-            let failure: (any Error)? = if case .failure(let error) = result { error } else { nil }
             let name = failure == nil ? nil : parts.name(index)
-            let (counts, isDecided) = outcomes.end(index, result, failure, name)
+            let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
-            if counts, let channel, batch.rule != .failFast || !isDecided { await channel.put((index, result)) }
+            if counts, let channel, batch.rule != .failFast || !isDecided {
+                let error = failure ?? CancellationError()
+                await channel.put((index, output.map { .success($0) } ?? .failure(error)))
+            }
             if isDecided { return false }
         }
         return true
     }
 
-    private func send(_ index: Int) async -> Result<Part, any Error> {
+    /// The output of a part, or what it threw.
+    private func send(_ index: Int) async -> (output: Part?, failure: (any Error)?) {
         progress.begin(index)
         let options = CallOptions(progress: listener(of: index))
-        do { return .success(try await parts.send(index, agent, options)) } catch { return .failure(error) }
+        do { return (try await parts.send(index, agent, options), nil) } catch { return (nil, error) }
     }
 
     private func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
