@@ -58,9 +58,7 @@ extension ActivityRegistry {
         }
         if let events = activity.events, events.isDelivering { await events.allDelivered() }
         if let completion { await completion(result) }
-        activity.notifyLast(ActivityEvent.didStop)
-        activity.events?.close(activity)
-        result.isComplete.store(true, ordering: .releasing)
+        stop(activity, result)
     }
 
     /// Decides the outcome, and notifies of will-stop.
@@ -71,6 +69,13 @@ extension ActivityRegistry {
         activity.notifyLast(ActivityEvent.willStop)
         // Released before the callbacks: in a program whose main thread is blocked they never run.
         remove(activity)
+    }
+
+    /// Notifies of did-stop, and lets those go that were notified.
+    @inline(never) private func stop(_ activity: Activity, _ result: ActivityResult) {
+        activity.notifyLast(ActivityEvent.didStop)
+        activity.events?.close(activity)
+        result.isComplete.store(true, ordering: .releasing)
     }
 }
 

@@ -26,12 +26,12 @@ final class ActivityRegistry: Sendable {
 
     func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
         let stale = state.withLock { state in
-            let entry = (activity, agent)
             if let place = state.free.popLast() {
-                (activity.place, state.places[place]) = (place, entry)
+                activity.place = place
+                state.places[place] = (activity, agent)
             } else {
                 activity.place = state.places.count
-                state.places.append(entry)
+                state.places.append((activity, agent))
             }
             return activity.deadline.flatMap { wake(&state, at: $0) }
         }

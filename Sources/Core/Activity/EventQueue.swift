@@ -43,7 +43,7 @@ final class EventQueue: Sendable {
     ///
     /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except for
     ///   events that close it too.
-    func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
+    @inline(never) func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
         var isMine = claim(isLast: isLast, otherwise: 0)
         if isMine == false {
             isMine = state.withLock { state in
@@ -58,7 +58,7 @@ final class EventQueue: Sendable {
     }
 
     /// Lets the listeners go once the last event has reached them: an activity may be kept for longer.
-    func close(_ activity: Activity) {
+    @inline(never) func close(_ activity: Activity) {
         let isMine = state.withLock { state in
             state.isEnding = true
             let isMine = claim(isLast: true, otherwise: 0)

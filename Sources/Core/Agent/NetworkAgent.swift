@@ -151,12 +151,10 @@ public final class NetworkAgent: Agent {
         return registry.launch(activity, keeping: self, inPlace: inPlace) { result in
             if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 return Task.immediate(priority: priority) { @concurrent in
-                    await pipeline.run(request, callFilters: filters, result, completion)
+                    await pipeline.run(request, filters, result, completion)
                 }
             }
-            return Task(priority: priority) { @concurrent in
-                await pipeline.run(request, callFilters: filters, result, completion)
-            }
+            return Task(priority: priority) { @concurrent in await pipeline.run(request, filters, result, completion) }
         }
     }
 

@@ -11,18 +11,18 @@ struct RequestPipeline: Sendable {
     /// Carries out a request, and ends its activity. Every request goes this way, and only this way: a hit of a cache, a
     /// download, a repeated attempt, a stub in a test.
     func run(
-        _ request: some Request, callFilters: [any Filter], _ result: ActivityResult,
+        _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
         let brought =
             activity.isCancelled
-            ? .failure(CancellationError()) : await carryOut(request, callFilters: callFilters, result)
+            ? .failure(CancellationError()) : await carryOut(request, callFilters, result)
         await activity.registry.end(activity, result, brought, completion)
     }
 
     /// The steps, in their order; puts the output into the result.
     @inline(__always) private func carryOut(
-        _ request: some Request, callFilters: [any Filter], _ result: ActivityResult
+        _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
         var response: HTTPResponse?
         var file: PendingFile?

@@ -36,15 +36,15 @@ final class WireStep: CoreStep {
     }
 
     @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
+        let activity = exchange.activity
         var options = TransportOptions(
             timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
-            tags: exchange.tags, time: exchange.time)
-        (options.activity, options.shared) = (exchange.activity, exchange.shared)
-        options.reportsProgress = exchange.reportsProgress
-        (options.transfer, options.place) = (exchange.activity.countTransfer(), (exchange.attempt, exchange.hop))
+            tags: exchange.tags, time: activity.time)
+        (options.activity, options.shared, options.reportsProgress) = (activity, exchange.shared, exchange.reportsProgress)
+        (options.transfer, options.place) = (activity.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
-        if exchange.activity.progress.isBegun {
+        if activity.progress.isBegun {
             options.report(.progress(TransferProgress(sending: exchange.http.body)))
         }
         return options
