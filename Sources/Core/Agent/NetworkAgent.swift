@@ -146,8 +146,7 @@ public final class NetworkAgent: Agent {
             .request, settings, options, request: request, tags: request.tags, accessories: request.accessories,
             deadline: request.deadline ?? settings.configuration.deadline)
         let (filters, priority) = (options.allFilters, request.priority?.task)
-        let completion = completion(activity)
-        let pipeline = RequestPipeline(settings: settings, activity: activity)
+        let (completion, pipeline) = (completion(activity), RequestPipeline(settings: settings, activity: activity))
         return registry.launch(activity, keeping: self, inPlace: inPlace) { result in
             if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 return Task.immediate(priority: priority) { @concurrent in

@@ -3,21 +3,26 @@ public import ErrandHTTP
 /// The rest of the way, as a filter sees it: callable from child tasks, and several times.
 public struct Next: Sendable {
     /// Nil behind the last step.
-    fileprivate let step: FilterStep?
+    @usableFromInline let step: FilterStep?
 
     init(_ step: FilterStep? = nil) { self.step = step }
 
     /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded`` once
     /// the activity is over.
-    @inlinable public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
+    @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         // In line within the filter that calls it, so that a step costs one async frame and not two.
         let step = try self.step(for: exchange)
         return try await step.filter.filter(exchange, next: step.next)
     }
 
-    @usableFromInline func step(for exchange: Exchange) throws -> FilterStep {
-        guard let step, !exchange.activity.isOver || exchange.shared != nil else { throw ended(exchange) }
+    @inlinable @inline(__always) func step(for exchange: Exchange) throws -> FilterStep {
+        guard let step, isOpen(for: exchange) else { throw ended(exchange) }
         return step
+    }
+
+    /// Whether the call of an exchange is still under way, or one that shares it may be.
+    @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
+        !exchange.activity.isOver || exchange.shared != nil
     }
 
     /// Identifies the rest of the way, where every request of the agent takes the same; nil where a filter follows that
@@ -30,7 +35,7 @@ public struct Next: Sendable {
     /// In order; the last one does not call `next`.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
-    @inline(never) private func ended(_ exchange: Exchange) -> any Error {
+    @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {
         var error = ErrandError(.activityEnded, "next was called after the activity had ended; see Exchange.detach")
         error.request = exchange.http
         return error
@@ -49,8 +54,7 @@ public struct Next: Sendable {
     let hasFilters: Bool
 
     init(_ filter: any Filter, _ next: Next, isCommon: Bool) {
-        (self.filter, self.next, self.isCommon) = (filter, next, isCommon)
-        wire = filter as? WireStep
+        (self.filter, self.next, self.isCommon, wire) = (filter, next, isCommon, filter as? WireStep)
         hasFilters = !(filter is any CoreStep) || next.step?.hasFilters == true
     }
 }
