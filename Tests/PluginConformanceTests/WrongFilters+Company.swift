@@ -162,12 +162,14 @@ private final class WorksOnce: Filter {
 
 /// Has one place for the request of the moment.
 private final class RemembersLast: Filter {
-    private let last = Mutex<Exchange?>(nil)
+    private let last = Mutex<URL?>(nil)
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        last.withLock { $0 = exchange }
+        last.withLock { $0 = exchange.http.url }
         await Task.yield()
-        return try await next(last.withLock { $0 } ?? exchange)
+        var exchange = exchange
+        exchange.http.url = last.withLock { $0 } ?? exchange.http.url
+        return try await next(exchange)
     }
 }
 
