@@ -8,11 +8,10 @@ extension Activity {
     }
 
     /// The same for the events that end an activity, once its outcome is decided.
-    func notifyLast(_ event: (ActivityOutcome) -> ActivityEvent) {
+    func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
         guard let events else { return }
         // Progress is all that a listener receives.
-        guard events.isObserved, let outcome else { return events.close(self) }
-        events.deliver(event(outcome), of: self, isLast: true)
+        if events.isObserved { events.deliver(event(), of: self, end: end) } else { events.end(self) }
     }
 
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports

@@ -203,9 +203,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Those that are notified; none once the last event has reached them.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// Decides how it ended, and returns the failure if it is one: a cancellation that came first wins over whatever came
-    /// back.
-    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> (any Error)? {
+    /// Decides how it ended: a cancellation that came first wins over whatever came back.
+    func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
         // The request's own code: not under the lock.
         let label = isCancelled && state.withLock { $0.cause } == .deadline ? label : ""
         let (settled, left) = state.withLock { state in
@@ -238,6 +237,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
         over.store(true, ordering: .releasing)
         if settled.failure != nil { left.0.forEach { $0.reader?.cancel() } }
-        return settled.failure
+        return settled
     }
 }

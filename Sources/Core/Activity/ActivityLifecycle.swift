@@ -65,16 +65,16 @@ extension ActivityRegistry {
     @inline(never) private func settle(
         _ activity: Activity, _ result: ActivityResult, _ failure: (any Error)?, _ http: HTTPResponse?
     ) {
-        if let failure = activity.settle(failure, http: http) { result.fail(failure) }
-        activity.notifyLast(ActivityEvent.willStop)
+        let settled = activity.settle(failure, http: http)
+        if let failure = settled.failure { result.fail(failure) }
+        activity.notifyLast(.willStop(settled.outcome), end: .events)
         // Released before the callbacks: in a program whose main thread is blocked they never run.
         remove(activity)
     }
 
     /// Notifies of did-stop, and lets those go that were notified.
     @inline(never) private func stop(_ activity: Activity, _ result: ActivityResult) {
-        activity.notifyLast(ActivityEvent.didStop)
-        activity.events?.close(activity)
+        if activity.events != nil, let outcome = activity.outcome { activity.notifyLast(.didStop(outcome), end: .all) }
         result.isComplete.store(true, ordering: .releasing)
     }
 }

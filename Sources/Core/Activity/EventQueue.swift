@@ -9,7 +9,6 @@ final class EventQueue: Sendable {
         /// What came while another event was delivered.
         var waiting: [ActivityEvent] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
-        var isEnding = false
     }
 
     private typealias Listeners = (accessories: [any Accessory], progress: (@Sendable (TransferProgress) -> Void)?)
@@ -20,8 +19,19 @@ final class EventQueue: Sendable {
         static let delivering: UInt8 = 1
         /// The state has something for it; set under the lock.
         static let waiting: UInt8 = 2
-        /// The last event has come.
+        /// What comes now is dropped, unless it ends something.
         static let closed: UInt8 = 4
+        /// The listeners are to be let go, once nothing waits for them.
+        static let ended: UInt8 = 8
+    }
+
+    /// What ends with an event.
+    enum End: UInt8 {
+        case nothing = 0
+        /// What comes later, from any thread, is dropped, unless it ends something, too.
+        case events = 0b0100
+        /// The listeners are let go as well: an activity may be kept for longer.
+        case all = 0b1100
     }
 
     /// Whether there are accessories, or were.
@@ -41,13 +51,12 @@ final class EventQueue: Sendable {
 
     /// Delivers an event of an activity, or leaves that to the thread that is delivering.
     ///
-    /// - Parameter isLast: whether the queue closes with this event: what comes later, from any thread, is dropped, except for
-    ///   events that close it too.
-    @inline(never) func deliver(_ event: ActivityEvent, of activity: Activity, isLast: Bool = false) {
-        var isMine = claim(isLast: isLast, otherwise: 0)
+    /// - Parameter end: what ends with the event.
+    @inline(never) func deliver(_ event: ActivityEvent, of activity: Activity, end: End = .nothing) {
+        var isMine = claim(end, otherwise: 0)
         if isMine == false {
             isMine = state.withLock { state in
-                let isMine = claim(isLast: isLast, otherwise: Mark.waiting)
+                let isMine = claim(end, otherwise: Mark.waiting)
                 if isMine == false { Self.add(event, to: &state.waiting) }
                 return isMine
             }
@@ -57,15 +66,9 @@ final class EventQueue: Sendable {
         deliverRest(of: activity)
     }
 
-    /// Lets the listeners go once the last event has reached them: an activity may be kept for longer.
-    @inline(never) func close(_ activity: Activity) {
-        let isMine = state.withLock { state in
-            state.isEnding = true
-            let isMine = claim(isLast: true, otherwise: 0)
-            marks.bitwiseOr(Mark.waiting, ordering: .acquiringAndReleasing)
-            return isMine
-        }
-        if isMine == true { deliverRest(of: activity) }
+    /// Ends without an event.
+    @inline(never) func end(_ activity: Activity) {
+        if claim(.all, otherwise: 0) == true { deliverRest(of: activity) }
     }
 
     private func deliverRest(of activity: Activity) {
@@ -76,12 +79,11 @@ final class EventQueue: Sendable {
 
     /// Marks the delivery as this thread's; returns false, with the other mark set, if it is another's, and nil if the
     /// queue is closed.
-    private func claim(isLast: Bool, otherwise other: UInt8) -> Bool? {
-        let closing = isLast ? Mark.closed : 0
+    private func claim(_ end: End, otherwise other: UInt8) -> Bool? {
         var found = marks.load(ordering: .relaxed)
-        while found & Mark.closed <= closing {
+        while found & Mark.closed <= end.rawValue {
             let isFree = found & Mark.delivering == 0
-            let wanted = found | closing | (isFree ? Mark.delivering : other)
+            let wanted = found | end.rawValue | (isFree ? Mark.delivering : other)
             let (isStored, now) = marks.compareExchange(
                 expected: found, desired: wanted, ordering: .acquiringAndReleasing)
             if isStored { return isFree }
@@ -97,27 +99,36 @@ final class EventQueue: Sendable {
 
     /// What came in the meantime; nil, and the delivery is over, if that is nothing.
     private func next() -> [ActivityEvent]? {
-        var found = marks.load(ordering: .relaxed)
-        while found & Mark.waiting == 0 {
-            let (isOver, now) = marks.compareExchange(
-                expected: found, desired: found & ~Mark.delivering, ordering: .acquiringAndReleasing)
-            if isOver { return nil }
-            found = now
-        }
+        if release(unless: Mark.waiting | Mark.ended) { return nil }
         // What is let go ends outside of the lock, since that may run code of the user's.
         let (left, _) = state.withLock { state in
             let (left, gone) = (state, listeners)
             state.waiting = []
             if left.waiting.isEmpty {
                 state.waiters = []
-                if state.isEnding { listeners = ([], nil) }
-                marks.bitwiseAnd(Mark.closed, ordering: .acquiringAndReleasing)
+                if !release(unless: Mark.ended) {
+                    listeners = ([], nil)
+                    _ = release(unless: 0)
+                }
             }
             return (left, gone)
         }
         if !left.waiting.isEmpty { return left.waiting }
         for waiter in left.waiters { waiter.resume() }
         return nil
+    }
+
+    /// Ends this thread's delivery, unless it finds one of the marks.
+    private func release(unless others: UInt8) -> Bool {
+        var found = marks.load(ordering: .relaxed)
+        while found & others == 0 {
+            let wanted = found & ~(Mark.delivering | Mark.waiting)
+            let (isStored, now) = marks.compareExchange(
+                expected: found, desired: wanted, ordering: .acquiringAndReleasing)
+            if isStored { return true }
+            found = now
+        }
+        return false
     }
 
     /// Waits until nothing is being delivered.
