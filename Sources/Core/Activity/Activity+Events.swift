@@ -10,8 +10,9 @@ extension Activity {
     /// The same for the events that end an activity, once its outcome is decided.
     func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
         guard let events else { return }
-        // Progress is all that a listener receives.
-        if events.isObserved { events.deliver(event(), of: self, end: end) } else { events.end(self) }
+        if events.isObserved { return events.deliver(event(), of: self, end: end) }
+        // Progress is all that a listener receives, and there is no more of it from the first of these on.
+        if end == .events { events.end(self) }
     }
 
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports

@@ -183,7 +183,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     func watch(_ body: HTTPBody) {
         _ = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
-            state.bodies = readers.map { WeakBody(reader: $0) } + [WeakBody(reader: body.reader)]
+            state.bodies = readers.map { WeakBody($0) } + [WeakBody(body.reader)]
             return readers
         }
     }

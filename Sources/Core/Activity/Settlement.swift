@@ -9,7 +9,3 @@ struct StagedWork: Sendable {
     let commit: @Sendable () async -> Void
     let discard: @Sendable () async -> Void
 }
-
-struct WeakBody: Sendable {
-    weak let reader: BodyReader?
-}

@@ -75,7 +75,7 @@ public struct CallOptions: Sendable {
     /// Those of the composite that this call is a part of, then its own.
     var allFilters: [any Filter] {
         guard let parent else { return filters }
-        return parent.tags[InheritedFilters.self] + filters
+        return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
     /// Whether a call is a part of an activity itself: it names that activity as its parent, or none. A call that names

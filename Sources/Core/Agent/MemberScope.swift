@@ -10,7 +10,8 @@ final class MemberScope: Sendable {
         /// Members that were started, and may run while nobody awaits them.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        var waiter: CheckedContinuation<Void, Never>?
+        /// One at most; an array, which costs less to look at than an optional.
+        var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }
     }
@@ -30,12 +31,12 @@ final class MemberScope: Sendable {
         if activity.isCancelled { throw CancellationError() }
     }
 
-    /// The next member; ``end()`` follows.
-    func begin(_ label: String?, _ kind: ActivityKind, _ request: (any Request)?) throws -> CompositeMember {
+    /// The place of the next member; ``end()`` follows.
+    func begin() throws -> Int {
         try state.withLock { state in
             try check(state)
             defer { (state.count, state.sending) = (state.count + 1, state.sending + 1) }
-            return CompositeMember(state.count, label, kind, request)
+            return state.count
         }
     }
 
@@ -52,7 +53,7 @@ final class MemberScope: Sendable {
         cancelAll()
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
-                if !state.isEmpty { state.waiter = continuation }
+                if !state.isEmpty { state.waiters = [continuation] }
                 return state.isEmpty
             }
             if isEmpty { continuation.resume() }
@@ -90,12 +91,12 @@ final class MemberScope: Sendable {
     }
 
     private func leave(_ change: (inout State) -> Void) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let waiters = state.withLock { state in
             change(&state)
-            guard state.isEmpty else { return nil }
-            defer { state.waiter = nil }
-            return state.waiter
+            guard state.isEmpty else { return [] as [CheckedContinuation<Void, Never>] }
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        waiter?.resume()
+        for waiter in waiters { waiter.resume() }
     }
 }

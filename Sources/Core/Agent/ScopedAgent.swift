@@ -41,16 +41,17 @@ public struct ScopedAgent: Agent {
             try scope.check()
             return try await base.send(request, options: options)
         }
-        let member = try scope.begin(options.label, .request, request)
+        let place = try scope.begin()
         defer { scope.end() }
-        observer?.memberWillStart(member)
+        guard let observer else { return try await base.send(request, options: joined(options)) }
+        let member = CompositeMember(place, options.label, .request, request)
+        observer.memberWillStart(member)
         let response: Response<R.Output>
         do { response = try await base.send(request, options: joined(options, member)) } catch {
-            await observer?.memberDidEnd(member, result: .failure(error))
+            await observer.memberDidEnd(member, result: .failure(error))
             throw error
         }
-        await observer?.memberDidEnd(
-            member, result: .success(CompositeMember.Output(value: response.value, http: response.http)))
+        await observer.memberDidEnd(member, result: .success(.init(value: response.value, http: response.http)))
         return response
     }
 
@@ -86,7 +87,7 @@ public struct ScopedAgent: Agent {
                 try scope.check()
                 return start(options, completion)
             }
-            let member = try scope.begin(options.label, kind, request)
+            let member = try CompositeMember(scope.begin(), options.label, kind, request)
             // From will-start on, which comes before `start` returns, the scope knows the member's activity.
             defer { scope.end() }
             observer?.memberWillStart(member)
@@ -102,16 +103,18 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    private func joined(_ options: CallOptions, _ member: CompositeMember) -> CallOptions {
-        var options = options
-        options.parent = activity
-        options.tags = activity.tags.merging(options.tags)
-        guard let observer else { return options }
-        options.progress = { [own = options.progress] progress in
-            own?(progress)
-            observer.member(member, didReport: progress)
+    /// Made anew: to set what differs would copy everything first.
+    @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
+        var progress = options.progress
+        if let member, let observer {
+            progress = { [own = progress] progress in
+                own?(progress)
+                observer.member(member, didReport: progress)
+            }
         }
-        return options
+        return CallOptions(
+            tags: activity.tags.merging(options.tags), parent: activity, filters: options.filters,
+            accessories: options.accessories, label: options.label, progress: progress)
     }
 
     /// Runs a composite to the end of its last member.

@@ -129,3 +129,10 @@ package struct BodyEvidence: Sendable {
         return known
     }
 }
+
+/// A reader that another owns.
+package struct WeakBody: Sendable {
+    package weak let reader: BodyReader?
+
+    package init(_ reader: BodyReader?) { self.reader = reader }
+}

@@ -16,9 +16,3 @@ extension Exchange {
         trust = OriginTrust()
     }
 }
-
-/// Whether a request may carry the agent's secrets, and those that it was built without.
-struct OriginTrust: Sendable {
-    var isTrusted = true
-    var withheld = HTTPHeaders()
-}
