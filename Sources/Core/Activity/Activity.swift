@@ -30,6 +30,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     private let over = Atomic(false)
     /// Whether anything was cancelled, checked or staged: set under the lock of the state, which most then need not take.
     private let isMarked = Atomic(false)
+    /// The same for progress.
+    private let hasProgress = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
     private let finalFailureCount = Atomic(0)
@@ -81,7 +83,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
 
     /// The last progress that the transport or the composite told.
-    public var progress: TransferProgress { state.withLock { $0.progress } }
+    public var progress: TransferProgress {
+        hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
+    }
 
     /// Whether something has cancelled it.
     public var isCancelled: Bool { isMarked.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
@@ -126,6 +130,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         state.withLock { state in
             guard state.outcome == nil else { return nil }
             state.progress = isMeasured ? progress.following(state.progress) : progress
+            hasProgress.store(true, ordering: .releasing)
             return state.progress
         }
     }

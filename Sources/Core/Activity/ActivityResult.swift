@@ -5,36 +5,21 @@ import Synchronization
 ///
 /// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
 @usableFromInline final class ActivityResult: Sendable {
-    private struct State {
-        var value: (any Sendable)?
-        /// The response of a request.
-        var http: HTTPResponse?
-        var failure: (any Error)?
-    }
-
-    private let state = Mutex(State())
+    // Written by the task of the activity alone; read by it, and by those who have awaited its end.
+    nonisolated(unsafe) private var value: (any Sendable)?
+    nonisolated(unsafe) private var http: HTTPResponse?
+    nonisolated(unsafe) private var failure: (any Error)?
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
     /// - Parameter http: the response that the value was decoded from, of a request.
-    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
-        state.withLock { ($0.value, $0.http) = (value, http) }
-    }
+    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) { (self.value, self.http) = (value, http) }
 
-    func fail(_ error: any Error) {
-        // What is replaced is a user's value, whose end may run code: not under the lock.
-        _ = state.withLock { state in
-            let old = state
-            state = State(failure: error)
-            return old
-        }
-    }
+    func fail(_ error: any Error) { (value, http, failure) = (nil, nil, error) }
 
     @usableFromInline func success() throws -> (value: any Sendable, http: HTTPResponse?) {
-        try state.withLock { state in
-            guard let value = state.value else { throw state.failure ?? CancellationError() }
-            return (value, state.http)
-        }
+        guard let value else { throw failure ?? CancellationError() }
+        return (value, http)
     }
 
     /// What another activity than a request brought.

@@ -18,6 +18,8 @@ public struct Exchange: Sendable {
     struct Fields {
         let request: any Request
         var http: HTTPRequest
+        /// Whether that is what was built for the activity, which then knows it.
+        var isAsBuilt = true
         var delivery: BodyDelivery
         var timeout: Duration
         var priority: RequestPriority
@@ -54,7 +56,7 @@ public struct Exchange: Sendable {
     /// What goes over the wire.
     public var http: HTTPRequest {
         get { fields[0].http }
-        set { fields[0].http = newValue }
+        set { (fields[0].http, fields[0].isAsBuilt) = (newValue, false) }
     }
     /// How the body is to be delivered.
     public var delivery: BodyDelivery {
@@ -84,6 +86,7 @@ public struct Exchange: Sendable {
     }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
+    var isAsBuilt: Bool { fields[0].isAsBuilt }
     var settings: PipelineSettings { fields[0].settings }
     var shared: SharedExchange? { fields[0].shared }
     var trust: OriginTrust {
@@ -135,7 +138,7 @@ public struct Exchange: Sendable {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
-        let exchange = with { ($0.activity, $0.shared) = (background, nil) }
+        let exchange = with { ($0.activity, $0.shared, $0.isAsBuilt) = (background, nil, false) }
         return RequestHandle(
             activity.registry.launch(background) { result in
                 result.succeed(try await body(exchange))

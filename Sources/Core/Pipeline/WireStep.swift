@@ -31,7 +31,7 @@ final class WireStep: CoreStep {
         if activity.bodyByteLimit > 0, let data = request.body.data, !data.isEmpty {
             activity.notify(.requestBody(Data(data.prefix(activity.bodyByteLimit))))
         }
-        activity.willSend(request)
+        if !exchange.isAsBuilt || exchange.attempt > 1 { activity.willSend(request) }
         return request
     }
 
