@@ -10,19 +10,20 @@ public struct Next: Sendable {
     /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded`` once
     /// the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        // In line within the filter that calls it, so that a step costs one async frame and not two.
-        let step = try self.step(for: exchange)
-        return try await step.filter.filter(exchange, next: step.next)
+        // In line within the filter that calls it, so that a step costs one async frame and not two. There is a step if it is
+        // open: where it is not bound to a name, it is not retained for the time of the call.
+        guard isOpen(for: exchange) else { throw ended(exchange) }
+        return try await step.unsafelyUnwrapped.filter.filter(exchange, next: step.unsafelyUnwrapped.next)
     }
 
-    @inlinable @inline(__always) func step(for exchange: Exchange) throws -> FilterStep {
+    func step(for exchange: Exchange) throws -> FilterStep {
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
         return step
     }
 
-    /// Whether the call of an exchange is still under way, or one that shares it may be.
+    /// Whether there is a step, and the call of an exchange is still under way, or one that shares it may be.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
-        !exchange.activity.isOver || exchange.shared != nil
+        step != nil && (!exchange.activity.isOver || exchange.shared != nil)
     }
 
     /// Identifies the rest of the way, where every request of the agent takes the same; nil where a filter follows that
