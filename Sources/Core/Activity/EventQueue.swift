@@ -40,7 +40,7 @@ final class EventQueue: Sendable {
     private let marks = Atomic<UInt8>(0)
     private let state = Mutex(State())
     // Read under the lock or by the thread that delivers; changed under the lock by the thread that ends its delivery.
-    nonisolated(unsafe) private var listeners: Listeners
+    @exclusivity(unchecked) nonisolated(unsafe) private var listeners: Listeners
 
     init(_ accessories: [any Accessory], _ progress: (@Sendable (TransferProgress) -> Void)?) {
         isObserved = !accessories.isEmpty
@@ -94,7 +94,7 @@ final class EventQueue: Sendable {
 
     private func pass(_ event: ActivityEvent, of activity: Activity) {
         if let listener = listeners.progress, case .transport(.progress(let progress)) = event { listener(progress) }
-        for accessory in listeners.accessories { accessory.activity(activity, did: event) }
+        for place in 0..<listeners.accessories.count { listeners.accessories[place].activity(activity, did: event) }
     }
 
     /// What came in the meantime; nil, and the delivery is over, if that is nothing.
