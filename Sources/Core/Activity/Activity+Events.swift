@@ -1,6 +1,8 @@
 import ErrandSupport
 
-extension Activity {
+extension Activity: TransportObserver {
+    var isObserved: Bool { events?.isObserved == true }
+
     /// Notifies the listener and the accessories, in order: what happens on another thread meanwhile, or within an
     /// accessory, follows. Nothing follows `willStop` but `didStop`, and nothing follows that, whatever reports it.
     func notify(_ event: @autoclosure () -> ActivityEvent) {

@@ -163,7 +163,8 @@ public final class NetworkAgent: Agent {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
-        let tags = options.allFilters.isEmpty ? Tags() : Tags().with(InheritedFilters.self, options.allFilters)
+        let filters = options.allFilters
+        let tags = filters.isEmpty ? Tags() : Tags().with(InheritedFilters.self, filters)
         let activity = activity(kind, settings.withLock { $0 }, options, tags: tags)
         return RequestHandle(
             registry.launch(activity, keeping: self, completion: completion?.delivery(to: activity)) { result in

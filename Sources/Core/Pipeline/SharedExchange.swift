@@ -68,7 +68,8 @@ public final class SharedExchange: Sendable {
     }
 }
 
-extension SharedExchange {
+extension SharedExchange: TransportObserver {
+    var isObserved: Bool { true }
     func report(_ event: TransportEvent, isMeasured: Bool) { calls.report(event) }
     var deadline: ContinuousClock.Instant? { calls.deadline }
 

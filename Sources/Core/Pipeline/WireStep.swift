@@ -41,8 +41,7 @@ final class WireStep: CoreStep {
             timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
             bodyLimit: exchange.settings.configuration.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: activity.time)
-        (options.activity, options.shared) = (activity, exchange.shared)
-        options.reportsProgress = exchange.reportsProgress
+        (options.observer, options.reportsProgress) = (exchange.shared ?? activity, exchange.reportsProgress)
         (options.transfer, options.place) = (activity.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }

@@ -39,8 +39,7 @@ public struct TransportOptions: Sendable {
     public var tags: Tags
     /// The clock for the timeout.
     public var time: any TimeSource
-    /// The call that is notified, or those that share it.
-    var (activity, shared): (Activity?, SharedExchange?)
+    var observer: (any TransportObserver)?
     var reportsProgress = true
     /// Which transfer of the call this is, from 1.
     var transfer = 1
@@ -62,7 +61,7 @@ public struct TransportOptions: Sendable {
 
     /// Whether anything but progress is received by anyone: a transport that has to ask for an event first, such as for
     /// timings, need not ask if this is false.
-    public var isObserved: Bool { shared != nil || activity?.events?.isObserved == true }
+    public var isObserved: Bool { observer?.isObserved == true }
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     @inline(never) public func report(_ event: TransportEvent) {
@@ -77,6 +76,14 @@ public struct TransportOptions: Sendable {
             event = .progress(progress)
         default: break
         }
-        if let shared { shared.report(event, isMeasured: true) } else { activity?.report(event, isMeasured: true) }
+        observer?.report(event, isMeasured: true)
     }
+}
+
+/// Receives what a transport reports. A class, whose reference costs less to hand on than any value.
+protocol TransportObserver: AnyObject, Sendable {
+    /// Whether anything but progress reaches anyone.
+    var isObserved: Bool { get }
+    /// - Parameter isMeasured: whether the transport reports it, and no filter and no composite.
+    func report(_ event: TransportEvent, isMeasured: Bool)
 }

@@ -101,7 +101,7 @@ package final class BaseURL: Sendable {
 }
 
 extension String {
-    /// The same as `+`, at half its cost.
+    /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would keep.
     fileprivate init(_ first: String, followedBy second: String) {
         var (first, second) = (first, second)
         self = first.withUTF8 { first in
