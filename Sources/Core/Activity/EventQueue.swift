@@ -68,7 +68,7 @@ final class EventQueue: Sendable {
 
     /// Ends without an event.
     @inline(never) func end(_ activity: Activity) {
-        if claim(.all, otherwise: 0) == true { deliverRest(of: activity) }
+        if state.withLock({ _ in claim(.all, otherwise: Mark.waiting) }) == true { deliverRest(of: activity) }
     }
 
     private func deliverRest(of activity: Activity) {
@@ -77,12 +77,13 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Marks the delivery as this thread's; returns false, with the other mark set, if it is another's, and nil if the
-    /// queue is closed.
+    /// Marks the delivery as this thread's; returns false if it is another's, with the other mark set and what ends, but
+    /// nothing if there is no other mark: an end must not be found before its event is. Nil if the queue is closed.
     private func claim(_ end: End, otherwise other: UInt8) -> Bool? {
         var found = marks.load(ordering: .relaxed)
         while found & Mark.closed <= end.rawValue {
             let isFree = found & Mark.delivering == 0
+            if !isFree, other == 0 { return false }
             let wanted = found | end.rawValue | (isFree ? Mark.delivering : other)
             let (isStored, now) = marks.compareExchange(
                 expected: found, desired: wanted, ordering: .acquiringAndReleasing)
