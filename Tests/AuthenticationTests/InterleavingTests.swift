@@ -109,8 +109,9 @@ private final class World: Sendable {
                     state.withLock { $0.mayBeSignedOut = true }
                     session.signOut()
                     await pause()
-                    if chance(50) { session.signIn(newToken()) }
+                    // Before the token is made: from then on the server refuses the one before it.
                     state.withLock { $0.mayRefuse = true }
+                    if chance(50) { session.signIn(newToken()) }
                 }
             }
         }

@@ -33,18 +33,25 @@ struct BatchPolicyTests {
 
     @Test("first success returns the first that succeeds and cancels the rest")
     func firstSuccess() async throws {
-        let gate = Gate()
+        let (gate, failed) = (Gate(), Gate())
         let shop = Shop { id in
             switch id {
             case 0: throw ErrandError(.cannotConnect, "down")
             case 1: try await gate.wait()
-            default: try await gate.reached()
+            default:
+                try await gate.reached()
+                try await failed.wait()
             }
+        }
+        let watching = Task {
+            try await shop.recording.wait(for: "didStop")
+            failed.open()
         }
         let (index, answer) = try await shop.agent.send(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
         #expect(index == 2)
         #expect(answer.value.id == 2)
         #expect(shop.recording.outcomes.sorted() == ["cancelled", "failure", "success"])
+        try await watching.value
         let mixed = try await Self.failing([1]).agent.send(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
         #expect(mixed.index == 1)
         #expect(mixed.response.value as? [String] == ["news"])

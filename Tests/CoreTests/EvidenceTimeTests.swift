@@ -6,9 +6,11 @@ import Testing
 
 @Suite("The time that evidence takes", .timeLimit(.minutes(10)), .leakChecked) struct EvidenceTimeTests {
     /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
-    private static func dripping(_ cancelled: Gate, isDeaf: Bool, length: Int64? = nil) -> StubResponse {
+    /// Who asks for the second chunk waits at `never`, and has taken the first one.
+    private static func dripping(
+        _ cancelled: Gate, isDeaf: Bool, length: Int64? = nil, never: Gate = Gate()
+    ) -> StubResponse {
         let first = Atomic(true)
-        let never = Gate()
         return .stream(length: length, onCancel: cancelled.open) {
             if first.exchange(false, ordering: .relaxed) { return Data("first".utf8) }
             if isDeaf {
@@ -28,10 +30,11 @@ import Testing
     @Test(
         "a refused stream that drips does not hold back its error for longer than a second", arguments: [true, false])
     func drip(isDeaf: Bool) async throws {
-        let (time, cancelled) = (ManualTimeSource(), Gate())
-        let agent = NetworkAgent(
-            baseURL: base, transport: .stub(Self.dripping(cancelled, isDeaf: isDeaf).status(503)), time: time)
+        let (time, cancelled, never) = (ManualTimeSource(), Gate(), Gate())
+        let answer = Self.dripping(cancelled, isDeaf: isDeaf, never: never).status(503)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), time: time)
         let task = Task { try await agent.send(Plain<HTTPBody>.streamed()) }
+        try await never.reached()
         try await time.waitForSleepers()
         time.advance(by: .seconds(1))
         let error = await #expect(throws: ErrandError.self) { try await task.value }

@@ -41,7 +41,7 @@ struct TmuxTests {
         }
 
         func ask(_ arguments: [String]) async throws -> Program.Output {
-            try await tmux.run(["-u", "-S", folder + "/socket"] + arguments, limit: .seconds(20))
+            try await tmux.run(["-u", "-S", folder + "/socket"] + arguments)
         }
 
         func end() async { _ = try? await ask(["kill-server"]) }
@@ -64,7 +64,8 @@ struct TmuxTests {
         /// Waits until the screen is as expected.
         func shows(_ expected: [String], _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
             var seen: [String] = []
-            for _ in 0..<300 {
+            let end = ContinuousClock.now + .seconds(300)
+            while ContinuousClock.now < end {
                 seen = try await lines()
                 if seen == expected { return }
                 try await Task.sleep(for: .milliseconds(20))

@@ -155,9 +155,10 @@ import Testing
         "an attempt that takes too long is ended, repeated, and counts for the breaker, though bytes arrive all the time"
     )
     func slow() async throws {
-        let time = ManualTimeSource()
+        let (time, ended) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, options in
             if number > 1 { return response(request) }
+            defer { ended.open() }
             for _ in 0..<1_000 { try await options.time.sleep(until: options.time.now.advanced(by: .seconds(1))) }
             return response(request)
         }
@@ -167,7 +168,8 @@ import Testing
             try await eventually { time.sleeperCount == 2 }
             time.advance(by: .seconds(1))
         }
-        // The first wait of the retry.
+        // The first wait of the retry, and not one more of the attempt, which may begin before the attempt is cancelled.
+        try await ended.wait()
         try await eventually { time.sleeperCount == 1 && time.nextWake == time.now.advanced(by: .seconds(1)) }
         time.advance(by: .seconds(1))
         #expect(await outcome(task) == "ok")

@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandResumableDownload
-import ErrandRetry
 import ErrandTesting
 import Synchronization
 import Testing
+
+@testable import ErrandRetry
 
 @Suite("Hedging", .timeLimit(.minutes(10)), .leakChecked) struct HedgeTests {
     /// Sends one call after the other, and moves the clock to what happens next.
@@ -119,17 +120,17 @@ import Testing
         #expect(wire.sent == 42 && notes.count("hedge") == 1)
     }
 
-    @Test("a failure that comes first waits for the other request; of two failures the first one counts")
+    @Test("a failure of either request waits for the other one")
     func failures() async throws {
         for secondFails in [false, true] {
             let (time, door) = (ManualTimeSource(), Gate())
             let (agent, wire, _) = try await warm(time) { number, request, _ in
                 if number == 1 {
                     try await door.wait()
+                    if secondFails { return response(request) }
                     throw ErrandError(.connectionLost, "")
                 }
-                if secondFails { return response(request, 500) }
-                return response(request)
+                return response(request, secondFails ? 500 : 200)
             }
             let task = agent.sending()
             try await door.reached()
@@ -137,9 +138,27 @@ import Testing
             time.advance(by: .milliseconds(11))
             try await eventually { wire.sent == 42 }
             if secondFails { door.open() }
-            #expect(await outcome(task) == (secondFails ? "500" : "ok"))
+            #expect(await outcome(task) == "ok")
             door.open()
         }
+    }
+
+    /// Of the race alone: when two responses are on their way at once, nothing outside tells which one it hears of first.
+    @Test("of two failures the first one counts", arguments: [false, true])
+    func twoFailures(isReversed: Bool) async {
+        let racing = ClosureFilter { exchange, next in
+            let race = HedgeRace(SentTask(exchange, next))
+            _ = race.start { SentTask(exchange, next) }
+            let ends: [HedgeRace.Outcome] = [
+                .success(response(exchange.http, 500)), .failure(ErrandError(.connectionLost, "")),
+            ]
+            let decides = (isReversed ? ends.reversed() : ends).map { race.finish($0, isGood: false) }
+            #expect(decides == [false, true])
+            return try await race.value()
+        }
+        let wire = Wire { _, request, _ in response(request) }
+        let agent = NetworkAgent(wire, [racing])
+        #expect(await failure { try await agent.send(Get()) } == (isReversed ? "connectionLost" : "500"))
     }
 
     @Test("a cancellation ends both requests at once")
