@@ -59,13 +59,15 @@ struct EndedTransportTests {
     @Test("a body that goes on after the transport's thread has ended keeps nothing alive")
     func goesOn() async throws {
         await #expect(processExitsWith: .success) {
+            let source = Stubborn()
             let server = try RawServer { peer in
                 _ = peer.readHead()
                 _ = peer.read(10)
+                // Else the transfer may be over before its source is asked for more, and it never is.
+                while !source.isWaitedFor { usleep(1000) }
                 // The response comes before the whole request, and the connection ends.
                 peer.send("HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
             }
-            let source = Stubborn()
             weak var clock: Clock?
             func send() async throws {
                 let transport = CurlTransport()

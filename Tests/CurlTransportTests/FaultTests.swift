@@ -57,14 +57,21 @@ struct FaultTests {
     @Test("no listener, no such name: errors that say so, with libcurl's own below them")
     func unreachable() async throws {
         let transport = CurlTransport()
-        var server: RawServer? = try RawServer { _ in }
-        let url = try #require(server?.url())
-        server = nil
-        var error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
-        // The listener may still be taking leave.
-        while error.code == .connectionLost {
-            error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
+        // Bound and not listening: nobody listens there, and no other test gets the port.
+        let holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(holder) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(holder, $0, size) == 0 && getsockname(holder, $0, &size) == 0
+            }
         }
+        try #require(isBound)
+        let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+        let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
         #expect(error.code == .cannotConnect)
         #expect((error.underlying as? CurlError)?.code == 7)
         #expect(error.isRetryable)

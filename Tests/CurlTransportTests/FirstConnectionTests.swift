@@ -24,29 +24,25 @@ struct FirstConnectionTests {
         let transport = CurlTransport(configuration)
         let url = "https://127.0.0.1:\(server.port)/"
         let timeout = limit == .silence ? Duration.milliseconds(500) : .seconds(120)
-        let ended = Log<String>()
+        // A transport of its own, so that nothing but the time relates the two.
+        let slow = Task {
+            try await CurlTransport().send(try request(.get, server.url()), options: .of(timeout: .seconds(15)))
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
+            for _ in 0..<40 {
                 group.addTask {
                     let error = try await failure {
                         try await transport.send(try request(.get, url), options: .of(timeout: timeout))
                     }
                     #expect(error.code == .timedOut)
-                    ended.add("waiting")
                 }
-            }
-            // A transport of its own, so that nothing but the time relates the two.
-            group.addTask {
-                let error = try await failure {
-                    try await CurlTransport().send(
-                        try request(.get, server.url()), options: .of(timeout: .milliseconds(2500)))
-                }
-                #expect(error.code == .timedOut)
-                ended.add("slow")
             }
             try await group.waitForAll()
         }
-        #expect(ended.all == Array(repeating: "waiting", count: 8) + ["slow"])
+        // One after the other they take 20 seconds, and the slow one has timed out.
+        slow.cancel()
+        let error = try await failure { try await slow.value }
+        #expect(error.code == .cancelled)
     }
 
     @Test("a short timeout behind a long one is kept")
@@ -92,17 +88,18 @@ struct FirstConnectionTests {
         "a wait for a free connection over TLS is not a silence",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func free() async throws {
-        let nginx = try await Nginx.site([("slow", " ssl; limit_rate 600;")])
+        let nginx = try await Nginx.site([("slow", " ssl; limit_rate 200;")])
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(nginx.file("root.pem"))
         configuration.maximumConnectionsPerHost = 1
-        configuration.connectTimeout = .milliseconds(2500)
+        // Each takes four seconds, so that the last one waits for longer than that.
+        configuration.connectTimeout = .seconds(8)
         let transport = CurlTransport(configuration)
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     try await transport.send(
-                        try request(.get, nginx.url("slow", "/1k")), options: .of(timeout: .milliseconds(2500))
+                        try request(.get, nginx.url("slow", "/1k")), options: .of(timeout: .seconds(8))
                     ).data.count
                 }
             }

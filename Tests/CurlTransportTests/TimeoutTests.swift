@@ -47,23 +47,23 @@ struct TimeoutTests {
     func slow() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
-            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
-            for _ in 0..<20 {
-                usleep(100_000)
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n")
+            for _ in 0..<24 {
+                usleep(500_000)
                 peer.send("x")
             }
         }
         let response = try await CurlTransport().send(
-            try request(.get, server.url()), options: .of(timeout: .seconds(1)))
-        #expect(response.data.count == 20)
+            try request(.get, server.url()), options: .of(timeout: .seconds(10)))
+        #expect(response.data.count == 24)
     }
 
     @Test("a reader that takes its time is not the server's silence")
     func slowReader() async throws {
         let server = try RawServer.sending(bytes: 20 << 20)
         let response = try await CurlTransport().send(
-            try request(.get, server.url()), options: .of(.stream, timeout: .seconds(2)))
-        try await Task.sleep(for: .seconds(3))
+            try request(.get, server.url()), options: .of(.stream, timeout: .seconds(10)))
+        try await Task.sleep(for: .seconds(12))
         #expect(try await response.body.collect(upTo: 20 << 20).count == 20 << 20)
     }
 
@@ -71,7 +71,7 @@ struct TimeoutTests {
     func queue() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {
-                usleep(600_000)
+                sleep(4)
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             }
         }
@@ -81,7 +81,7 @@ struct TimeoutTests {
         let request = try request(.get, server.url())
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
-                group.addTask { try await transport.send(request, options: .of(timeout: .seconds(2))).status }
+                group.addTask { try await transport.send(request, options: .of(timeout: .seconds(10))).status }
             }
             for try await status in group { #expect(status == 200) }
         }

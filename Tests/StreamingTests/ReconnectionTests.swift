@@ -170,8 +170,10 @@ import Testing
         let impatient = EventOptions(reconnection: Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: 3))
         let stream = agent.events(GetFeed(eventOptions: impatient))
         let attempts = Collected<Int>()
+        // From here on, not from when the task gets its turn.
+        let states = stream.states
         let watching = Task {
-            for await state in stream.states { if case .connecting(let attempt) = state { attempts.add(attempt) } }
+            for await state in states { if case .connecting(let attempt) = state { attempts.add(attempt) } }
         }
         let error = await #expect(throws: ErrandError.self) { try await stream.all() }
         await watching.value
@@ -267,18 +269,31 @@ import Testing
             }
             return TestResponse.resumableEvents(events)
         }
-        let options = EventOptions(reconnection: Reconnection(delay: .zero), silence: .milliseconds(300))
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
+        let options = EventOptions(reconnection: Reconnection(delay: .zero), silence: .seconds(10))
         let stream = agent.events(GetFeed(eventOptions: options))
-        let errors = Collected<ErrandError.Code>()
+        let (seen, errors) = (Collected<String>(), Collected<ErrandError.Code>())
+        let states = stream.states
         let watching = Task {
-            for await state in stream.states {
+            for await state in states {
                 if case .waiting(_, let error as ErrandError) = state { errors.add(error.code) }
             }
         }
-        #expect(try await stream.all().map(\.id) == ["1", "2"])
+        let reading = Task {
+            for try await event in stream { seen.add(event.id) }
+        }
+        try await eventually { seen.all == ["1"] }
+        // What came counts from when it is noted, so one step may not be enough. The last one may come too late, and is
+        // too short to end the second connection.
+        try await eventually {
+            if case .open = stream.state, server.requestCount == 1 { time.advance(by: .seconds(6)) }
+            return server.requestCount > 1
+        }
+        try await reading.value
         await watching.value
-        #expect(errors.all == [.timedOut])
-        let once = agent.events(Call(.get, "feed"), EventOptions(silence: .milliseconds(100)))
+        #expect(seen.all == ["1", "2"] && errors.all == [.timedOut])
+        let once = self.agent.events(Call(.get, "feed"), EventOptions(silence: .milliseconds(100)))
         let error = await #expect(throws: ErrandError.self) { try await once.all() }
         #expect(error?.code == .timedOut)
     }

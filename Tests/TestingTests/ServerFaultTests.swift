@@ -162,6 +162,8 @@ struct ServerFaultTests {
         server.on("/next", .text("hi").closingSilently(atNextRequest: true))
         let now = try await exchange(server.port, get("/now", close: false)).text
         #expect(now.hasSuffix("\r\n\r\nhi") && !now.contains("Connection"))
+        // The client sees the end before the server has taken the connection off its list.
+        try await server.waitUntilNoConnections()
         try await blocking {
             let client = try RawClient(port: server.port)
             try client.send(get("/next", close: false))

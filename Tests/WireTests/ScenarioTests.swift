@@ -142,8 +142,10 @@ import Testing
             try await agent.send(Call(path: "stall", timeout: .milliseconds(200)))
             Issue.record("silence was accepted")
         } catch let error as ErrandError { #expect(error.code == .timedOut && error.isRetryable) }
-        let handle = agent.start(Call(path: "stall"))
-        _ = try await server.wait(forRequests: 2)
+        // On a loaded machine the first request may have been left before it was sent.
+        server.on("/held", .text("abc").stalled(afterBytes: 0))
+        let handle = agent.start(Call(path: "held"))
+        try await eventually { server.received.contains { $0.path == "/held" } }
         handle.cancel()
         do {
             _ = try await handle.value
