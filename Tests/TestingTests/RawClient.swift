@@ -2,7 +2,11 @@ import Foundation
 
 /// A client that sends and receives bytes and knows nothing of HTTP beyond the end of a message.
 final class RawClient: Sendable {
-    struct Failure: Error { let operation: String, code: Int32 }
+    struct Failure: Error, Equatable {
+        let operation: String, code: Int32
+        static let refused = Failure(operation: "connect", code: ECONNREFUSED)
+        static let taken = Failure(operation: "bind", code: EADDRINUSE)
+    }
 
     /// What came before the connection ended, and how it ended.
     struct Rest {
@@ -13,7 +17,15 @@ final class RawClient: Sendable {
 
     let socket: Int32
 
-    init(port: Int) throws {
+    /// Connects to a port of the loopback interface.
+    convenience init(port: Int) throws { try self.init(port, "connect") { connect($0, $1, $2) } }
+
+    /// Takes a port of the loopback interface, which fails if anything has it.
+    convenience init(taking port: Int) throws { try self.init(port, "bind") { bind($0, $1, $2) } }
+
+    private init(
+        _ port: Int, _ operation: String, _ begin: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws {
         #if canImport(Glibc)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
@@ -25,11 +37,11 @@ final class RawClient: Sendable {
         address.sin_port = UInt16(port).bigEndian
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                begin(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
         // The deinitializer closes it.
-        guard result == 0 else { throw Failure(operation: "connect", code: errno) }
+        guard result == 0 else { throw Failure(operation: operation, code: errno) }
         // No receive waits for ever.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -88,6 +88,15 @@ struct ServerFaultTests {
         }
     }
 
+    @Test("a stopped server refuses connections for as long as it is kept: nothing else gets its port")
+    func keepsPort() throws {
+        let server = try TestServer()
+        server.stop()
+        #expect(throws: RawClient.Failure.refused) { _ = try RawClient(port: server.port) }
+        #expect(throws: RawClient.Failure.taken) { _ = try RawClient(taking: server.port) }
+        withExtendedLifetime(server) {}
+    }
+
     @Test("a server that goes out of scope closes its connections")
     func scope() async throws {
         let client = try await blocking {

@@ -12,6 +12,8 @@ final class ServerCore: Sendable {
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
+    /// Has the port once nothing listens there any more.
+    private let placeholder = Mutex<Int32?>(nil)
     private let bell: (waits: Int32, rings: Int32)
 
     init(_ configuration: TestServer.Configuration) throws(TestServerError) {
@@ -29,6 +31,7 @@ final class ServerCore: Sendable {
         let isStarted = POSIX.startThread(stack: 256 << 10) { [self] in
             acceptAll()
             close(listener)
+            keepPort()
             ended(0)
         }
         if !isStarted {
@@ -38,7 +41,16 @@ final class ServerCore: Sendable {
         }
     }
 
-    deinit { POSIX.closeBell(bell) }
+    deinit {
+        POSIX.closeBell(bell)
+        if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
+    }
+
+    /// A test that expects its stopped server to refuse connections must not meet another test's.
+    private func keepPort() {
+        let descriptor = POSIX.reserve(port, ipv6: configuration.usesIPv6)
+        placeholder.withLock { $0 = descriptor }
+    }
 
     func edit(_ change: (inout ServerScript) -> Void) {
         script.withLock { script in

@@ -35,7 +35,8 @@ public final class TestServer: Sendable {
 
     deinit { core.stop() }
 
-    /// Closes every connection and waits for the threads; nothing listens at the URL afterwards.
+    /// Closes every connection and waits for the threads; the URL refuses connections afterwards, for as long as the server
+    /// is kept.
     public func stop() { core.stop() }
 
     /// "http://127.0.0.1:4711"

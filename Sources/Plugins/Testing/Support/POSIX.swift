@@ -23,6 +23,7 @@ enum POSIX {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         setCloseOnExec(descriptor)
+        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         var port: UInt16 = 0
         let isBound = ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port)
         guard isBound, systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
@@ -33,10 +34,25 @@ enum POSIX {
         return (descriptor, port)
     }
 
+    /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and nothing
+    /// else gets it. Nil if another socket has the port already.
+    static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
+        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
+        guard descriptor >= 0 else { return nil }
+        setCloseOnExec(descriptor)
+        // For the connections of the listener before, which take a while to end.
+        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
+        var port = port
+        if ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
     private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16) -> Bool {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -51,6 +67,7 @@ enum POSIX {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_addr = in6addr_loopback
+        address.sin6_port = port.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
