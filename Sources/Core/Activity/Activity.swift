@@ -196,14 +196,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
 
     /// Commits what was staged.
-    @inline(never) func commit() async {
-        for work in takeStagedWork() { await work.commit() }
-    }
+    @inline(never) func commit() async { for work in takeStagedWork() { await work.commit() } }
 
     /// Discards what was staged.
-    @inline(never) func discard() async {
-        for work in takeStagedWork() { await work.discard() }
-    }
+    @inline(never) func discard() async { for work in takeStagedWork() { await work.discard() } }
 
     /// Those that are notified; none once the last event has reached them.
     var accessories: [any Accessory] { events?.accessories ?? [] }

@@ -61,9 +61,7 @@ final class MemberScope: Sendable {
     }
 
     /// Cancels what was started: the activity's own task does not.
-    func cancelAll() {
-        for member in state.withLock({ Array($0.started.values) }) { member.cancel() }
-    }
+    func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
     /// Registers a member that is started, until its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }

@@ -43,7 +43,14 @@ public struct ScopedAgent: Agent {
         }
         let place = try scope.begin()
         defer { scope.end() }
-        guard let observer else { return try await base.send(request, options: joined(options)) }
+        if let observer { return try await send(request, at: place, options, for: observer) }
+        return try await base.send(request, options: joined(options))
+    }
+
+    // Apart, because only here the response passes: its type costs a lookup where it is not known.
+    private func send<R: Request>(
+        _ request: R, at place: Int, _ options: CallOptions, for observer: any MemberObserver
+    ) async throws -> Response<R.Output> {
         let member = CompositeMember(place, options.label, .request, request)
         observer.memberWillStart(member)
         let response: Response<R.Output>
