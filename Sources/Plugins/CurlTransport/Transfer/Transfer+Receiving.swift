@@ -70,9 +70,11 @@ extension Transfer {
     /// Bytes of the body; returns how many were taken, or libcurl's sign for a pause.
     func receive(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
         noteActivity()
+        var isHandedOn = false
         if isStreamed {
             if head.status == Self.expectationFailed { handOver() }
-            let taken = feed(bytes, count)
+            let taken: Int
+            (taken, isHandedOn) = feed(bytes, count)
             if taken != count {
                 isReceivePaused = taken != 0
                 return taken
@@ -82,12 +84,17 @@ extension Transfer {
             guard collected.append(bytes, count) else { return 0 }
         }
         progress.received += Int64(count)
-        // A reader that took a chunk since the last report delivers this one with its next chunk.
-        reportProgress(soon: !isStreamed || readerTakes == reportedTakes)
+        // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that already.
+        if reportProgress(soon: !isStreamed || readerTakes == reportedTakes), isStreamed, !isHandedOn,
+            shared.withLock({ $0.buffer.count == 0 })
+        {
+            deliverReportsSoon()
+        }
         return count
     }
 
-    private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    /// Returns how many bytes were taken, and whether a reader is to be resumed with them.
+    private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> (Int, Bool) {
         // A pointer may not be captured, an address may; it is read within this call only.
         let address = UInt(bitPattern: bytes)
         var isFirst = false
@@ -113,7 +120,7 @@ extension Transfer {
         if let reader, let chunk { loop.outbox.add(.chunk(reader, chunk)) }
         if isFirst { loop.needsFlush(self) }
         readerTakes = takes
-        return taken
+        return (taken, reader != nil)
     }
 
     /// Takes what there is for a waiting reader.

@@ -28,16 +28,23 @@ extension Transfer {
 
     /// Queues a report. It is delivered soon, or by the task that waits for the transfer where it is about to be resumed.
     func report(_ report: Report, soon: Bool = true) {
-        let isFirst = reports.withLock { reports in
-            if report.isActivity, reports.queued.last?.isActivity == true { return false }
+        reports.withLock { reports in
+            if report.isActivity, reports.queued.last?.isActivity == true { return }
             if report.isProgress, reports.queued.count >= Self.queuedReports, reports.queued.last?.isProgress == true {
                 reports.queued[reports.queued.count - 1] = report
             } else {
                 reports.queued.append(report)
             }
-            guard soon else { return false }
-            defer { reports.isScheduled = true }
-            return !reports.isScheduled && !reports.isDelivering
+        }
+        if soon { deliverReportsSoon() }
+    }
+
+    /// Has what is queued delivered where no other task is about to do so.
+    func deliverReportsSoon() {
+        let isFirst = reports.withLock { reports in
+            if reports.isScheduled || reports.isDelivering || reports.queued.isEmpty { return false }
+            reports.isScheduled = true
+            return true
         }
         if isFirst { Task.detached { await self.deliverReports(waits: false) } }
     }

@@ -55,11 +55,14 @@ extension Transfer {
         }
     }
 
-    func reportProgress(isWhole: Bool = false, soon: Bool = true) {
-        guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return }
+    /// Returns whether there was enough progress to report.
+    @discardableResult
+    func reportProgress(isWhole: Bool = false, soon: Bool = true) -> Bool {
+        guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return false }
         reported = progress.received + progress.sent
         reportedTakes = readerTakes
         report(.event(.progress(progress)), soon: soon)
+        return true
     }
 
     /// The halves that stay paused when a reader or a body goes on.
