@@ -45,6 +45,13 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
+    /// The request, for those who look at it without sending it; throws what a transport would refuse.
+    func validRequest(_ request: some Request) throws -> HTTPRequest {
+        let http = try build(request).http
+        try http.validate()
+        return http
+    }
+
     /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
     /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish.
     private func addCredentials(
