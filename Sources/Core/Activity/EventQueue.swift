@@ -71,7 +71,7 @@ final class EventQueue: Sendable {
         if state.withLock({ _ in claim(.all, otherwise: Mark.waiting) }) == true { deliverRest(of: activity) }
     }
 
-    private func deliverRest(of activity: Activity) {
+    @inline(__always) private func deliverRest(of activity: Activity) {
         while let next = next() {
             for event in next { pass(event, of: activity) }
         }
@@ -93,7 +93,7 @@ final class EventQueue: Sendable {
         return nil
     }
 
-    private func pass(_ event: ActivityEvent, of activity: Activity) {
+    @inline(__always) private func pass(_ event: ActivityEvent, of activity: Activity) {
         if let listener = listeners.progress, case .transport(.progress(let progress)) = event { listener(progress) }
         for place in 0..<listeners.accessories.count { listeners.accessories[place].activity(activity, did: event) }
     }
@@ -102,17 +102,17 @@ final class EventQueue: Sendable {
     private func next() -> [ActivityEvent]? {
         if release(unless: Mark.waiting | Mark.ended) { return nil }
         // What is let go ends outside of the lock, since that may run code of the user's.
-        let (left, _) = state.withLock { state in
-            let (left, gone) = (state, listeners)
-            state.waiting = []
-            if left.waiting.isEmpty {
-                state.waiters = []
-                if !release(unless: Mark.ended) {
-                    listeners = ([], nil)
-                    _ = release(unless: 0)
-                }
+        var gone: Listeners = ([], nil)
+        let left = state.withLock { state in
+            var left = State()
+            swap(&left.waiting, &state.waiting)
+            if !left.waiting.isEmpty { return left }
+            swap(&left.waiters, &state.waiters)
+            if !release(unless: Mark.ended) {
+                swap(&gone, &listeners)
+                _ = release(unless: 0)
             }
-            return (left, gone)
+            return left
         }
         if !left.waiting.isEmpty { return left.waiting }
         for waiter in left.waiters { waiter.resume() }
