@@ -42,6 +42,8 @@ protocol ReportFormat: Sendable {
     mutating func texts(for event: ReportEvent, of item: ReportItem, at now: ContinuousClock.Instant) -> [ReportText]
     /// A message about the whole command.
     mutating func message(_ text: String) -> [ReportText]
+    /// Whether it changes while nothing happens, so that it is told of time.
+    var isAnimated: Bool { get }
     /// Time has passed.
     mutating func tick(at now: ContinuousClock.Instant) -> [ReportText]
     /// The last output, with how many files are complete and how many failed.
@@ -49,5 +51,6 @@ protocol ReportFormat: Sendable {
 }
 
 extension ReportFormat {
+    var isAnimated: Bool { false }
     mutating func tick(at now: ContinuousClock.Instant) -> [ReportText] { [] }
 }

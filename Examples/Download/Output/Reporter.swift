@@ -22,6 +22,7 @@ final class Reporter: Sendable {
 
     func message(_ text: String) { show { $0.message(text) } }
 
+    var isAnimated: Bool { state.withLock { $0.format.isAnimated } }
     func tick() { show { $0.tick(at: .now) } }
 
     /// Nothing is shown after it.

@@ -79,6 +79,8 @@ struct ScreenFormat: ReportFormat {
         [.error(cleared() + wrapped("errand-download: \(text)"))]
     }
 
+    var isAnimated: Bool { true }
+
     mutating func tick(at now: ContinuousClock.Instant) -> [ReportText] {
         rows.isEmpty ? [] : [.error(redrawn(now))]
     }

@@ -54,12 +54,14 @@ struct Runner: Sendable {
 
     /// The highest status; `interrupted` names the signal that ended it.
     func run(interruptedBy signal: @Sendable () -> String?) async -> ExitStatus {
-        let ticker = Task {
-            while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(250))
-                reporter.tick()
-            }
-        }
+        let ticker =
+            reporter.isAnimated
+            ? Task {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: .milliseconds(250))
+                    reporter.tick()
+                }
+            } : nil
         var statuses: [ExitStatus] = []
         await withTaskGroup(of: ExitStatus.self) { group in
             var waiting = jobs[...]
@@ -72,7 +74,7 @@ struct Runner: Sendable {
                 if !Task.isCancelled, let job = waiting.popFirst() { group.addTask { await job.run() } }
             }
         }
-        ticker.cancel()
+        ticker?.cancel()
         let complete = statuses.count { $0 == .complete }
         var status = statuses.max() ?? .complete
         if let signal = signal(), complete < jobs.count {

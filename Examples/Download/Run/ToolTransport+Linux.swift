@@ -29,7 +29,19 @@ enum ToolTransport {
             }
             configuration.tls.roots = .file(file)
         }
-        return .curl(configuration)
+        return LoadingTransport(configuration)
+    }
+}
+
+/// Has libcurl loaded, which takes a third of the time of a small download, while the program gets ready for its first
+/// request.
+private struct LoadingTransport: Transport {
+    private let transport: Task<CurlTransport, Never>
+
+    init(_ configuration: CurlConfiguration) { transport = Task.detached { CurlTransport(configuration) } }
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        try await transport.value.send(request, options: options)
     }
 }
 #endif
