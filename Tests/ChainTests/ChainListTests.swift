@@ -93,6 +93,21 @@ struct ChainListTests {
         #expect(error?.isCancelled == true)
         #expect(shop.recording.outcomes.count == place)
         #expect(shop.recording.problems() == [])
+        #expect(shop.notes.count == place, "nothing is said of a step that does not begin")
+    }
+
+    @Test("a chain that was cancelled makes no request of a later step")
+    func makesNothing() async throws {
+        let made = Log<String>()
+        let list = [
+            ChainStep(Get(1)) { _, steps in steps.cancel() },
+            ChainStep(after: String.self) { value in
+                made.add(value)
+                return Get(2)
+            },
+        ]
+        let error = await #expect(throws: ErrandError.self) { try await Shop().agent.send(Chain("list", steps: list)) }
+        #expect(error?.isCancelled == true && made.all == [])
     }
 
     @Test("what a callback throws ends the chain")

@@ -89,6 +89,7 @@ extension Chain where Success == [ChainStepResult] {
                     (step, left) = editor.next()
                     let (done, all) = (results.count, results.count + left)
                     record.progress.update { $0.count(done, of: all) }
+                    try Task.checkCancellation()
                 }
                 return results
             })
