@@ -32,8 +32,7 @@ public struct ChainStepResult: Sendable {
     /// Its place in the chain, from 0, in the order in which the steps began.
     public let index: Int
     /// The label of the step.
-    public var label: String { name.text }
-    let name: ChainStepName
+    public let label: String
     /// The decoded value of a request, or the output of a composite.
     public let value: any Sendable
     /// The response of a request; nil for a composite.
@@ -42,7 +41,7 @@ public struct ChainStepResult: Sendable {
 
 extension ChainStepResult {
     init(_ step: CompositeMember, _ output: CompositeMember.Output) {
-        self.init(index: step.index, name: .given(step.label), value: output.value, http: output.http)
+        self.init(index: step.index, label: step.label, value: output.value, http: output.http)
     }
 }
 

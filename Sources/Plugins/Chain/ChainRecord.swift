@@ -44,7 +44,7 @@ final class ChainRecord: MemberObserver {
     }
 
     /// For the call of a step of a list.
-    @inline(never) func options(_ step: Int, _ label: String?) -> CallOptions {
+    @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
         CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }
 

@@ -18,8 +18,7 @@ public struct ChainStep: Sendable {
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
     /// The name for errors, logs and ``ChainEditor/remove(_:)``.
-    public var label: String { name.text }
-    private let name: ChainStepName
+    public let label: String
     /// Gets the results of the steps before it.
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
@@ -27,10 +26,10 @@ public struct ChainStep: Sendable {
     ///
     /// - Parameter label: the request's label or its type by default.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
-        let name = ChainStepName(label ?? request.label, R.self)
-        self.name = name
+        let label = label ?? request.label ?? "\(R.self)"
+        self.label = label
         run = { done, record, editor in
-            try await Self.send(request, done.count, name, record, editor, then: callback)
+            try await Self.send(request, done.count, label, record, editor, then: callback)
         }
     }
 
@@ -42,29 +41,28 @@ public struct ChainStep: Sendable {
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil
     ) {
-        let name = ChainStepName(label, R.self)
-        self.name = name
+        let label = label ?? "\(R.self)"
+        self.label = label
         run = { done, record, editor in
             guard let input = done.last?.value as? Input else {
-                throw ChainInputError(label: name.text, expected: type, got: done.last.map { Swift.type(of: $0.value) })
+                throw ChainInputError(label: label, expected: type, got: done.last.map { Swift.type(of: $0.value) })
             }
-            return try await Self.send(try make(input), done.count, name, record, editor, then: callback)
+            return try await Self.send(try make(input), done.count, label, record, editor, then: callback)
         }
     }
 
     // In line, so that a step has one async frame.
     @inline(__always) private static func send<R: Request>(
-        _ request: R, _ index: Int, _ name: ChainStepName, _ record: ChainRecord, _ editor: ChainEditor,
+        _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?
     ) async throws -> ChainStepResult {
-        record.note(index, name.text)
-        let options = record.options(index, name.label(of: request))
+        record.note(index, label)
         let response: Response<R.Output>
-        do { response = try await record.agent.send(request, options: options) } catch {
-            record.fail((index, name.text, request), error)
+        do { response = try await record.agent.send(request, options: record.options(index, label)) } catch {
+            record.fail((index, label, request), error)
             throw error
         }
-        let result = ChainStepResult(index: index, name: name, value: response.value, http: response.http)
+        let result = ChainStepResult(index: index, label: label, value: response.value, http: response.http)
         if let notifier = record.notifier { await notifier.notify(editor.activity, result) }
         if let callback {
             editor.open()
@@ -72,27 +70,6 @@ public struct ChainStep: Sendable {
             try await callback(response, editor)
         }
         return result
-    }
-}
-
-/// What a step is called: the name of its request's type costs more than the rest of its start, so it is made where
-/// something reads it.
-enum ChainStepName: Sendable {
-    case given(String)
-    case type(any Request.Type)
-
-    init(_ given: String?, _ type: any Request.Type) { self = given.map { .given($0) } ?? .type(type) }
-
-    var text: String {
-        switch self {
-        case .given(let label): label
-        case .type(let type): "\(type)"
-        }
-    }
-
-    /// For the call of a request, which finds its type's name itself.
-    func label(of request: some Request) -> String? {
-        if case .type = self, request.label == nil { nil } else { text }
     }
 }
 
