@@ -2,6 +2,7 @@
 import Errand
 import ErrandCurlTransport
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -57,20 +58,10 @@ struct FaultTests {
     @Test("no listener, no such name: errors that say so, with libcurl's own below them")
     func unreachable() async throws {
         let transport = CurlTransport()
-        // Bound and not listening: nobody listens there, and no other test gets the port.
-        let holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(holder) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(holder, $0, size) == 0 && getsockname(holder, $0, &size) == 0
-            }
-        }
-        try #require(isBound)
-        let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+        // Its port stays closed for as long as it is kept.
+        let server = try TestServer()
+        server.stop()
+        let url = server.url("/")
         let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
         #expect(error.code == .cannotConnect)
         #expect((error.underlying as? CurlError)?.code == 7)
@@ -80,6 +71,7 @@ struct FaultTests {
         }
         #expect(name.code == .nameLookupFailed)
         #expect((name.underlying as? CurlError)?.code == 6)
+        withExtendedLifetime(server) {}
     }
 
     /// `ERRAND_SEEDS` in the environment sets how many.

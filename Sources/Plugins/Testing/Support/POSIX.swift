@@ -20,13 +20,8 @@ enum POSIX {
 
     /// A listening socket on the loopback interface and its port.
     static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
-        let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        setCloseOnExec(descriptor)
-        setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
-        var port: UInt16 = 0
-        let isBound = ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port)
-        guard isBound, systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+        let (descriptor, port) = try bound(to: 0, ipv6: ipv6)
+        guard systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             let failure = Failure("listen")
             close(descriptor)
             throw failure
@@ -36,16 +31,22 @@ enum POSIX {
 
     /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and nothing
     /// else gets it. Nil if another socket has the port already.
-    static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
+    static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? { try? bound(to: port, ipv6: ipv6).socket }
+
+    /// A socket with a port of the loopback interface, any if it is 0.
+    private static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw Failure("socket") }
         setCloseOnExec(descriptor)
-        // For the connections of the listener before, which take a while to end.
+        // Connections of a listener that is gone take a while to end, and keep its port meanwhile.
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         var port = port
-        if ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) { return descriptor }
-        close(descriptor)
-        return nil
+        guard ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) else {
+            let failure = Failure("listen")
+            close(descriptor)
+            throw failure
+        }
+        return (descriptor, port)
     }
 
     private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16) -> Bool {

@@ -88,6 +88,8 @@ enum FaultCases {
             try await bench.failure(of: "a closed port", .cannotConnect) {
                 try await bench.viaAgent(HTTPRequest(.get, url))
             }
+            // While it is kept, nothing else gets its port.
+            withExtendedLifetime(gone) {}
         },
         ConformanceDraft(.faults, "a host name that does not exist is an error") { bench in
             guard let url = URL(string: "http://no-such-host.invalid/") else { return }
