@@ -42,7 +42,7 @@ protocol ReportFormat: Sendable {
     mutating func texts(for event: ReportEvent, of item: ReportItem, at now: ContinuousClock.Instant) -> [ReportText]
     /// A message about the whole command.
     mutating func message(_ text: String) -> [ReportText]
-    /// Whether it changes while nothing happens, so that it is told of time.
+    /// Whether what it shows changes with time alone: `tick(at:)` is called only then.
     var isAnimated: Bool { get }
     /// Time has passed.
     mutating func tick(at now: ContinuousClock.Instant) -> [ReportText]
