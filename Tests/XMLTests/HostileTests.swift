@@ -44,6 +44,30 @@ import Testing
         }
     }
 
+    @Test(
+        "a processing instruction without data is left out at every place, and hides no document type",
+        arguments: [
+            "<a><?x?></a>", "<?x?><a/>", "<?x?>\n<a/>", "<a/><?x?>", "<?x ?><a/>", "<?x   y?><a><?x??></a>",
+            "<?xm?><a/>", "<a><?x?><?y?>z<?x?></a>", "<?xml version='1.0'?><?x?><a/>",
+        ])
+    func instructions(_ text: String) async throws {
+        let isWellFormed = !text.contains("??")
+        #expect((failure(of: text) == nil) == isWellFormed)
+        for data in [[Data(text.utf8)], text.utf8.map { Data([$0]) }] {
+            let events = XMLEvents(HTTPBody(chunks: data))
+            guard isWellFormed else {
+                await #expect(throws: XMLError.self) { try await events.all() }
+                continue
+            }
+            #expect(try await events.all().filter { if case .text = $0 { false } else { true } }.count == 2)
+        }
+        for type in ["<!DOCTYPE a [<!ENTITY b 'c'>]>", "<!DOCTYPE a SYSTEM 'x'>"] where text.hasPrefix("<?x?>") {
+            let hidden = "<?x?>" + type + text.dropFirst(5)
+            #expect(failure(of: hidden)?.code == .documentType)
+            #expect(try await streamFailure(of: Data(hidden.utf8))?.code == .documentType)
+        }
+    }
+
     @Test("an external document type is skipped where that is allowed, and nothing is ever loaded")
     func skipping() async throws {
         let server = try TestServer()

@@ -17,6 +17,8 @@ struct MarkupScanner {
     private var markupBytes = 0
     private var attributes = 0
     private var tail: UInt32 = 0
+    /// Whether there is more in an instruction than its name.
+    private var hasInstructionData = false
     private var isInProlog = true
     private var hasDocumentType = false
     /// Elements that have begun, without those that have ended.
@@ -60,7 +62,7 @@ struct MarkupScanner {
         case .bang: try bang(byte, &output)
         case .declaration: try declaration(byte, &output)
         case .documentType, .documentTypeQuoted: try documentType(byte, &output)
-        case .instruction: try pass(byte, &output, until: 0x3F3E, of: 0xFFFF)
+        case .instruction: try instruction(byte, &output)
         case .comment: try pass(byte, &output, until: 0x2D_2D3E, of: 0xFF_FFFF)
         case .cdata:
             output.append(byte)
@@ -105,6 +107,33 @@ struct MarkupScanner {
         if tail & mask == end { state = .text }
     }
 
+    /// Passes on what there is of a processing instruction, which may be all but its last character.
+    private mutating func beginInstruction(_ output: inout [UInt8]) {
+        let bytes = pending.dropFirst(2)
+        pending.removeLast(bytes.count)
+        hasInstructionData = false
+        release(&output, as: .instruction)
+        for byte in bytes { instruct(byte, &output) }
+    }
+
+    private mutating func instruction(_ byte: UInt8, _ output: inout [UInt8]) throws(XMLError) {
+        try grow()
+        instruct(byte, &output)
+    }
+
+    /// A byte behind `<?`. Foundation's parser fails for an instruction that ends right behind its name: it gets one with a
+    /// space there.
+    private mutating func instruct(_ byte: UInt8, _ output: inout [UInt8]) {
+        if !hasInstructionData {
+            if byte == UInt8(ascii: ">"), tail & 0xFF == 0x3F { output += Array(" ?".utf8) }
+            if byte != UInt8(ascii: ">"), tail & 0xFF == 0x3F { output.append(0x3F) }
+            if XMLDeclaration.isSpace(byte) { hasInstructionData = true }
+        }
+        tail = tail << 8 | UInt32(byte)
+        if hasInstructionData || byte != 0x3F { output.append(byte) }
+        if tail & 0xFFFF == 0x3F3E { state = .text }
+    }
+
     private mutating func release(_ output: inout [UInt8], as state: State) {
         output += pending
         pending.removeAll(keepingCapacity: true)
@@ -116,7 +145,7 @@ struct MarkupScanner {
         switch byte {
         case UInt8(ascii: "!"): state = .bang
         case UInt8(ascii: "?") where start == (1, 1): state = .declaration
-        case UInt8(ascii: "?"): release(&output, as: .instruction)
+        case UInt8(ascii: "?"): beginInstruction(&output)
         default:
             isInProlog = false
             isEndTag = byte == UInt8(ascii: "/")
@@ -143,7 +172,7 @@ struct MarkupScanner {
 
     private mutating func declaration(_ byte: UInt8, _ output: inout [UInt8]) throws(XMLError) {
         pending.append(byte)
-        if XMLDeclaration.begins(pending) == false { return release(&output, as: .instruction) }
+        if XMLDeclaration.begins(pending) == false { return beginInstruction(&output) }
         guard pending.suffix(2).elementsEqual("?>".utf8) else {
             if pending.count < XMLDeclaration.maximumBytes { return }
             throw XMLError(.malformed, "the XML declaration has no end", at: start)
