@@ -21,7 +21,7 @@ package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
 
     private func check(_ test: Test, _ function: @Sendable @concurrent () async throws -> Void) async throws {
         let created = Created()
-        try await CreationObserver.$current.withValue({ created.add($0) }, operation: function)
+        try await CreationObservers.$current.withValue(created, operation: function)
         // What runs in the background may need a moment to end.
         do { try await eventually { created.remaining.isEmpty } } catch {
             let counts = Dictionary(grouping: created.remaining) { "\(type(of: $0))" }.mapValues(\.count)
@@ -34,19 +34,19 @@ package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
 /// Has ``LeakCheck`` look at an object as well.
 @discardableResult
 package func watchForLeaks<Object: AnyObject & Sendable>(_ object: Object) -> Object {
-    CreationObserver.notify(of: object)
+    CreationObservers.notify(of: object)
     return object
 }
 
 /// What a test created, held weakly.
-private final class Created: Sendable {
+private final class Created: CreationObserver {
     private struct Reference: Sendable {
         weak let object: (any AnyObject & Sendable)?
     }
 
     private let references = Mutex<[Reference]>([])
 
-    func add(_ object: any AnyObject & Sendable) { references.withLock { $0.append(Reference(object: object)) } }
+    func created(_ object: any AnyObject & Sendable) { references.withLock { $0.append(Reference(object: object)) } }
 
     var remaining: [any AnyObject & Sendable] {
         references.withLock { references in

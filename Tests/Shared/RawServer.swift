@@ -61,7 +61,7 @@ package final class RawServer: Sendable {
             family == AF_UNIX
             ? 0 : withUnsafeBytes(of: &address) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
         self.listener = listener
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
         Self.thread { [weak self] in
             while true {
                 // A child process that kept it open would turn a close or a reset into silence.

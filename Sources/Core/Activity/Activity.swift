@@ -135,15 +135,16 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    // What is replaced below is returned from under the lock: a user's object may go with it, whose end runs code.
+    // What is replaced below is kept until the lock is released: a user's object may go with it, whose end runs code.
 
     func add(_ check: ResponseCheck) {
-        _ = state.withLock { state in
+        let old = state.withLock { state in
             let old = state.checks
             state.checks = old.filter { $0.name != check.name } + [check]
             isMarked.store(true, ordering: .releasing)
             return old
         }
+        withExtendedLifetime(old) {}
     }
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
@@ -157,11 +158,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
     func willSend(_ request: HTTPRequest) {
-        _ = state.withLock { state in
+        let old = state.withLock { state in
             let old = state.lastSent
             state.lastSent = request
             return old
         }
+        withExtendedLifetime(old) {}
     }
 
     /// Keeps it until the response is accepted or refused; discards it where that has happened.
@@ -186,11 +188,12 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     /// Remembers a streamed body, so that a failure after the head ends its transfer.
     func watch(_ body: HTTPBody) {
-        _ = state.withLock { state in
+        let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
             state.bodies = readers.map { WeakBody($0) } + [WeakBody(body.reader)]
             return readers
         }
+        withExtendedLifetime(readers) {}
     }
 
     var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
@@ -238,6 +241,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
         over.store(true, ordering: .releasing)
         if settled.failure != nil { left.0.forEach { $0.reader?.cancel() } }
+        withExtendedLifetime(left) {}
         return settled
     }
 }

@@ -39,13 +39,14 @@ final class ActivityRegistry: Sendable {
     }
 
     func remove(_ activity: Activity) {
-        // The agent may end with it: not under the lock.
-        _ = state.withLock { state in
+        let entry = state.withLock { state in
             var entry: Place?
             swap(&entry, &state.places[activity.place])
             state.free.append(activity.place)
             return entry
         }
+        // The agent may end with it, and its registry with that: not under the lock.
+        withExtendedLifetime(entry) {}
     }
 
     var activities: [Activity] { state.withLock { Array($0.running) } }

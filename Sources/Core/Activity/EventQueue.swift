@@ -114,6 +114,7 @@ final class EventQueue: Sendable {
             }
             return left
         }
+        withExtendedLifetime(gone) {}
         if !left.waiting.isEmpty { return left.waiting }
         for waiter in left.waiters { waiter.resume() }
         return nil

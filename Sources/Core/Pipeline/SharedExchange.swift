@@ -75,11 +75,12 @@ extension SharedExchange: TransportObserver {
 
     var checks: [ResponseCheck] { state.withLock { $0.checks } }
     func add(_ check: ResponseCheck) {
-        _ = state.withLock { state in
+        let old = state.withLock { state in
             let old = state.checks
             state.checks = old.filter { $0.name != check.name } + [check]
             return old
         }
+        withExtendedLifetime(old) {}
     }
     func stage(_ work: StagedWork) { state.withLock { $0.staged.append(work) } }
 

@@ -226,6 +226,7 @@ final class CredentialKeeper: Sendable {
             }
         }
         if let done { end(done.0, done.1) }
+        withExtendedLifetime(done) {}
     }
 
     func replace(with new: (any Credential)?) {
@@ -236,6 +237,7 @@ final class CredentialKeeper: Sendable {
             return (run, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut)), old)
         }
         if let run = done.0 { end(run, done.1) }
+        withExtendedLifetime(done) {}
     }
 
     func expire() { state.withLock { $0.isExpired = true } }

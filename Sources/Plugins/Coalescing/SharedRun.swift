@@ -131,6 +131,7 @@ final class SharedRun: Sendable {
             task?.cancel()
         }
         call?.continuation?.resume(throwing: CancellationError())
+        withExtendedLifetime(call) {}
     }
 
     private func end(_ outcome: Outcome, _ shared: SharedExchange) async {
@@ -143,6 +144,7 @@ final class SharedRun: Sendable {
         }
         first?.continuation?.resume(with: outcome)
         for call in others.values { call.continuation?.resume(with: outcome) }
+        withExtendedLifetime((first, others)) {}
     }
 
 }

@@ -33,20 +33,22 @@ final class SharedRuns: Sendable {
     /// Lets nothing join an exchange any more.
     func remove(_ run: SharedRun) {
         // The last reference may go with it: not under the lock.
-        _ = runs.withLock { runs -> SharedRun? in
+        let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.index(forKey: run.key), runs[index].value === run else { return nil }
             return runs.remove(at: index).value
         }
+        withExtendedLifetime(removed) {}
     }
 
     /// Lets nothing join the exchanges with the host of a URL.
     func close(_ url: URL) {
-        _ = runs.withLock { runs in
+        let old = runs.withLock { runs in
             if runs.isEmpty { return [:] }
             let old = runs
             let host = url.host()?.lowercased()
             runs = old.filter { $0.key.url.host()?.lowercased() != host }
             return old
         }
+        withExtendedLifetime(old) {}
     }
 }

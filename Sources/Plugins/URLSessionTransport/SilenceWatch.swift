@@ -35,8 +35,9 @@ final class SilenceWatch: Sendable {
     }
 
     func remove(_ transfer: any SilenceWatched) {
-        // Released outside the lock: it may be the last reference.
-        _ = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
+        let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
+        // It may be the last reference: not under the lock.
+        withExtendedLifetime(removed) {}
     }
 
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) {

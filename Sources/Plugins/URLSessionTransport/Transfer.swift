@@ -190,6 +190,7 @@ final class Transfer: Sendable {
             old.waiter?.resume()
             old.reader?.resume(returning: chunk)
         }
+        withExtendedLifetime(old) {}
         return old.task
     }
 }

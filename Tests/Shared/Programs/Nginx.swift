@@ -42,7 +42,7 @@ package final class Nginx: Sendable {
         guard let started else { throw Program.Failure(what: "nginx did not start in \(directory.url.path)") }
         (keeper, ports) = started
         self.directory = directory
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     package var folder: URL { directory.url }

@@ -51,7 +51,7 @@ package final class RunningProgram: Sendable {
         let variables = inherited.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
         identifier = try actions.spawn(kept + command + arguments, variables)
         end = ProcessEnd(identifier)
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     deinit {

@@ -6,7 +6,7 @@ import Foundation
 package final class TemporaryDirectory: Sendable {
     package let url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
 
-    package init() { CreationObserver.notify(of: self) }
+    package init() { CreationObservers.notify(of: self) }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 }
@@ -19,7 +19,7 @@ package final class Folder: Sendable {
     package init(_ files: [String: String] = [:]) throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         for (name, text) in files { try Data(text.utf8).write(to: file(name)) }
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     package var url: URL { directory.url }

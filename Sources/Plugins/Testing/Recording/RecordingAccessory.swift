@@ -46,7 +46,7 @@ public final class RecordingAccessory: Accessory {
     ///   - limit: events to keep, the first ones; 100,000 by default.
     public init(bodyByteLimit: Int = 0, limit: Int = 100_000) {
         (self.bodyByteLimit, self.limit) = (bodyByteLimit, limit)
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     /// Writes an event down.

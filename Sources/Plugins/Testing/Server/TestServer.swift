@@ -30,7 +30,7 @@ public final class TestServer: Sendable {
     ) throws(TestServerError) {
         core = try ServerCore(configuration)
         core.edit { $0.fallback = handler }
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     deinit { core.stop() }

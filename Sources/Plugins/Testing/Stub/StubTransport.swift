@@ -36,19 +36,19 @@ public final class StubTransport: Transport {
     public init(_ rules: StubRule..., recording: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, recording))
         rules.forEach(add)
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     /// Responds to what no rule matches by a handler.
     public init(recording: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, recording))
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     /// Responds to what no rule matches always in the same way.
     public init(_ response: StubResponse, recording: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, recording))
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     /// The requests so far, the oldest first, with their bodies as data.

@@ -32,7 +32,7 @@ public final class ManualTimeSource: TimeSource {
     /// Starts at this moment, on a date of the test's choice: 9 September 2001, 01:46:40 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
         state = Watched(State(now: .now, date: date))
-        CreationObserver.notify(of: self)
+        CreationObservers.notify(of: self)
     }
 
     /// As far as the test has let time pass.

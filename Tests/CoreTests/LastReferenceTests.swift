@@ -1,0 +1,72 @@
+import Dispatch
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+import Testing
+
+/// What a call is the last to hold ends with the call, and its end may use the agent: no lock is held then.
+@Suite("Last references", .timeLimit(.minutes(10)), .leakChecked) struct LastReferenceTests {
+    /// Runs a body when it ends.
+    private final class Ending: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
+    }
+
+    @Test("an agent that only its running request holds ends with that request", arguments: 0..<50)
+    func agent(_: Int) async throws {
+        func begin() -> RequestHandle<Response<Data>> {
+            NetworkAgent(baseURL: base, transport: .stub(.text("x"))).start(Plain<Data>())
+        }
+        #expect(try await begin().value.value == Data("x".utf8))
+        let call = Plain<String> { try $0.text() }
+        let text = try await NetworkAgent(baseURL: base, transport: .stub(.text("y"))).send(call).value
+        #expect(text == "y")
+    }
+
+    @Test("an agent that only a running batch of callbacks holds ends with the last of them")
+    func callbacks() async throws {
+        weak var released: NetworkAgent?
+        let values = Log<String>()
+        do {
+            let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+            released = agent
+            for _ in 0..<10 {
+                agent.start(Plain<String> { try $0.text() }, on: .global()) { result in
+                    if let response = try? result.get() { values.add(response.value) }
+                }
+            }
+        }
+        try await eventually { values.all.count == 10 && released == nil }
+    }
+
+    @Test("an agent ends with its request whose filter, accessory or request ends with a use of that agent")
+    func users() async throws {
+        struct Keeps: Filter {
+            let ending: Ending
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        struct Watches: Accessory {
+            let ending: Ending
+            func activity(_ activity: Activity, did event: ActivityEvent) {}
+        }
+        let ends = Log<String>()
+        do {
+            let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
+            func ending(_ name: String) -> Ending {
+                Ending { [weak agent] in
+                    agent?.cancelAll()
+                    ends.add("\(name) \(agent?.activities.count ?? 0)")
+                }
+            }
+            let options = CallOptions(accessories: [Watches(ending: ending("accessory"))])
+            let handle = agent.start(
+                Plain<Data> {
+                    $0.filters = [Keeps(ending: ending("filter"))]
+                }, options: options)
+            _ = try await handle.value
+        }
+        try await eventually { ends.all.count == 2 }
+    }
+}
