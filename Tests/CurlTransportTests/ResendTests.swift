@@ -171,6 +171,81 @@ struct ResendTests {
         #expect(fresh.code == .invalidResponse)
     }
 
+    @Test("every kept connection that dies under a GET is replaced, however many died before", arguments: [24])
+    func diesEachTime(rounds: Int) async throws {
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        let heads = Log<String>()
+        let server = try RawServer { peer in
+            // The first request of a connection gets its response, the second one its end.
+            guard let first = peer.readHead() else { return }
+            heads.add(first)
+            peer.send(Self.ok)
+            if let second = peer.readHead() { heads.add(second) }
+        }
+        let transport = CurlTransport()
+        for _ in 0..<rounds {
+            let response = try await transport.send(try request(.get, server.url("/")), options: .of())
+            #expect(response.data == Data("ok".utf8))
+        }
+        #expect(heads.all.count == 2 * rounds - 1)
+    }
+
+    @Test("a kept connection that dies under a GET is replaced after others could not be")
+    func diesAfterFailures() async throws {
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        let isDown = Atomic(false)
+        let server = try RawServer { peer in
+            if isDown.load(ordering: .acquiring) { return peer.reset() }
+            guard peer.readHead() != nil else { return }
+            peer.send(Self.ok)
+            guard let second = peer.readHead() else { return }
+            if second.contains(" /down ") { isDown.store(true, ordering: .releasing) }
+        }
+        let transport = CurlTransport()
+        for _ in 0..<8 {
+            _ = try await transport.send(try request(.get, server.url("/")), options: .of())
+            let error = try await failure {
+                try await transport.send(try request(.get, server.url("/down")), options: .of())
+            }
+            #expect(error.code == .connectionLost)
+            isDown.store(false, ordering: .releasing)
+            for _ in 0..<2 {
+                #expect(try await transport.send(try request(.get, server.url("/")), options: .of()).status == 200)
+            }
+        }
+    }
+
+    @Test(
+        "a request that was read whole before its server went away is a lost connection, not one that reached nothing",
+        arguments: [HTTPMethod.get, .post])
+    func readBeforeGone(method: HTTPMethod) async throws {
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        let folder = try Folder()
+        let path = folder.path("socket")
+        let seen = Log<String>()
+        let server = try RawServer(unixSocket: path) { peer in
+            while let head = peer.readHead() {
+                seen.add(String(head.prefix { $0 != " " }))
+                if head.contains(" /warm ") {
+                    peer.send(Self.ok)
+                    continue
+                }
+                unlink(path)
+                return
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.unixSocketPath = path
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(try request(.get, "http://localhost/warm"), options: .of())
+        let error = try await failure {
+            try await transport.send(try request(method, "http://localhost/go"), options: .of())
+        }
+        #expect(error.code == .connectionLost, "\(error)")
+        #expect(seen.all == ["GET", method.rawValue])
+        withExtendedLifetime(server) {}
+    }
+
     @Test("a request that goes out again may wait for a free connection: that is no inactivity of the server")
     func waitsAgain() async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }

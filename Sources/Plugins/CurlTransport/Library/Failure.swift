@@ -18,6 +18,8 @@ struct Failure {
     var hasHead = false
     /// The connection had carried another request, and no line of a response came.
     var isOnUsedConnection = false
+    /// A byte of the request may have gone out, on this connection or on one before.
+    var isRepetition = false
 
     /// That of a line of the head that is no header field.
     static var ofLine: Failure {
@@ -32,7 +34,7 @@ struct Failure {
     }
 
     private var judgement: (ErrandError.Code, String?) {
-        if proxyStatus != 0, !(200...299).contains(proxyStatus) {
+        if proxyStatus != 0, !(200...299).contains(proxyStatus), !isRepetition {
             return (.cannotConnect, "the proxy refused the connection with status \(proxyStatus)")
         }
         return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
@@ -44,6 +46,9 @@ struct Failure {
         case CurlCode.malformedURL: (.invalidURL, nil)
         case CurlCode.notBuiltIn, CurlCode.unknownOption:
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
+        // Both of these would mean that no server can have seen the request.
+        case _ where isRepetition && Self.isUnreached(code):
+            (.connectionLost, "the connection was closed before a response, and no other one could be made")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
         case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake: (.cannotConnect, nil)
         case CurlCode.timedOut: (.timedOut, Self.connectionTimeout)
@@ -82,6 +87,15 @@ struct Failure {
         case CurlCode.http2, CurlCode.sendError, CurlCode.receiveError, CurlCode.http2Stream, CurlCode.http3:
             (.connectionLost, nil)
         default: nil
+        }
+    }
+
+    private static func isUnreached(_ code: Int32) -> Bool {
+        switch code {
+        case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost, CurlCode.couldNotConnect,
+            CurlCode.interfaceFailed, CurlCode.proxyHandshake:
+            true
+        default: false
         }
     }
 

@@ -24,7 +24,7 @@ extension CurlLoop {
             return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
         }
         do { try handle.prepare(for: transfer) } catch {
-            recycle(handle)
+            recycle(handle, after: false)
             return fail(transfer, error)
         }
         transfer.handle = handle
@@ -122,11 +122,13 @@ extension CurlLoop {
             active[index] = last
             last.index = index
         }
-        recycle(handle)
+        recycle(handle, after: endsExchange && transfer.attempts.onHandle <= 1)
     }
 
-    private func recycle(_ handle: EasyHandle) {
-        if idleHandles.count < Self.maximumIdleHandles, handle.makeReusable() { idleHandles.append(handle) }
+    private func recycle(_ handle: EasyHandle, after isSmooth: Bool) {
+        if idleHandles.count < Self.maximumIdleHandles, handle.makeReusable(after: isSmooth) {
+            idleHandles.append(handle)
+        }
     }
 }
 #endif

@@ -8,6 +8,8 @@ extension Transfer {
     struct Attempts {
         /// On how many connections a byte of it may have gone out.
         var count = 0
+        /// How many began on the present handle, those of which nothing was sent included.
+        var onHandle = 0
         /// What libcurl had sent when the present attempt began; below 0 before the first one on a handle.
         var sentBefore: Int64 = -1
         /// The server responded with 417 once.
@@ -37,6 +39,7 @@ extension Transfer {
         noteRequest()
         guard let handle else { return false }
         noteConnection()
+        attempts.onHandle += 1
         attempts.waitsSince = nil
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }
@@ -68,6 +71,11 @@ extension Transfer {
         return true
     }
 
+    /// Whether a byte of it may have gone out on any connection.
+    func mayHaveBeenSent(_ handle: EasyHandle) -> Bool {
+        attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
+    }
+
     /// What follows after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
@@ -94,6 +102,7 @@ extension Transfer {
     /// Makes it ready for another attempt on another handle.
     func rewind(forWaiting now: UInt64? = nil) {
         attempts.sentBefore = -1
+        attempts.onHandle = 0
         attempts.lacksDescriptor = false
         if let now {
             attempts.waitsSince = attempts.waitsSince ?? now

@@ -34,6 +34,7 @@ extension Transfer {
         var failure = head.isRefused ? Failure.ofLine : handle.failure(code)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
+        failure.isRepetition = mayHaveBeenSent(handle)
         return failure.error
     }
 
