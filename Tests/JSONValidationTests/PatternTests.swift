@@ -51,7 +51,9 @@ struct PatternTests {
         arguments: [
             ("b+", "abbc", true), ("^b", "ab", false), ("b$", "ab", true), ("", "x", true), ("é", "xéy", true),
             (#"\bfoo\b"#, "a foo b", true), (#"\bfoo\b"#, "afoo", false), ("(?<=a)b", "cab", true),
-            ("(?<!a)b", "ab", false), ("a.c", "a\u{1F600}c", true),
+            ("(?<!a)b", "ab", false), ("a.c", "a\u{1F600}c", true), ("^", "x", true), ("^.*", "x", true),
+            ("^[0-9]*", "abc", true), ("^(https?://)?", "ftp://x", true), ("^(x-)?", "y", true), ("^a*$", "ab", false),
+            ("^|a", "b", true), ("(^)+b*", "ab", true), ("^$", "a", false), ("$", "a", true), ("^$|b", "ab", true),
         ])
     func anywhere(source: String, text: String, expected: Bool) throws {
         #expect(try matches(source, text, .anywhere) == expected, "\(source) in \(text)")
@@ -127,6 +129,40 @@ struct PatternTests {
             problem?.description
                 == #"the shape cannot be used: expected a pattern that is supported, found the pattern (a)\1 has a backreference, which is not supported (character 3)"#
         )
+    }
+
+    @Test("a table says of a text what the steps of its pattern say", arguments: 0..<8)
+    func tables(part: Int) throws {
+        var random = SeededGenerator(seed: 171 + part)
+        func pattern(_ depth: Int) -> String {
+            switch random.below(depth > 0 ? 10 : 5) {
+            case 0: return random.pick(["a", "b", "c", "[ab]", "[^a]", "."])
+            case 1: return random.pick(["^", "$", "(?:^)", "(?:$)"])
+            case 2: return random.pick(["a*", "b?", "(?:ab)*"])
+            case 3, 4: return random.pick(["a", "b"])
+            case 5, 6: return pattern(depth - 1) + pattern(depth - 1)
+            case 7, 8: return "(?:\(pattern(depth - 1))|\(pattern(depth - 1)))"
+            default: return "(?:\(pattern(depth - 1)))" + random.pick(["*", "+", "?", "{1,2}", "{0,2}"])
+            }
+        }
+        var (fits, fails) = (0, 0)
+        for _ in 0..<300 {
+            let program = try PatternProgram(pattern(4))
+            for scope in [PatternMachine.Scope.whole, .anywhere] {
+                guard let table = program.table(scope) else { continue }
+                for _ in 0..<6 {
+                    let text = String((0..<random.below(6)).map { _ in Character(random.pick(["a", "b", "c"])) })
+                    var machine = PatternMachine()
+                    let expected = Array(text.utf8).withUnsafeBufferPointer {
+                        machine.run(program, on: $0, scope, budget: 1_000_000, usesTable: false)
+                    }
+                    let found = Array(text.utf8).withUnsafeBufferPointer { table.run($0) }
+                    #expect(found == expected, "\(text)")
+                    if expected == .matches { fits += 1 } else { fails += 1 }
+                }
+            }
+        }
+        #expect(fits > 300 && fails > 300)
     }
 
     @Test("as many random patterns match as the standard library's do", arguments: 0..<8)

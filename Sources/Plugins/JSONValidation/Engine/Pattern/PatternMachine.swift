@@ -44,9 +44,10 @@ struct PatternMachine {
 
     /// Matches a text, in a limited number of steps.
     mutating func run(
-        _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int
+        _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int,
+        usesTable: Bool = true
     ) -> PatternOutcome {
-        if text.count <= budget, let outcome = program.table(scope)?.run(text) { return outcome }
+        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text) { return outcome }
         left = max(0, budget)
         if !looks.isEmpty { looks.removeAll() }
         let found = program.steps.withUnsafeBufferPointer { steps in

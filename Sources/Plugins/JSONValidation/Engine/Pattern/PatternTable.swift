@@ -80,7 +80,13 @@ struct PatternTable: Sendable {
 
         mutating func build() -> Bool {
             guard steps.count <= 512, classify() else { return false }
-            guard number(closure([0], isStart: true)) == 0 else { return false }
+            let start = closure([0], isStart: true)
+            guard number(start) == 0 else { return false }
+            if isFloating, start.isAccepted {
+                // The pattern matches the empty string at the start: every text has a match.
+                (accepts, next) = ([true], samples.map { _ in PatternTable.matched })
+                return true
+            }
             var state = 0
             while state < states.count {
                 let places = states[state].places
