@@ -15,6 +15,8 @@ struct ProbeStack<Entry: ProbeEntry> {
     init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
 
     var count: Int { entries.count }
+    /// The bytes that the table takes.
+    var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
     /// Adds an entry, unless one with its hash is equal to it.
     mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {

@@ -185,8 +185,8 @@ struct KeywordReader {
                 found.kinds |= ValueKind.number
             case .array, .object:
                 let range = document.values[value].start..<document.values[value].end
-                let hash = document.text(value) { ValueHash.hash($0, $1) } ?? 0
-                found.composites[hash, default: []].append(Array(document.bytes[range]))
+                let digest = document.text(value) { ValueHash.digest($0, $1) } ?? ValueDigest(hash: 0, length: 0)
+                found.composites[digest, default: []].append(Array(document.bytes[range]))
                 found.kinds |= document.values[value].kind == .array ? ValueKind.array : ValueKind.object
             }
             if found.words.count < 12 {

@@ -107,8 +107,8 @@ struct SchemaConstants: Sendable {
     /// The strings by hash.
     var strings: [UInt64: [[UInt8]]] = [:]
     var numbers: Set<ExactDecimal> = []
-    /// Arrays and objects by hash.
-    var composites: [UInt64: [[UInt8]]] = [:]
+    /// Arrays and objects by digest.
+    var composites: [ValueDigest: [[UInt8]]] = [:]
     /// The kinds that some value has.
     var kinds: UInt8 = 0
     /// The first values, for messages.

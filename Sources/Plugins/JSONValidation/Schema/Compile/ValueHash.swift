@@ -1,90 +1,121 @@
-/// Hashes of JSON values by what they mean: numbers by value, strings without escapes, objects in any order. Equal values
-/// have equal hashes; the seed differs between processes.
+/// What tells values apart by what they mean: numbers by value, strings without escapes, objects in any order. Equal values
+/// have equal digests.
+struct ValueDigest: Hashable {
+    /// Depends on seeds that differ between processes.
+    var hash: UInt64
+    /// The length of the canonical form, which depends on no seed.
+    var length: Int
+}
+
+/// Digests of JSON values. Every step has a secret seed, and none gives up what it has already: a value that cancelled the
+/// key in front of it would have to be known for each key.
 enum ValueHash {
-    static let null: UInt64 = 0x8D5A_91C3_3F1B_7E01
-    static let `true`: UInt64 = 0x1F83_D9AB_FB41_BD6B
-    static let `false`: UInt64 = 0x5BE0_CD19_137E_2179
-    private static let string: UInt64 = 0xA54F_F53A_5F1D_36F1
-    private static let array: UInt64 = 0x510E_527F_ADE6_82D1
-    private static let object: UInt64 = 0x9B05_688C_2B3E_6C1F
-    private static let number: UInt64 = 0xCBBB_9D5D_C105_9ED8
+    private static let seeds = (
+        first: UInt64.random(in: .min ... .max), second: UInt64.random(in: .min ... .max) | 1,
+        string: UInt64.random(in: .min ... .max), number: UInt64.random(in: .min ... .max),
+        literal: UInt64.random(in: .min ... .max), array: UInt64.random(in: .min ... .max),
+        object: UInt64.random(in: .min ... .max)
+    )
 
-    /// Where the hash of an array or an object starts.
-    @inline(__always) static func start(isObject: Bool) -> UInt64 { isObject ? object : array }
-
-    /// The hash of an array with one more element.
-    @inline(__always) static func adding(_ element: UInt64, to hash: UInt64) -> UInt64 {
-        KeyHash.mix(hash ^ element, 0xE703_7ED1_A0B4_28DB) &+ element
+    /// Takes a word in: nothing but the sum of both can be zero, and the seed is never.
+    @inline(__always) private static func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
+        let seeds = seeds
+        return KeyHash.mix(hash &+ word, seeds.second) &+ (word ^ seeds.first)
     }
 
-    /// The hash of an object with one more member; the order does not matter.
-    @inline(__always) static func adding(_ key: UInt64, _ value: UInt64, to hash: UInt64) -> UInt64 {
-        hash &+ KeyHash.mix(key ^ 0x8EBC_6AF0_9C88_C6E3, value ^ 0x5899_65CC_7537_4CC3)
+    /// Where the digest of an array or an object starts.
+    @inline(__always) static func start(isObject: Bool) -> ValueDigest {
+        ValueDigest(hash: isObject ? seeds.object : seeds.array, length: 2)
     }
 
-    static func text(_ start: BytePointer, _ end: BytePointer) -> UInt64 {
+    /// The digest of an array with one more element.
+    @inline(__always) static func adding(_ element: ValueDigest, to array: ValueDigest) -> ValueDigest {
+        ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
+    }
+
+    /// The digest of an object with one more member; the order does not matter.
+    @inline(__always) static func adding(
+        _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
+    ) -> ValueDigest {
+        let member = absorb(value.hash, into: absorb(key.hash, into: seeds.object))
+        return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
+    }
+
+    /// The digest of a string, between its quotes and including them.
+    static func text(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
         let text = JSONText(start: start + 1, end: end - 1)
-        return KeyHash.hash(text, hasEscapes: text.hasEscapes)
+        let hasEscapes = text.hasEscapes
+        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
+        let length = hasEscapes ? text.decoded.reduce(0) { count, _ in count + 1 } : text.count
+        return ValueDigest(hash: absorb(hash, into: seeds.string), length: length + 2)
     }
 
-    /// The hash of a value that is not an array or an object.
-    static func scalar(_ start: BytePointer, _ end: BytePointer) -> UInt64 {
+    /// The digest of a value that is not an array or an object.
+    static func scalar(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
         switch start.pointee {
-        case Lexer.quote: return string ^ text(start, end)
-        case 0x74: return `true`
-        case 0x66: return `false`
-        case 0x6E: return null
+        case Lexer.quote: return text(start, end)
+        case 0x74, 0x66, 0x6E:
+            return ValueDigest(hash: absorb(UInt64(start.pointee), into: seeds.literal), length: end - start)
         default:
             let value = ExactDecimal(start, end)
             let digits = value.isShort ? value.short : KeyHash.hash(value.long)
-            let power = UInt64(bitPattern: Int64(value.exponent))
-            return KeyHash.mix(digits ^ number, power ^ 0x1D8E_4E27_C47D_124F) ^ (value.isNegative ? number : 0)
+            // A sign more makes another power, which is far from any that a text can have.
+            let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
+            let hash = absorb(power, into: absorb(digits, into: seeds.number))
+            return ValueDigest(hash: hash, length: value.digitCount &+ value.exponent)
         }
     }
 
-    /// The hash of any valid value.
-    static func hash(_ start: BytePointer, _ end: BytePointer) -> UInt64 {
-        // The hashes of the open containers, with the key of the member to come.
-        var open: [(hash: UInt64, key: UInt64, isObject: Bool, hasKey: Bool)] = []
+    /// The digest of any valid value.
+    static func digest(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
+        let none = ValueDigest(hash: 0, length: 0)
+        // The digests of the open containers, with the key of the member to come.
+        var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
         var p = start
         while p < end {
             p = Lexer.skipSpace(p, end)
             guard p < end else { break }
             let byte = p.pointee
-            let value: UInt64
+            let value: ValueDigest
             switch byte {
             case Lexer.comma, Lexer.colon:
                 p += 1
                 continue
             case Lexer.openBrace, Lexer.openBracket:
                 let isObject = byte == Lexer.openBrace
-                open.append((self.start(isObject: isObject), 0, isObject, false))
+                open.append((self.start(isObject: isObject), nil, isObject))
                 p += 1
                 continue
             case Lexer.closeBrace, Lexer.closeBracket:
                 p += 1
-                value = open.popLast()?.hash ?? 0
+                value = open.popLast()?.digest ?? none
             default:
                 let first = p
-                switch byte {
-                case Lexer.quote: p = Lexer.string(p + 1, end).end
-                case 0x2D, 0x30...0x39: p = Lexer.number(p, end).scan.end
-                default: p = Lexer.literal(p, end).end
-                }
+                p = Lexer.scalarEnd(p, end)
                 // The lexer accepted the text before; this ends a loop that would make no way.
-                if p == first { return 0 }
-                if let last = open.last, last.isObject, !last.hasKey {
+                if p == first { return none }
+                if let last = open.last, last.isObject, last.key == nil {
                     open[open.count - 1].key = text(first, p)
-                    open[open.count - 1].hasKey = true
                     continue
                 }
                 value = scalar(first, p)
             }
             guard let last = open.last else { return value }
-            open[open.count - 1].hash =
-                last.isObject ? adding(last.key, value, to: last.hash) : adding(value, to: last.hash)
-            open[open.count - 1].hasKey = false
+            open[open.count - 1].digest =
+                if let key = last.key { adding(key, value, to: last.digest) } else { adding(value, to: last.digest) }
+            open[open.count - 1].key = nil
         }
-        return 0
+        return none
+    }
+}
+
+extension Lexer {
+    /// Where a string, a number or a literal ends that was accepted before.
+    static func scalarEnd(_ p: BytePointer, _ end: BytePointer) -> BytePointer {
+        switch p.pointee {
+        case quote: string(p + 1, end).end
+        case 0x2D, 0x30...0x39: number(p, end).scan.end
+        default: literal(p, end).end
+        }
     }
 }

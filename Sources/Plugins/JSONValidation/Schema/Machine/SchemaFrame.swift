@@ -22,8 +22,8 @@ struct SchemaFrame {
     var keysBefore = 0
     var uniquesBefore = 0
     var pendingBefore = 0
-    var hash: UInt64 = 0
-    /// Whether the hashes of the parts are needed.
+    var digest = ValueDigest(hash: 0, length: 0)
+    /// Whether the digests of the parts are needed.
     var hashes = false
     /// Whether a part for which all lanes hold needs nothing else.
     var isQuiet = true

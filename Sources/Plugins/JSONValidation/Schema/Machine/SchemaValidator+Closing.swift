@@ -46,7 +46,7 @@ extension SchemaValidator {
         wordTop = frame.pointee.words
         if depth - 1 > base {
             if collector != nil { takeAnnotations(results, resultTop, frame - 1, frame.pointee.start) }
-            guard deliver(results, to: frame - 1, frame.pointee.start, p, frame.pointee.hash, depth - 1) else {
+            guard deliver(results, to: frame - 1, frame.pointee.start, p, frame.pointee.digest, depth - 1) else {
                 return false
             }
         }
@@ -58,7 +58,7 @@ extension SchemaValidator {
     /// Takes the results of the lanes of a part over to the frame around it.
     @inline(__always) mutating func deliver(
         _ results: UnsafeMutablePointer<UInt8>, to frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer,
-        _ p: BytePointer, _ hash: UInt64, _ depth: Int
+        _ p: BytePointer, _ digest: ValueDigest, _ depth: Int
     ) -> Bool {
         let transition = frame.pointee.transition
         if transition.pointee.isSimple, transition.pointee.evaluators == nil {
@@ -70,7 +70,7 @@ extension SchemaValidator {
         } else {
             deliverAll(results, frame, start)
         }
-        if frame.pointee.hashes { return addHash(hash, frame, start, p, depth) }
+        if frame.pointee.hashes { return addDigest(digest, frame, start, p, depth) }
         return true
     }
 
@@ -113,17 +113,20 @@ extension SchemaValidator {
         }
     }
 
-    @inline(never) private mutating func addHash(
-        _ hash: UInt64, _ frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer, _ p: BytePointer, _ depth: Int
+    @inline(never) private mutating func addDigest(
+        _ digest: ValueDigest, _ frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer, _ p: BytePointer,
+        _ depth: Int
     ) -> Bool {
         if frame.pointee.isObject {
             let key = ValueHash.text(frame.pointee.key, frame.pointee.keyEnd)
-            frame.pointee.hash = ValueHash.adding(key, hash, to: frame.pointee.hash)
+            frame.pointee.digest = ValueHash.adding(key, digest, to: frame.pointee.digest)
             return true
         }
-        frame.pointee.hash = ValueHash.adding(hash, to: frame.pointee.hash)
+        frame.pointee.digest = ValueHash.adding(digest, to: frame.pointee.digest)
         guard let plan = frame.pointee.array, plan.pointee.isUnique, !frame.pointee.hasEqual else { return true }
-        switch uniques.insert(start, p, hash: hash, array: frame.pointee.number) {
+        let outcome = uniques.insert(start, p, digest, array: frame.pointee.number)
+        steps -= uniques.takeCompared() / Self.bytesOfStep
+        switch outcome {
         case .new: break
         case .present: frame.pointee.hasEqual = true
         case .full:
@@ -223,9 +226,10 @@ extension SchemaValidator {
     ) {
         for place in [lane.pointee.constant, lane.pointee.enumeration] where place >= 0 {
             let constants = program.constants[Int(place)]
-            let known = constants.composites[frame.pointee.hash] ?? []
+            let known = constants.composites[frame.pointee.digest] ?? []
             let isOne = known.contains { text in
-                text.withUnsafeBufferPointer { text in
+                steps -= (text.count + (p - frame.pointee.start)) / Self.bytesOfStep
+                return text.withUnsafeBufferPointer { text in
                     text.baseAddress.map {
                         JSONEquality.areEqual($0, $0 + text.count, frame.pointee.start, p)
                     } ?? false

@@ -25,7 +25,7 @@ extension SchemaValidator {
         frame.pointee.hasEqual = false
         frame.pointee.results = resultTop
         frame.pointee.words = wordTop
-        frame.pointee.hash = ValueHash.start(isObject: isObject)
+        frame.pointee.digest = ValueHash.start(isObject: isObject)
         frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
         if count > 0 {
             steps -= count

@@ -6,9 +6,9 @@ extension SchemaValidator {
         guard let results = scalar(state, kind, start, p, depth) else { return false }
         if depth > base {
             let frame = machine.frames + depth
-            let hash = frame.pointee.hashes ? ValueHash.scalar(start, p) : 0
+            let digest = frame.pointee.hashes ? ValueHash.scalar(start, p) : ValueDigest(hash: 0, length: 0)
             if collector != nil { takeAnnotations(results, resultTop, frame, start) }
-            guard deliver(results, to: frame, start, p, hash, depth) else { return false }
+            guard deliver(results, to: frame, start, p, digest, depth) else { return false }
         }
         return unexplained.isEmpty || explain(start, p, depth)
     }

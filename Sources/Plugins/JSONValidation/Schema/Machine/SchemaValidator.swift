@@ -27,7 +27,9 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// The results that are in use.
     var resultTop = 0
     var wordTop = 0
-    /// How many results of lanes may still be computed.
+    /// How many bytes that are compared or hashed count as a step.
+    static let bytesOfStep = 16
+    /// How many steps may still be taken.
     var steps: Int
 
     init(_ machine: SchemaMachine, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
