@@ -48,6 +48,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var checks: [ResponseCheck] = []
         var staged: [StagedWork] = []
         var bodies: [WeakBody] = []
+        var values = CallValues()
     }
 
     init(
@@ -148,6 +149,25 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
+
+    func value<Value>(of key: CallKey<Value>) -> Value? { state.withLock { $0.values.value(of: key) } }
+
+    /// The value that came first; it is made without the lock.
+    func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
+        if let known = value(of: key) { return known }
+        let new = make()
+        return state.withLock { state in
+            if let known = state.values.value(of: key) { return known }
+            state.values.add(new, for: key)
+            return new
+        }
+    }
+
+    /// For work of the call that outlives it; before that begins.
+    func adoptValues(of other: Activity) {
+        let values = other.state.withLock { $0.values }
+        state.withLock { $0.values = values }
+    }
 
     func countAttempt() -> Int { attempts.add(1, ordering: .relaxed).newValue }
     func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }

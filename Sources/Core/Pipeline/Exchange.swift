@@ -32,6 +32,10 @@ public struct Exchange: Sendable {
         var reportsProgress = true
         /// Set while several calls have this carried out for all of them.
         var shared: SharedExchange?
+        /// Those that filters have declared.
+        var users: UserMarks?
+        /// Where whose requests are sent is recorded.
+        var record: UserRecord?
     }
 
     init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
@@ -93,6 +97,11 @@ public struct Exchange: Sendable {
         get { fields[0].trust }
         set { fields[0].trust = newValue }
     }
+    var users: UserMarks? {
+        get { fields[0].users }
+        set { fields[0].users = newValue }
+    }
+    var record: UserRecord? { fields[0].record }
 
     /// The clock to wait by.
     public var time: any TimeSource { activity.time }
@@ -138,7 +147,11 @@ public struct Exchange: Sendable {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
-        let exchange = with { ($0.activity, $0.shared, $0.isAsBuilt) = (background, nil, false) }
+        background.adoptValues(of: activity)
+        let exchange = with {
+            ($0.activity, $0.shared, $0.isAsBuilt) = (background, nil, false)
+            $0.record = nil
+        }
         return RequestHandle(
             activity.registry.launch(background) { result in
                 result.succeed(try await body(exchange))

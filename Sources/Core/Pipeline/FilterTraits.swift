@@ -38,6 +38,8 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let cachesCalls = FilterTraits(rawValue: 256)
     /// Adds cookies, which tell users apart as credentials do, and which an HTTP cache further out does not see.
     public static let addsCookies = FilterTraits(rawValue: 512)
+    /// May send a request on the wire again as the call filters have left it, such as with a new credential.
+    public static let repeatsHops = FilterTraits(rawValue: 1024)
 }
 
 /// Orders of filters that are known to be wrong.
@@ -76,6 +78,9 @@ enum FilterOrder {
         if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
             return "requests of different users could share a response, since what is added later is not compared"
         }
+        if outer.contains(.shares), inner.contains(.addsCookies) {
+            return "requests of different users could share a response, since their cookies are not compared"
+        }
         if outer.contains(.shares), inner.contains(.changesRequest) {
             return "what is changed later is not compared, so different requests could share a response"
         }
@@ -84,6 +89,9 @@ enum FilterOrder {
         }
         if outer.contains(.signs), inner.contains(.retries) {
             return "every attempt repeats the signature of the first, with its time"
+        }
+        if outer.contains(.signs), inner.contains(.repeatsHops) {
+            return "what is sent again after a refresh repeats the signature made before it"
         }
         if outer.contains(.caches), inner.contains(.retries) {
             return "a stale response is served only after the last attempt has failed"

@@ -33,6 +33,19 @@ public struct Next: Sendable {
         return CommonWay(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
     }
 
+    /// What the filters do that follow in this stage, by their ``Filter/traits``; a filter for two stages counts in each.
+    public var following: FilterTraits { step?.following ?? [] }
+
+    /// The same way with a filter more: behind the last one of this stage that has one of the traits, or before all.
+    public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
+        let stage = Array(steps.prefix { !($0.filter is any CoreStep) })
+        let place = (stage.lastIndex { !$0.filter.traits.isDisjoint(with: traits) } ?? -1) + 1
+        let rest = place < stage.count ? Next(stage[place]) : stage.last?.next ?? self
+        return stage[..<place].reversed().reduce(Next(FilterStep(filter, rest, isCommon: false))) { way, step in
+            Next(FilterStep(step.filter, way, isCommon: false))
+        }
+    }
+
     /// In order; the last one does not call `next`.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
@@ -53,10 +66,14 @@ public struct Next: Sendable {
     let isCommon: Bool
     /// Whether this step, or one that follows, is none of Core's own.
     let hasFilters: Bool
+    /// The traits of this step and of those that follow in its stage; those of Core's own end it.
+    let following: FilterTraits
 
     init(_ filter: any Filter, _ next: Next, isCommon: Bool) {
         (self.filter, self.next, self.isCommon, wire) = (filter, next, isCommon, filter as? WireStep)
-        hasFilters = !(filter is any CoreStep) || next.step?.hasFilters == true
+        let isCore = filter is any CoreStep
+        hasFilters = !isCore || next.step?.hasFilters == true
+        following = isCore ? [] : filter.traits.union(next.following)
     }
 }
 

@@ -41,7 +41,9 @@ struct RedirectStep: CoreStep {
         let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
         var following = exchange
         (following.http, following.hop) = (target, exchange.hop + 1)
-        if !isSameOrigin { following.trust = OriginTrust(isTrusted: exchange.settings.trusts(target.url)) }
+        if !isSameOrigin {
+            (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)
+        }
         return following
     }
 }

@@ -20,6 +20,7 @@ public final class SharedExchange: Sendable {
 
     private let calls: any ExchangeSharing
     private let state = Mutex(State())
+    private let users = UserRecord()
 
     /// Makes one for some calls.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
@@ -27,7 +28,7 @@ public final class SharedExchange: Sendable {
     /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
     /// ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        var response = try await next(exchange.with { $0.shared = self })
+        var response = try await next(exchange.with { ($0.shared, $0.record) = (self, users) })
         if response.body.data == nil {
             response.body = HTTPBody(
                 try await response.body.collect(upTo: exchange.settings.configuration.maximumBodyBytes))
@@ -39,10 +40,12 @@ public final class SharedExchange: Sendable {
     /// before a call gets it. Where there is no call left, what was staged is discarded.
     public func hand(to exchanges: @autoclosure () -> [Exchange]) async {
         let state = state.withLock { $0 }
-        if state.checks.isEmpty, state.staged.isEmpty, state.finalFailures == 0 { return }
+        let users = users.marks ?? []
+        if users.isEmpty, state.checks.isEmpty, state.staged.isEmpty, state.finalFailures == 0 { return }
         let exchanges = exchanges()
         self.state.withLock { $0.open = exchanges.count }
         for exchange in exchanges {
+            exchange.record?.add(users)
             for check in state.checks { exchange.checks.add(check) }
             if state.finalFailures > 0 { exchange.declareFailureFinal() }
             if state.staged.isEmpty { continue }

@@ -27,6 +27,7 @@ final class WireStep: CoreStep {
             request.body = try request.body.resolved(by: exchange.settings.configuration.encoder)
         }
         try request.validate()
+        exchange.reportUsers()
         activity.notify(.sending(request, attempt: exchange.attempt, hop: exchange.hop))
         if activity.bodyByteLimit > 0, let data = request.body.data, !data.isEmpty {
             activity.notify(.requestBody(Data(data.prefix(activity.bodyByteLimit))))

@@ -1,0 +1,21 @@
+import Synchronization
+
+/// Whose requests were sent for a response; made by `Exchange.recordingUsers()`, for a filter that stores what it gets.
+public final class UserRecord: Sendable {
+    private let state = Mutex<Set<UserMark>?>(nil)
+    private let outer: UserRecord?
+
+    package init(within outer: UserRecord? = nil) { self.outer = outer }
+
+    /// The marks of all requests that were sent; nil if none was.
+    public var marks: Set<UserMark>? { state.withLock { $0 } }
+
+    /// Adds the marks of one request.
+    package func add(_ marks: Set<UserMark>) { state.withLock { $0 = ($0 ?? []).union(marks) } }
+
+    /// Adds what is recorded to the record of the exchange that this one was made of. Call it for a response that is used,
+    /// and not for one in whose place another request is sent.
+    public func commit() {
+        if let marks, let outer { outer.add(marks) }
+    }
+}
