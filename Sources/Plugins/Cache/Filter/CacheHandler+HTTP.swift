@@ -42,6 +42,7 @@ extension CacheHandler {
             exchange.tags[CacheModeTag.self].report?.complete()
             return await keep(response, lookup, sent: now)
         }
+        if case .remove = mode { return try await removeForCaller(lookup) }
         let (found, reason) = await lookUp(lookup)
         guard let found else {
             if isCacheOnly { throw miss(.notStored) }
@@ -61,7 +62,7 @@ extension CacheHandler {
         switch mode {
         case .reload: preferences.requiresValidation = true
         case .reloadFromOrigin: directives.noCache = true
-        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: preferences.acceptsStale = true
+        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate: preferences.acceptsStale = true
         case .staleIfError: preferences.staleIfError = .max
         default: break
         }
@@ -88,7 +89,6 @@ extension CacheHandler {
         switch decision {
         case .serve(let status), .serveAndRevalidate(let status):
             guard let response = await serve(found.entry, condition, status) else { break }
-            if case .remove = mode { await removeForCaller(found.key) }
             var refreshes = false
             if case .serveAndRevalidate = decision { refreshes = true }
             if case .staleWhileRevalidate = mode { refreshes = true }

@@ -22,6 +22,7 @@ extension CacheHandler {
             exchange.tags[CacheModeTag.self].report?.complete()
             return await keep(response, lookup)
         }
+        if case .remove = mode { return try await removeForCaller(lookup) }
         var reason = CacheMiss.Reason.notStored
         switch mode {
         case .reload, .reloadFromOrigin: break
@@ -70,7 +71,7 @@ extension CacheHandler {
     }
 
     /// The stored response, if it is valid or the mode accepts it.
-    private func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
+    func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
         let takesExpired: Bool
         switch mode {
         case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: takesExpired = true
@@ -91,7 +92,6 @@ extension CacheHandler {
                 await remove(lookup.key)
                 return .failure(CacheMiss(.unreadable))
             }
-            if case .remove = mode { await removeForCaller(lookup.key) }
             if case .staleWhileRevalidate = mode { refresh(lookup) }
             return .success(response)
         }

@@ -66,11 +66,6 @@ struct CacheHandler: Sendable {
         return nil
     }
 
-    /// Removes the entry for `removeCached`, and reports the result.
-    func removeForCaller(_ key: CacheKey) async {
-        exchange.tags[CacheModeTag.self].report?.complete(await remove(key))
-    }
-
     /// The body in the delivery of the exchange. Throws if it is damaged.
     func body(_ entry: CacheEntry) async throws -> HTTPBody {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }

@@ -1,13 +1,13 @@
 /// The transitions of the writer's state; each runs while the lock is held.
 extension CacheWriter.State {
     func isRemoved(
-        _ head: CacheEntryHead, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
+        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
         // Some removals are no longer remembered: one of them may have matched.
         if UInt64(since.count) < removals - mark.removals { return true }
-        return since.contains { $0.store == location.store && $0.matches(location.key, head) }
+        return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
 
     mutating func remove(
@@ -17,9 +17,9 @@ extension CacheWriter.State {
         removals += 1
         recent.append(CacheWriter.Removal(number: removals, store: id, matches: matches))
         if recent.count > CacheWriter.maximumRecentRemovals { recent.removeFirst() }
-        pending = pending.filter { $0.key.store != id || !matches($0.key.key, $0.value.head) }
-        for (location, heads) in running where location.store == id {
-            for (operation, head) in heads where matches(location.key, head) {
+        pending = pending.filter { $0.key.store != id || !$0.value.written.matches(matches, $0.key.key) }
+        for (location, all) in running where location.store == id {
+            for (operation, written) in all where written.matches(matches, location.key) {
                 hide(location, store, until: operation)
             }
         }
@@ -63,16 +63,16 @@ extension CacheWriter.State {
     }
 
     /// Begins to write an entry, and returns the number of the operation.
-    mutating func run(_ head: CacheEntryHead, _ location: CacheWriter.Location) -> UInt64 {
+    mutating func run(_ written: CacheWriter.Written, _ location: CacheWriter.Location) -> UInt64 {
         let operation = beginOperation()
-        running[location, default: [:]][operation] = head
+        running[location, default: [:]][operation] = written
         return operation
     }
 
     /// Begins a queued write; nil if it has been replaced or removed meanwhile.
     mutating func begin(_ write: CacheWriter.Write) -> UInt64? {
         guard pending[write.location]?.number == write.number else { return nil }
-        return run(write.head, write.location)
+        return run(write.written, write.location)
     }
 
     /// Ends a queued write. Returns the operation that has to remove the entry from the store, if it was removed meanwhile,
@@ -110,5 +110,16 @@ extension CacheWriter.State {
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }
+    }
+}
+
+extension CacheWriter.Write {
+    var written: CacheWriter.Written { CacheWriter.Written(head: head, old: old) }
+}
+
+extension CacheWriter.Written {
+    /// Whether a removal selects the entry, or the one whose body it takes over.
+    func matches(_ selects: (CacheKey, CacheEntryHead) -> Bool, _ key: CacheKey) -> Bool {
+        selects(key, head) || old.map { selects(key, $0) } == true
     }
 }

@@ -42,6 +42,12 @@ final class CacheWriter: Sendable {
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
+    /// The head of an entry that is written, and of the one whose body it takes over.
+    struct Written: Sendable {
+        let head: CacheEntryHead
+        var old: CacheEntryHead?
+    }
+
     /// What is known of a key under which a store may still hold, or still receive, a removed entry. Readers see none until
     /// the store has removed it.
     struct Hidden: Sendable {
@@ -56,10 +62,12 @@ final class CacheWriter: Sendable {
     struct State: Sendable {
         var pending: [Location: Write] = [:]
         /// The entries that stores are writing, by the number of the operation.
-        var running: [Location: [UInt64: CacheEntryHead]] = [:]
+        var running: [Location: [UInt64: Written]] = [:]
         var hidden: [Location: Hidden] = [:]
         /// Stores with too many keys to remember under which a removal failed: readers see no entry of them.
         var suspended: [ObjectIdentifier: Hidden] = [:]
+        /// Removals of many entries that stores carry out, or have failed to, by the number of the operation.
+        var selections: [UInt64: Selection] = [:]
         var last: Task<Void, Never>?
         /// The number of tasks that have been queued.
         var queued: UInt64 = 0
@@ -71,31 +79,40 @@ final class CacheWriter: Sendable {
         var recent: [Removal] = []
     }
 
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// The bytes that may wait to be written; a response beyond is not stored.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
+    static let maximumFailedSelections = 64
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// The entry that is stored or queued.
+    /// The entry that is stored or queued; none that a removal selects which has begun and not ended.
     func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
-        let (pending, isHidden) = state.withLock { state -> (CacheEntry?, Bool) in
-            if state.pending.isEmpty && state.hidden.isEmpty && state.suspended.isEmpty { return (nil, false) }
-            let location = Location(store, key)
+        let location = Location(store, key)
+        let (pending, isHidden, mark, selections) = state.withLock { state -> (CacheEntry?, Bool, Mark, [Selection]) in
+            let mark = Mark(removals: state.removals)
+            if state.isCalm { return (nil, false, mark, []) }
             let pending = state.pending[location].flatMap { write in
                 write.body.map { CacheEntry(head: write.head, body: $0) }
             }
-            return (pending, state.hidden[location] != nil || state.suspended[location.store] != nil)
+            let isHidden = state.hidden[location] != nil || state.suspended[location.store] != nil
+            return (pending, isHidden, mark, state.selections(in: location.store))
         }
         if pending != nil || isHidden { return pending }
-        return try await store.entry(for: key)
+        guard let entry = try await store.entry(for: key) else { return nil }
+        // The removal may have begun, and ended, after the store had read the entry.
+        if selections.contains(where: { $0.matches(entry.head) }) || isRemoved(entry.head, key, in: store, since: mark)
+        {
+            return nil
+        }
+        return entry
     }
 
     /// Whether a removal since the mark applies to an entry.
     func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
-        state.withLock { $0.isRemoved(head, Location(store, key), since: mark) }
+        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: mark) }
     }
 
     /// Queues an entry whose body is in memory. `failed` receives the error if the entry cannot be written.
@@ -107,7 +124,7 @@ final class CacheWriter: Sendable {
     ) {
         let isAccepted = state.withLock { state in
             let location = Location(store, key)
-            if state.isRemoved(head, location, since: mark) { return true }
+            if state.isRemoved(Written(head: head, old: old), location, since: mark) { return true }
             let write = Write(
                 number: state.queued + 1, location: location, store: store, mark: mark, head: head, body: body,
                 old: old,
@@ -159,15 +176,6 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Empties a suspended store, so that it can be used again.
-    private func clear(_ store: any CacheStore) async throws {
-        let id = ObjectIdentifier(store)
-        let begun = state.withLock { state in state.suspended[id] == nil ? nil : state.beginOperation() }
-        guard let operation = begun else { return }
-        try await store.removeAll { _ in true }
-        state.withLock { $0.endClearing(id, operation) }
-    }
-
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed before
     /// the write began; throws what the store and the body throw.
     func stream(
@@ -175,8 +183,8 @@ final class CacheWriter: Sendable {
     ) async throws -> Bool {
         let location = Location(store, key)
         let begun = state.withLock { state -> UInt64? in
-            if state.isRemoved(entry.head, location, since: mark) { return nil }
-            return state.run(entry.head, location)
+            let written = Written(head: entry.head)
+            return state.isRemoved(written, location, since: mark) ? nil : state.run(written, location)
         }
         guard let operation = begun else { return false }
         let result: Result<Void, any Error>

@@ -29,7 +29,7 @@ final class CacheReport: Sendable {
     func complete(_ failure: (any Error)? = nil) {
         state.withLock { state in
             state.isCompleted = true
-            state.failure = failure
+            state.failure = state.failure ?? failure
         }
     }
 }

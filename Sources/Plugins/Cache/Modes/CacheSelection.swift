@@ -35,8 +35,7 @@ extension ResponseCache {
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date
-        writer.remove(in: store) { _, head in matches(head, now) }
-        try await writer.runInOrder { try await store.removeAll { matches($0, now) } }
+        try await writer.removeAll(in: store) { matches($0, now) }
     }
 
     private func predicate(
