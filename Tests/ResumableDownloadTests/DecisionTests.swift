@@ -163,6 +163,49 @@ import Testing
         #expect(SafeFileName.numbered("a.tar.gz", 2) == "a.tar (2).gz" && SafeFileName.numbered("a", 3) == "a (3)")
     }
 
+    @Test("a name of any scalars is harmless when all steps are done, and stays as it is then")
+    func anyName() throws {
+        var random = SeededGenerator(seed: 33)
+        let pieces = [
+            ".", "..", " ", "\u{A0}", "/", "\\", "\u{301}", "\u{200D}", "\u{202E}", "\u{0}", "\r\n", "a", "Ä", "😀", "👩‍👩‍👧",
+            "con",
+            "COM¹", "nul ", ".txt", ".bashrc", "errand-", ".part", ".part-info", "\u{FE0F}", "\u{0F71}", "~",
+            "\u{3000}", "e\u{301}",
+        ]
+        func isHarmless(_ name: String) -> Bool {
+            let bytes = Array(name.utf8)
+            let dots: [UInt8?] = [UInt8(ascii: "."), UInt8(ascii: " ")]
+            let stem = String(decoding: bytes.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+            return !bytes.isEmpty && bytes.count <= 200 && !dots.contains(bytes.first) && !dots.contains(bytes.last)
+                && !bytes.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+                && !["con", "nul", "com¹", "com1"].contains(stem.lowercased())
+                && !(bytes.starts(with: "errand-".utf8) && (name.hasSuffix(".part") || name.hasSuffix(".part-info")))
+        }
+        var names = [
+            "a" + String(repeating: "\u{301}", count: 150) + ".bashrc", "x/\u{301}..\u{301}/\u{301}y",
+            ".\u{301}profile",
+            String(repeating: "a", count: 198) + " b", String(repeating: "\u{301}", count: 400), "con.\u{301}x",
+            String(repeating: "x", count: 190) + String(repeating: ".", count: 30) + "y",
+            "errand-" + String(repeating: "x", count: 190) + ".part",
+        ]
+        for _ in 0..<20_000 {
+            var name = ""
+            for _ in 0..<random.below(8) {
+                name += String(repeating: random.pick(pieces), count: random.chance(4) ? random.below(220) : 1)
+            }
+            names.append(name)
+        }
+        for name in names {
+            guard let clean = SafeFileName.clean(name) else { continue }
+            #expect(isHarmless(clean), "\(name.debugDescription) \(clean.debugDescription)")
+            #expect(SafeFileName.clean(clean)?.utf8.elementsEqual(clean.utf8) == true, "\(name.debugDescription)")
+            let numbered = Array(SafeFileName.numbered(clean, 2).utf8)
+            #expect(numbered.first == clean.utf8.first && numbered.last != UInt8(ascii: ".") && numbered.count <= 210)
+        }
+        #expect(SafeFileName.clean(names[0])?.hasSuffix(".bashrc") == true)
+        #expect(SafeFileName.clean(names[0])?.utf8.first == UInt8(ascii: "a"))
+    }
+
     @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
     func retries() {
         var rules = DownloadRetries(

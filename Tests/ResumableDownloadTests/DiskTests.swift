@@ -80,6 +80,34 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
+    @Test("a pipe or a link in the place of a file of ours neither blocks nor is written to", arguments: 0..<4)
+    func planted(way: Int) async throws {
+        let names = try await leave()
+        let precious = folder.file("precious")
+        for (place, isSidecar) in [(folder.file(names.sidecar), true), (folder.file(names.data), false)] {
+            try Data("precious".utf8).write(to: precious)
+            try FileManager.default.removeItem(at: place)
+            switch way {
+            case 0: #expect(mkfifo(place.path, 0o600) == 0)
+            case 1: try FileManager.default.linkItem(at: precious, to: place)
+            case 2: try FileManager.default.createSymbolicLink(at: place, withDestinationURL: precious)
+            default:
+                try FileManager.default.createSymbolicLink(at: place, withDestinationURL: URL(filePath: "/dev/zero"))
+            }
+            #expect(try ResumableDownloads.partialDownloads(in: folder.url).count == 1)
+            let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
+            #expect(try folder.data("precious") == Data("precious".utf8))
+            if way == 1, !isSidecar {
+                // What was moved to its place by a process that was killed then.
+                #expect(error == nil)
+            } else {
+                #expect((error as? DownloadError)?.code == .notAFile, "\(isSidecar)")
+                try? FileManager.default.removeItem(at: place)
+                if isSidecar { _ = try await leave() }
+            }
+        }
+    }
+
     @Test("a partial file that was cut, emptied, replaced by a link or a directory")
     func damagedData() async throws {
         for damage in 0..<5 {

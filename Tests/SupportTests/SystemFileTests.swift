@@ -74,6 +74,30 @@ import Darwin
         #expect(throws: SystemFile.Failure.self) { try SystemFile.list(folder.path("none")) { _ in true } }
     }
 
+    @Test("what is no regular file is refused at once: pipes, devices, directories, and second names to be written to")
+    func kinds() throws {
+        let places = ["pipe", "folder", "second", "regular", "link"].map(folder.path)
+        #expect(mkfifo(places[0], 0o600) == 0 && mkdir(places[1], 0o700) == 0)
+        try SystemFile(creating: places[3]).write(Data("x".utf8))
+        #expect(link(places[3], places[2]) == 0 && symlink("pipe", places[4]) == 0)
+        func code(_ place: Int, _ access: SystemFile.Access) -> Int32? {
+            do {
+                _ = try SystemFile(places[place], access)
+                return nil
+            } catch { return error.code }
+        }
+        for access: SystemFile.Access in [.read, [.read, .write], [.read, .write, .create]] {
+            #expect(code(0, [access, .refusesLinks]) == ENXIO)
+            #expect(code(1, [access, .refusesLinks]) == EISDIR)
+            #expect(code(2, [access, .refusesLinks]) == (access == .read ? nil : EMLINK))
+            #expect(code(4, [access, .refusesLinks]) == ELOOP)
+        }
+        #expect(code(0, [.write, .append, .refusesLinks]) == ENXIO)
+        for place in [0, 4] { #expect(code(place, [.read, .onlyRegular]) == ENXIO) }
+        #expect(code(1, [.read, .onlyRegular]) == EISDIR && code(2, [.read, .onlyRegular]) == nil)
+        #expect(code(1, .read) == nil)
+    }
+
     @Test("names are moved, linked, listed and removed")
     func names() throws {
         let (a, b) = (folder.path("a"), folder.path("b"))

@@ -24,7 +24,7 @@ final class CookieFile: Sendable {
             guard SystemFile.place(at: path) != nil else { return [] }
             let size = try SystemFile.size(of: path)
             guard size <= Int64(Self.limit) else { throw failure("it is longer than \(Self.limit) bytes", true) }
-            data = try SystemFile(reading: path).read(Int(size), at: 0)
+            data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
         } catch let error as CookieFileError { throw error } catch { throw failure("\(error)", true) }
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
     }

@@ -25,7 +25,7 @@ struct PlannedFile: Sendable {
     fileprivate func open() throws -> SystemFile {
         try checkPlace()
         do {
-            let file = try SystemFile(reading: path)
+            let file = try SystemFile(path, [.read, .onlyRegular])
             try check(file.status)
             return file
         } catch let failure as SystemFile.Failure {

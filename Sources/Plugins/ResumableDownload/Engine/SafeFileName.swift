@@ -12,25 +12,38 @@ enum SafeFileName {
 
     /// One component without a separator, a control or direction character, a leading or trailing dot or space, that no
     /// system reserves, of at most 200 bytes of UTF-8; nil if nothing is left.
+    ///
+    /// File systems compare scalars, not characters: a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
-        let last = name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
+        let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
         var scalars = String.UnicodeScalarView()
-        for scalar in last.unicodeScalars where isAllowed(scalar) { scalars.append(scalar) }
-        var text = String(scalars)
-        // A leading dot hides the file; Windows drops a trailing dot or space.
-        text = String(text.drop { $0 == "." || $0 == " " })
-        while let end = text.last, end == "." || end == " " { text.removeLast() }
-        text = shortened(text)
+        for scalar in last where isAllowed(scalar) { scalars.append(scalar) }
+        let text = fitted(scalars, to: maximumBytes)
         if text.isEmpty { return nil }
-        let stem = text.prefix { $0 != "." }.lowercased()
-        let isReserved = reserved.contains(stem) || PartialFile.isOurs(text)
-        return isReserved ? "_\(text)" : text
+        return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
+    }
+
+    /// Trimmed and shortened. Each of the two may undo what the other has done; each makes the name shorter.
+    private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
+        var name = name
+        while true {
+            let next = shortened(trimmed(name[...]), to: limit)
+            if next.count == name.count { return String(name) }
+            name = String.UnicodeScalarView(next)
+        }
     }
 
     /// `film (2).mp4`
     static func numbered(_ name: String, _ number: Int) -> String {
-        let (stem, ending) = split(name)
-        return "\(stem) (\(number))\(ending)"
+        let (stem, ending) = split(name.unicodeScalars[...])
+        return "\(String(stem)) (\(number))\(String(ending))"
+    }
+
+    /// Whether a system gives the name a meaning of its own, or this module does.
+    private static func isReserved(_ name: String) -> Bool {
+        var stem = name.unicodeScalars.prefix { $0 != "." }
+        while stem.last == " " { stem.removeLast() }
+        return reserved.contains(String(stem).lowercased()) || PartialFile.isOurs(name)
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
@@ -41,21 +54,56 @@ enum SafeFileName {
         }
     }
 
-    /// Shortened before its extension, between characters.
-    private static func shortened(_ name: String) -> String {
-        if name.utf8.count <= 200 { return name }
-        var (stem, ending) = split(name)
-        while stem.utf8.count + ending.utf8.count > 200 { stem.removeLast() }
-        return stem + ending
+    /// Without dots and spaces at both ends: a leading dot hides the file, and Windows drops a trailing dot or space.
+    private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
+        var name = name.drop(while: isTrimmed)
+        while let end = name.last, isTrimmed(end) { name.removeLast() }
+        return name
     }
 
-    private static func split(_ name: String) -> (stem: String, ending: String) {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 20 else {
-            return (name, "")
+    private static func isTrimmed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "." || scalar.properties.generalCategory == .spaceSeparator
+    }
+
+    private static let maximumBytes = 200
+
+    /// Shortened before its extension: between characters, or within the first where that alone is too long.
+    private static func shortened(
+        _ name: Substring.UnicodeScalarView, to limit: Int
+    ) -> Substring.UnicodeScalarView {
+        let whole = Substring(name)
+        if whole.utf8.count <= limit { return name }
+        let (stem, ending) = split(name)
+        let room = limit - Substring(ending).utf8.count
+        var start = String.UnicodeScalarView()
+        var count = 0
+        for character in Substring(stem) {
+            let bytes = character.utf8.count
+            if count + bytes > room { break }
+            start.append(contentsOf: character.unicodeScalars)
+            count += bytes
         }
-        return (String(name[..<dot]), String(name[dot...]))
+        if start.isEmpty {
+            for scalar in stem {
+                count += UTF8.width(scalar)
+                if count > room { break }
+                start.append(scalar)
+            }
+        }
+        start.append(contentsOf: ending)
+        return start[...]
+    }
+
+    private static func split(
+        _ name: Substring.UnicodeScalarView
+    ) -> (stem: Substring.UnicodeScalarView, ending: Substring.UnicodeScalarView) {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex, Substring(name[dot...]).utf8.count <= 20 else {
+            return (name, name[name.endIndex...])
+        }
+        return (name[..<dot], name[dot...])
     }
 
     private static let reserved: Set<String> = Set(
-        ["con", "prn", "aux", "nul", "conin$", "conout$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
+        ["con", "prn", "aux", "nul", "conin$", "conout$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
+            + ["¹", "²", "³"].flatMap { ["com\($0)", "lpt\($0)"] })
 }

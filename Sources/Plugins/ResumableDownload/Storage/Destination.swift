@@ -87,7 +87,7 @@ extension DownloadError {
             case ENOSPC, EDQUOT, EFBIG: .noSpace
             case EACCES, EPERM, EROFS: .noPermission
             case ENOENT, ENOTDIR: .noDirectory
-            case EISDIR, ELOOP: .notAFile
+            case EISDIR, ELOOP, ENXIO, EMLINK: .notAFile
             case EMFILE, ENFILE: .tooManyOpenFiles
             default: .file
             }

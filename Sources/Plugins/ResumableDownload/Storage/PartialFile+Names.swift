@@ -13,21 +13,19 @@ extension PartialFile {
 
     /// Whether a name could be mistaken for one of these, so that no file from a server gets it.
     static func isOurs(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name.hasPrefix(prefix) && (name.hasSuffix(dataEnding) || name.hasSuffix(sidecarEnding))
+        let name = Array(name.lowercased().utf8)
+        return name.starts(with: prefix.utf8)
+            && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
     /// Opens the partial file. A file with a second name was moved to its destination already, by a download that was killed
     /// before it could clean up: it stays, and a new one is created.
     static func opened(_ path: String) throws(DownloadError) -> SystemFile {
         for _ in 0..<100 {
-            let file = try DownloadError.converting { () throws(SystemFile.Failure) in
-                try SystemFile(path, [.read, .write, .create, .refusesLinks])
+            do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
+                guard error.code == EMLINK else { throw DownloadError(error) }
+                SystemFile.remove(path)
             }
-            let status = file.status
-            if status?.kind == .regular, status?.linkCount == 1 { return file }
-            if status?.kind != .regular { break }
-            SystemFile.remove(path)
         }
         throw DownloadError(.notAFile, "\(path) cannot be replaced: it is not a regular file")
     }
@@ -46,7 +44,7 @@ extension PartialFile {
                 usleep(1000)
                 continue
             }
-            if file.isAt(path), file.status?.kind == .regular { return file }
+            if file.isAt(path) { return file }
         }
         throw DownloadError(.busy, "another download writes to \(destination)")
     }

@@ -25,8 +25,25 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let create = Access(rawValue: 8)
         /// With `create`: an existing file is a failure (`EEXIST`).
         package static let exclusive = Access(rawValue: 16)
-        /// A symbolic link at the path is a failure (`ELOOP`).
+        /// For a file of ours in a place where others may leave things: it is opened at once, and only if it is a regular
+        /// file at this path. A symbolic link is a failure (`ELOOP`), as are a pipe or a device (`ENXIO`), a directory
+        /// (`EISDIR`) and, with `write`, a file that has another name too (`EMLINK`).
         package static let refusesLinks = Access(rawValue: 32)
+        /// Anything but a regular file is a failure, at once; symbolic links to one are followed.
+        package static let onlyRegular = Access(rawValue: 64)
+
+        fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
+
+        /// Why an open file is refused; nil if it is not.
+        fileprivate func refusal(of descriptor: Int32) -> Int32? {
+            guard isForRegular else { return nil }
+            guard let status = FileStatus(descriptor: descriptor) else { return errno }
+            switch status.kind {
+            case .regular: return contains(.refusesLinks) && contains(.write) && status.linkCount > 1 ? EMLINK : nil
+            case .directory: return EISDIR
+            case .link, .other: return ENXIO
+            }
+        }
 
         fileprivate var flags: Int32 {
             var flags = O_CLOEXEC | (contains(.write) ? contains(.read) ? O_RDWR : O_WRONLY : O_RDONLY)
@@ -34,6 +51,8 @@ package struct SystemFile: ~Copyable, Sendable {
             if contains(.create) { flags |= O_CREAT }
             if contains(.exclusive) { flags |= O_EXCL }
             if contains(.refusesLinks) { flags |= O_NOFOLLOW }
+            // A pipe without a writer would block; for a regular file it changes nothing.
+            if isForRegular { flags |= O_NONBLOCK }
             return flags
         }
     }
@@ -59,12 +78,13 @@ package struct SystemFile: ~Copyable, Sendable {
 
     /// Opens a file; one that `create` creates gets the permissions that the process does not mask.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
-        self.path = path
-        descriptor = uninterrupted { open(path, access.flags, permissions) }
-        if descriptor < 0 {
+        let opened = uninterrupted { open(path, access.flags, permissions) }
+        if let code = opened < 0 ? errno : access.refusal(of: opened) {
+            if opened >= 0 { close(opened) }
             let what = access.contains(.exclusive) ? "created" : access.contains(.create) ? "opened" : "read"
-            throw Failure("cannot be \(what)", path)
+            throw Failure("cannot be \(what)", path, code: code)
         }
+        (self.path, descriptor) = (path, opened)
     }
 
     /// Opens a file for reading.

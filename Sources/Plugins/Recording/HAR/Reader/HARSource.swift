@@ -25,7 +25,7 @@ final class HARSource: Sendable {
         guard url.isFileURL else { throw HARError(.file, "the URL is not that of a file") }
         do throws(SystemFile.Failure) {
             let size = Int(try SystemFile.size(of: url.path))
-            let file = try SystemFile(reading: url.path)
+            let file = try SystemFile(url.path, [.read, .onlyRegular])
             if size > Self.memoryLimit {
                 self.init(file, size)
             } else {
