@@ -71,7 +71,7 @@ enum CacheBench {
         let key = CacheKey("GET https://example.com/feed")
         guard let entry = entry(10_000) else { return }
         try await store.store(entry, for: key)
-        let path = directory.appending(path: "entries/\(key.digest)").path
+        let path = directory.appending(path: "errand-cache/entries/\(key.digest)").path
         let count = 5_000
         var costs = Costs()
         for _ in 0..<9 {

@@ -16,7 +16,7 @@ struct DiskStoreTests {
             head: CacheEntryHead(url: url, received: .now, expires: .now + 60), body: HTTPBody(Data(text.utf8)))
     }
 
-    private func path(_ key: CacheKey) -> URL { directory.url.appending(path: "entries/\(key.digest)") }
+    private func path(_ key: CacheKey) -> URL { directory.url.appending(path: "errand-cache/entries/\(key.digest)") }
 
     private func text(_ key: CacheKey, _ store: DiskStore) async throws -> String? {
         try await store.entry(for: key)?.body.data.map { String(decoding: $0, as: UTF8.self) }
@@ -147,7 +147,7 @@ struct DiskStoreTests {
         let store = DiskStore(at: directory.url, limit: .bytes(200_000).entries(20))
         func files() throws -> [URL] {
             try FileManager.default.contentsOfDirectory(
-                at: directory.url.appending(path: "entries"), includingPropertiesForKeys: nil)
+                at: directory.url.appending(path: "errand-cache/entries"), includingPropertiesForKeys: nil)
         }
         for number in 0..<20 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
         _ = try await store.entry(for: CacheKey("0"))
@@ -164,14 +164,15 @@ struct DiskStoreTests {
             let bytes = try files().reduce(0) { try $0 + Data(contentsOf: $1).count }
             #expect(bytes <= 200_000)
             #expect(try await store.usage().bytes == Int64(bytes))
-            if number == 20 { try Data("nonsense".utf8).write(to: directory.url.appending(path: "usage")) }
+            if number == 20 { try Data("nonsense".utf8).write(to: directory.url.appending(path: "errand-cache/usage")) }
             if number == 30 { for file in try files() { try FileManager.default.removeItem(at: file) } }
         }
         #expect(try await text(CacheKey("long 39"), store) == long)
         await #expect(throws: CacheStoreError.self) {
             try await store.store(entry(String(repeating: "x", count: 60_000)), for: CacheKey("too long"))
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/partial").isEmpty)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/errand-cache/partial").isEmpty)
     }
 
     @Test("a directory that goes away is made again; one that cannot be written to is an error of the store's only")
@@ -191,15 +192,16 @@ struct DiskStoreTests {
 
     @Test("what a killed writer left is swept away")
     func sweeping() async throws {
-        let partial = directory.url.appending(path: "partial")
+        let partial = directory.url.appending(path: "errand-cache/partial")
         try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: true)
-        for (name, age) in [("old", 7200.0), ("new", 0)] {
+        let (old, new) = ("1234567890123456789", "2345678901234567890")
+        for (name, age) in [(old, 7200.0), (new, 0), ("12", 7200), ("notes.txt", 7200)] {
             try Data(count: 9).write(to: partial.appending(path: name))
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: partial.appending(path: name).path)
         }
         try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path) == ["new"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path).sorted() == ["12", new, "notes.txt"])
     }
 
     @Test("at the limit of a large store the oldest go, in a new process the oldest of a sample")
@@ -219,7 +221,9 @@ struct DiskStoreTests {
             #expect(try await other.entry(for: CacheKey("\(number)")) != nil)
         }
         #expect(try await other.usage().entries == 3000)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/entries").count == 3000)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.url.path + "/errand-cache/entries").count
+                == 3000)
     }
 
     @Test("a new head of a long entry is written beside the old one: the body stays where it is")
@@ -251,11 +255,21 @@ struct DiskStoreTests {
         let done = try await store.update(head, replacing: last, for: key)
         #expect(done)
         let next = try Data(contentsOf: path(key))
-        let change = try #require(zip(whole, next).enumerated().filter { $1.0 != $1.1 }.map(\.offset).last)
-        var torn = next
-        torn[change] = whole[change]
+        let mark = try #require(next.firstRange(of: Data("/torn".utf8)))
+        var torn = whole
+        torn.replaceSubrange(
+            (mark.lowerBound - 40)..<mark.upperBound, with: next[(mark.lowerBound - 40)..<mark.upperBound])
         try torn.write(to: path(key))
         #expect(try await store.entry(for: key)?.head == last)
+        // One that was killed before it cleared the one before leaves its own.
+        let length = Int(whole[8..<12].reversed().reduce(0) { $0 << 8 | UInt32($1) })
+        let slot =
+            (80 + (mark.lowerBound - 80) / length * length)..<(80 + ((mark.lowerBound - 80) / length + 1) * length)
+        var both = whole
+        both.replaceSubrange(slot, with: next[slot])
+        try both.write(to: path(key))
+        #expect(try await store.entry(for: key)?.head.url == head.url)
+        try whole.write(to: path(key))
         // One that has no room has the entry written anew.
         let url = try #require(URL(string: "https://example.com/"))
         let long = CacheEntryHead(
@@ -265,6 +279,102 @@ struct DiskStoreTests {
         #expect(try await store.entry(for: key)?.head.url == url.absoluteString)
         #expect(try await store.entry(for: key)?.body.collect(upTo: 1 << 24) == body)
         #expect(try await store.usage().bytes == Int64(try file().1 ?? 0))
+    }
+
+    @Test("one damaged byte of an entry that was renewed costs the entry, or changes nothing: no older head comes back")
+    func damageAfterRenewal() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        var heads = [try entry("", "0").head]
+        try await store.store(CacheEntry(head: heads[0], body: HTTPBody(Data(count: 40_000))), for: key)
+        for number in 1...2 {
+            let head = try entry("", "\(number)").head
+            #expect(try await store.update(head, replacing: heads[number - 1], for: key))
+            heads.append(head)
+            let good = try Data(contentsOf: path(key))
+            let start = good.count - 40_000 - 12
+            for index in 0..<start {
+                var bad = good
+                bad[index] = index % 2 == 0 && good[index] != 0 ? 0 : good[index] ^ 1
+                try bad.write(to: path(key))
+                let found = try await store.entry(for: key)?.head
+                #expect(found == nil || found?.url == head.url, "byte \(index)")
+            }
+            // A block of zeros, as a crash of the machine leaves it.
+            for index in stride(from: 0, to: start, by: 32) {
+                var bad = good
+                let end = min(index + 512, start)
+                bad.replaceSubrange(index..<end, with: Data(count: end - index))
+                try bad.write(to: path(key))
+                let found = try await store.entry(for: key)?.head
+                #expect(found == nil || found?.url == head.url, "from byte \(index)")
+            }
+            try good.write(to: path(key))
+        }
+    }
+
+    @Test("a directory that holds other things keeps them, whatever their names and dates are")
+    func otherFiles() async throws {
+        let files = FileManager.default
+        let digest = CacheKey("k").digest
+        let names = [
+            "usage", "secret", "notes.txt", "entries/a.txt", "entries/\(digest)", "entries/.hidden",
+            "partial/1234567890123456789",
+            "partial/old", "errand-cache/readme", "errand-cache/entries/a.txt",
+            "errand-cache/entries/\(digest.uppercased())x",
+            "errand-cache/partial/old",
+        ]
+        for name in names {
+            let place = directory.url.appending(path: name)
+            try files.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("mine: \(name)".utf8).write(to: place)
+            try files.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -90_000)], ofItemAtPath: place.path)
+        }
+        try files.createDirectory(
+            at: directory.url.appending(path: "errand-cache/entries/folder"), withIntermediateDirectories: true)
+        let store = DiskStore(at: directory.url, limit: .bytes(50_000).entries(10))
+        let secret = try await store.secret()
+        for number in 0..<30 {
+            try await store.store(entry(String(repeating: "x", count: 3000)), for: CacheKey("\(number)"))
+        }
+        #expect(try await store.entry(for: CacheKey("k")) == nil)
+        try await store.store(entry("mine"), for: CacheKey("k"))
+        #expect(try await text(CacheKey("k"), store) == "mine")
+        try await store.removeAll { _ in true }
+        #expect(try await store.usage().entries == 0)
+        #expect(try await DiskStore(at: directory.url).secret() == secret)
+        for name in names {
+            #expect(try Data(contentsOf: directory.url.appending(path: name)) == Data("mine: \(name)".utf8), "\(name)")
+        }
+    }
+
+    @Test("a pipe, a link or a second name in the place of a file of the store neither blocks nor is written to")
+    func planted() async throws {
+        let files = FileManager.default
+        try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
+        _ = try await DiskStore(at: directory.url).secret()
+        let root = directory.url.appending(path: "errand-cache")
+        let precious = directory.url.appending(path: "precious")
+        let places = [root.appending(path: "secret"), root.appending(path: "usage"), path(CacheKey("k"))]
+        for (number, place) in places.enumerated() {
+            for way in 0..<4 {
+                try Data("precious bytes, thirty-two of them".utf8).write(to: precious)
+                try files.removeItem(at: place)
+                switch way {
+                case 0: #expect(mkfifo(place.path, 0o600) == 0)
+                case 1: try files.linkItem(at: precious, to: place)
+                case 2: try files.createSymbolicLink(at: place, withDestinationURL: precious)
+                default: try files.createSymbolicLink(at: place, withDestinationURL: URL(filePath: "/dev/zero"))
+                }
+                let store = DiskStore(at: directory.url)
+                #expect(try await store.secret().count == 32, "\(number) \(way)")
+                _ = try? await store.entry(for: CacheKey("k"))
+                try await store.store(entry("\(way)"), for: CacheKey("k"))
+                #expect(try await text(CacheKey("k"), store) == "\(way)", "\(number) \(way)")
+                #expect(try Data(contentsOf: precious) == Data("precious bytes, thirty-two of them".utf8))
+            }
+        }
     }
 
     @Test("a 304 for a long body on disk writes the head only")
@@ -279,7 +389,7 @@ struct DiskStoreTests {
         let get = Get("a", .http)
         _ = try await f.response(get)
         await f.cache.flush()
-        let entries = directory.url.appending(path: "entries")
+        let entries = directory.url.appending(path: "errand-cache/entries")
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: entries.path).first)
         func file() throws -> UInt64? {
             try FileManager.default.attributesOfItem(atPath: entries.appending(path: name).path)[.systemFileNumber]
@@ -401,7 +511,7 @@ struct DiskStoreTests {
             #expect(data.starts(with: mark) && data.count == mark.count + 100 + number * 50 + Int(fill))
             #expect(data.dropFirst(mark.count).allSatisfy { $0 == fill })
         }
-        let entries = directory.url.appending(path: "entries")
+        let entries = directory.url.appending(path: "errand-cache/entries")
         let names = try FileManager.default.contentsOfDirectory(atPath: entries.path)
         let bytes = try names.reduce(0) { try $0 + Data(contentsOf: entries.appending(path: $1)).count }
         #expect(bytes <= limit)
@@ -420,7 +530,8 @@ struct DiskStoreTests {
         let (process, ended) = try start(URL(filePath: "/bin/bash"), arguments)
         for await _ in ended {}
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
-        let partial = try FileManager.default.contentsOfDirectory(atPath: directory.url.appending(path: "partial").path)
+        let partial = try FileManager.default.contentsOfDirectory(
+            atPath: directory.url.appending(path: "errand-cache/partial").path)
         #expect(partial.isEmpty)
         let store = DiskStore(at: directory.url, limit: .bytes(1 << 20))
         try await check(store, limit: 1 << 20)

@@ -118,12 +118,8 @@ extension DiskDirectory {
         var usage = DiskUsage()
         var all: [EvictionCandidate] = []
         try? DiskFile.list(root + "/entries", atMost: limit) { name in
-            let path = path(named: name)
-            guard let status = DiskFile.Status(path: path) else { return }
-            guard Self.digest(name) != nil, status.isRegular else {
-                DiskFile.remove(path)
-                return
-            }
+            guard Self.digest(name) != nil, let status = DiskFile.Status(path: path(named: name)), status.isRegular
+            else { return }
             usage.bytes += status.size
             usage.files += 1
             all.append(EvictionCandidate(name: name, status: status))

@@ -7,11 +7,14 @@ import ErrandEssentials
 /// the contents of an entry's file.
 ///
 /// ```
-/// usage        total bytes and number of files; its lock is the store's
-/// secret       the key of the keyed hashes
-/// entries/     one file for each entry
-/// partial/     files that are being written
+/// errand-cache/        everything is in it, so that the directory may hold other things
+///     usage            total bytes and number of files; its lock is the store's
+///     secret           the key of the keyed hashes
+///     entries/         one file for each entry, named after its key
+///     partial/         files that are being written, named by a number
 /// ```
+///
+/// A file of any other name is neither counted nor removed.
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
@@ -19,7 +22,11 @@ final class DiskDirectory: Sendable {
         var candidates: [EvictionCandidate] = []
     }
 
+    /// The directory that the app has named.
+    private let base: String
     let root: String
+    /// The name of the directory that is the store's own.
+    static let name = "errand-cache"
     private let entries: String
     let limit: CacheLimit
     let state = Mutex(State())
@@ -31,7 +38,8 @@ final class DiskDirectory: Sendable {
     private let isPrepared = Atomic(false)
 
     init(root: String, limit: CacheLimit) {
-        self.root = root.hasSuffix("/") ? String(root.dropLast()) : root
+        base = root.hasSuffix("/") ? String(root.dropLast()) : root
+        self.root = base + "/" + Self.name
         entries = self.root + "/entries/"
         self.limit = limit
     }
@@ -93,7 +101,7 @@ final class DiskDirectory: Sendable {
     /// Creates an empty file to write to, and returns its path.
     func makeTemporary() throws(DiskFile.Failure) -> String {
         if !isPrepared.exchange(true, ordering: .acquiringAndReleasing) { try prepare() }
-        let path = "\(root)/partial/\(UInt64.random(in: 0 ... .max))"
+        let path = "\(root)/partial/\(UInt64.random(in: Self.partialNumbers))"
         do { _ = try DiskFile(creating: path) } catch {
             guard error.isMissing else { throw error }
             try prepare()
@@ -102,8 +110,12 @@ final class DiskDirectory: Sendable {
         return path
     }
 
+    /// So that each has a name of 19 digits.
+    private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
+
     /// Creates the directories, and removes partial files of writers that were killed.
     private func prepare() throws(DiskFile.Failure) {
+        try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
         try DiskFile.makeDirectory(root + "/entries")
         try DiskFile.makeDirectory(root + "/partial")
@@ -115,8 +127,9 @@ final class DiskDirectory: Sendable {
     func removeAbandonedFiles() throws(DiskFile.Failure) {
         let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
+            guard name.utf8.count == 19, let number = UInt64(name), Self.partialNumbers.contains(number) else { return }
             let path = "\(root)/partial/\(name)"
-            if let status = DiskFile.Status(path: path), status.used < old || status.used > new {
+            if let status = DiskFile.Status(path: path), status.isRegular, status.used < old || status.used > new {
                 DiskFile.remove(path)
             }
         }
@@ -179,13 +192,16 @@ final class DiskDirectory: Sendable {
 
     func secret() throws(DiskFile.Failure) -> Data {
         let path = root + "/secret"
-        if let data = try? DiskFile(reading: path).read(32, at: 0) { return data }
+        if let file = try? DiskFile(reading: path), file.status?.size == 32, let data = try? file.read(32, at: 0) {
+            return data
+        }
         try prepare()
         let temporary = try makeTemporary()
         defer { DiskFile.remove(temporary) }
         try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
-        // The first process to link its file wins; a file that is too short is replaced.
-        if !DiskFile.link(temporary, to: path), DiskFile.Status(path: path)?.size != 32 {
+        // The first process to link its file wins; anything else in its place is replaced.
+        let status = DiskFile.link(temporary, to: path) ? nil : DiskFile.Status(path: path)
+        if let status, status.size != 32 || !status.isRegular {
             try DiskFile.rename(temporary, to: path)
         }
         guard let data = try DiskFile(reading: path).read(32, at: 0) else { throw .damaged }
@@ -226,8 +242,12 @@ final class DiskDirectory: Sendable {
         for attempt in 0... {
             if state.usage == nil {
                 do { state.usage = try DiskFile(opening: path) } catch {
-                    guard error.isMissing, attempt == 0 else { throw error }
-                    try prepare()
+                    guard attempt <= 1 else { throw error }
+                    if error.isMissing {
+                        try prepare()
+                    } else {
+                        guard error.isForeign, DiskFile.remove(path) else { throw error }
+                    }
                     continue
                 }
             }

@@ -13,6 +13,8 @@ struct DiskFile: ~Copyable {
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
+        /// Whether something else than a file of the store's own has its name.
+        var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         /// Whether the disk is full or the user's quota is exceeded.
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache directory: \(String(cString: strerror(code)))") }
@@ -60,6 +62,12 @@ struct DiskFile: ~Copyable {
 
     var status: Status? { file.status.map(Status.init) }
 
+    /// Clears a slot for a head.
+    func clear(slot place: Int, of format: DiskFormat) throws(Failure) {
+        let offset = DiskFormat.prefixLength + place * format.slotLength
+        try write(Data(count: DiskFormat.slotOverhead), at: Int64(offset))
+    }
+
     /// Marks it as used at that moment.
     func touch(_ used: Int64) { file.setTimes(used) }
 
@@ -101,13 +109,16 @@ struct DiskFile: ~Copyable {
     /// Gives a file a second name, unless that is taken.
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Creates a directory with access for its owner only; a regular file at its path is removed.
-    static func makeDirectory(_ path: String) throws(Failure) {
+    /// Creates a directory with access for its owner only, unless there is one.
+    ///
+    /// - Parameter replacingFile: whether a regular file at its path is removed.
+    static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {
         do { return try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
             if error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
                 try makeDirectory(String(path[..<slash]))
             } else if error.code == EEXIST {
                 guard Status(path: path)?.isRegular == true else { return }
+                guard replacingFile else { throw Failure(code: error.code) }
                 remove(path)
             } else {
                 throw Failure(code: error.code)

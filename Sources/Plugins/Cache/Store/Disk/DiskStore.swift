@@ -9,8 +9,9 @@ public import ErrandEssentials
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The directory is created at the first use, with access for its owner only, and excluded from backups on Apple's
-/// platforms; a regular file at its path is removed. Initializing a store does not access the disk, however large the
+/// The directory is created at the first use, with access for its owner only; a regular file at its path is removed. The
+/// store keeps its files in `errand-cache` within it, excluded from backups on Apple's platforms, and touches nothing
+/// else. Initializing a store does not access the disk, however large the
 /// directory is. An entry appears completely or not at all; an entry that is damaged, or written by another version, is a
 /// miss and is removed. While an entry is written it uses space in addition to the limit, at most a quarter of it. Use one
 /// limit for all stores of a directory.
@@ -59,22 +60,23 @@ public final class DiskStore: CacheStore {
         let digest = key.digestBytes
         let path = files.path(of: digest)
         do {
+            if let entry = try read(path, digest) { return entry }
+            // A writer may have been between two heads.
             let file = try DiskFile(reading: path)
-            guard let status = file.status, let entry = try read(file, status, digest, path) else {
-                files.remove(digest)
-                return nil
-            }
-            return entry
+            try file.lock()
+            if let entry = try read(path, digest) { return entry }
+            files.remove(digest)
+            return nil
         } catch {
             if error.isMissing { return nil }
             throw error.error
         }
     }
 
-    private func read(
-        _ file: consuming DiskFile, _ status: DiskFile.Status, _ digest: [UInt8], _ path: String
-    ) throws(DiskFile.Failure) -> CacheEntry? {
-        guard status.isRegular, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
+    /// Nil if the file is damaged.
+    private func read(_ path: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> CacheEntry? {
+        let file = try DiskFile(reading: path)
+        guard let status = file.status, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
         // A small file is read at once: prefix, head and body.
         if status.size <= Self.wholeLength {
             guard let content = try DiskContent(file, length: Int(status.size)),
@@ -181,6 +183,7 @@ public final class DiskStore: CacheStore {
             if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
                 let offset = DiskFormat.prefixLength + (1 - current.place) * format.slotLength
                 try file.write(format.slot(sealed, number: current.number + 1), at: Int64(offset))
+                try file.clear(slot: current.place, of: format)
                 file.touch(files.nextUse())
                 return true
             }
