@@ -73,6 +73,47 @@ struct StoreTests {
         #expect(try await tiers.entry(for: CacheKey("a")) == nil)
     }
 
+    @Test("tiers that several tasks change at once hold the same, or the first holds nothing", arguments: 0..<30)
+    func tiersAgree(seed: Int) async throws {
+        let noise = SharedGenerator(seed: UInt64(seed + 1))
+        let (first, second) = (MemoryStore(), MemoryStore())
+        let tiers = TieredStore(SlowStore(first, noise), SlowStore(second, noise))
+        let keys = [CacheKey("a"), CacheKey("b")]
+        @Sendable func entry() throws -> CacheEntry {
+            let url = try #require(URL(string: "https://example.com/\(noise.below(1_000_000))"))
+            let head = CacheEntryHead(url: url, received: .now, expires: .now, tags: ["\(noise.below(2))"])
+            return CacheEntry(head: head, body: HTTPBody(Data(url.path.utf8)))
+        }
+        for _ in 0..<20 {
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<3 {
+                            let key = keys[noise.below(2)]
+                            switch noise.below(10) {
+                            case 0...3: try await tiers.store(entry(), for: key)
+                            case 4: try await tiers.remove(key)
+                            case 5: try await tiers.removeAll { $0.tags == ["1"] }
+                            case 6:
+                                guard let old = try await tiers.entry(for: key) else { continue }
+                                _ = try await tiers.update(entry().head, replacing: old.head, for: key)
+                            default: _ = try await tiers.entry(for: key)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for key in keys {
+                let (above, below) = (await first.entry(for: key), await second.entry(for: key))
+                #expect(above == nil || above?.head == below?.head && above?.body.data == below?.body.data)
+            }
+        }
+        // A single task has both hold it.
+        try await tiers.store(entry(), for: keys[0])
+        #expect(await first.entry(for: keys[0])?.head == second.entry(for: keys[0])?.head)
+    }
+
     @Test("a head survives its encoding; anything cut or changed is no head, or another one, and no trap (B31)")
     func heads() throws {
         let url = try #require(URL(string: "https://example.com/ü?a=1"))

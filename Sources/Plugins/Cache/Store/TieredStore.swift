@@ -8,12 +8,15 @@ public import ErrandEssentials
 /// ```swift
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
+///
+/// The first store has nothing but copies of what the second has: while an entry changes, only the second counts, and of
+/// changes at once none is copied.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
     /// The large store, which has all entries.
     public let second: Second
-    private let copies = Mutex<[CacheKey: TieredCopy]>([:])
+    private let state = Mutex(TieredState())
 
     /// Combines two stores.
     public init(_ first: First, _ second: Second) {
@@ -23,84 +26,129 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
 
     /// Returns the entry of the first store that has it. An entry whose body is a stream is not copied up.
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
-        // While an outdated copy may still be written to the first store, only the second is valid.
-        if copies.withLock({ $0[key]?.isOutdated == true }) { return try await second.entry(for: key) }
+        if state.withLock({ $0.isChanging(key) }) { return try await second.entry(for: key) }
         if let entry = try? await first.entry(for: key) { return entry }
-        begin(key)
+        guard state.withLock({ $0.beginCopy(key) }) else { return try await second.entry(for: key) }
         let entry: CacheEntry?
         do { entry = try await second.entry(for: key) } catch {
-            await end(key)
+            await end(key, isChange: false)
             throw error
         }
-        if let entry, entry.body.data != nil, !copies.withLock({ $0[key]?.isOutdated == true }) {
-            try? await first.store(entry, for: key)
-        }
-        await end(key)
+        if let entry, entry.body.data != nil { await copy(entry, key) }
+        await end(key, isChange: false)
         return entry
-    }
-
-    private func begin(_ key: CacheKey) { copies.withLock { $0[key, default: TieredCopy()].count += 1 } }
-
-    /// Removes a copy if its entry changed meanwhile.
-    private func end(_ key: CacheKey) async {
-        if copies.withLock({ $0[key]?.isOutdated == true }) { try? await first.remove(key) }
-        copies.withLock { copies in
-            copies[key]?.count -= 1
-            if copies[key]?.count == 0 { copies[key] = nil }
-        }
     }
 
     /// Stores the entry in both. The first store loses its old entry first, so that it is never older than the second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        outdate { $0 == key }
-        try await first.remove(key)
-        try await second.store(entry, for: key)
-        outdate { $0 == key }
-        // An entry that is too large for the first store is only in the second.
-        if entry.body.data != nil { try? await first.store(entry, for: key) } else { try await first.remove(key) }
+        try await change(key) {
+            try await first.remove(key)
+            try await second.store(entry, for: key)
+            // An entry that is too large for the first store is only in the second.
+            if entry.body.data != nil { await copy(entry, key) }
+        }
     }
 
     /// Replaces the head in both; in the first store only if it has the entry.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
-        outdate { $0 == key }
-        guard try await second.update(head, replacing: old, for: key) else {
+        try await change(key) {
+            let isDone = try await second.update(head, replacing: old, for: key)
+            let isAlone = state.withLock { !$0.isOutdated(key) }
+            if isDone, isAlone, (try? await first.update(head, replacing: old, for: key)) == true { return true }
             try await first.remove(key)
-            return false
+            return isDone
         }
-        outdate { $0 == key }
-        if (try? await first.update(head, replacing: old, for: key)) != true { try await first.remove(key) }
-        return true
     }
 
     /// Removes the entry from both.
     public func remove(_ key: CacheKey) async throws {
-        outdate { $0 == key }
-        try await second.remove(key)
-        outdate { $0 == key }
-        try await first.remove(key)
+        try await change(key) {
+            try await second.remove(key)
+            try await first.remove(key)
+        }
     }
 
     /// Removes the matching entries from both.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
-        outdate { _ in true }
+        state.withLock { $0.beginRemoval() }
+        defer { state.withLock { $0.endRemoval() } }
         try await second.removeAll(where: matches)
-        outdate { _ in true }
         try await first.removeAll(where: matches)
-    }
-
-    private func outdate(_ matches: (CacheKey) -> Bool) {
-        copies.withLock { copies in for key in copies.keys where matches(key) { copies[key]?.isOutdated = true } }
     }
 
     /// The secret of the second store, which outlives the first.
     public func secret() async throws -> Data { try await second.secret() }
+
+    /// Copies an entry to the first store, unless another change may have replaced or removed it in the second.
+    private func copy(_ entry: CacheEntry, _ key: CacheKey) async {
+        if state.withLock({ !$0.isOutdated(key) }) { try? await first.store(entry, for: key) }
+    }
+
+    private func change<Value: Sendable>(_ key: CacheKey, _ body: () async throws -> Value) async throws -> Value {
+        state.withLock { $0.beginChange(key) }
+        do {
+            let value = try await body()
+            await end(key, isChange: true)
+            return value
+        } catch {
+            await end(key, isChange: true)
+            throw error
+        }
+    }
+
+    /// Ends a change or a copy, and removes what it may have copied if another change came between.
+    private func end(_ key: CacheKey, isChange: Bool) async {
+        if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
+        state.withLock { $0.end(key, isChange: isChange) }
+    }
 }
 
-/// The copies of one key to the first store that are in progress.
-private struct TieredCopy: Sendable {
-    var count = 0
-    /// Whether the entry was replaced or removed since the first began.
-    var isOutdated = false
+/// What is going on in both stores of a ``TieredStore``.
+private struct TieredState: Sendable {
+    struct Work: Sendable {
+        var changes = 0
+        var copies = 0
+        /// Whether what is being copied to the first store may no longer be what the second has.
+        var isOutdated = false
+    }
+
+    private var works: [CacheKey: Work] = [:]
+    private var removals = 0
+
+    func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
+
+    /// Whether only the second store counts.
+    func isChanging(_ key: CacheKey) -> Bool {
+        if removals > 0 { return true }
+        guard let work = works[key] else { return false }
+        return work.changes > 0 || work.isOutdated
+    }
+
+    /// Returns false if the entry must not be copied.
+    mutating func beginCopy(_ key: CacheKey) -> Bool {
+        if isChanging(key) { return false }
+        works[key, default: Work()].copies += 1
+        return true
+    }
+
+    mutating func beginChange(_ key: CacheKey) {
+        let isAlone = works[key] == nil && removals == 0
+        works[key, default: Work()].changes += 1
+        if !isAlone { works[key]?.isOutdated = true }
+    }
+
+    mutating func beginRemoval() {
+        removals += 1
+        for key in works.keys { works[key]?.isOutdated = true }
+    }
+
+    mutating func endRemoval() { removals -= 1 }
+
+    mutating func end(_ key: CacheKey, isChange: Bool) {
+        guard var work = works[key] else { return }
+        if isChange { work.changes -= 1 } else { work.copies -= 1 }
+        works[key] = work.changes == 0 && work.copies == 0 ? nil : work
+    }
 }
 
 extension CacheStore {
