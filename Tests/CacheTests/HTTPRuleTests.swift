@@ -133,11 +133,20 @@ struct HTTPRuleTests {
     @Test("a 304 is believed only if it speaks of what is stored (section 4.3.4)")
     func confirming() {
         let stored: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": "Mon"]
-        #expect(HTTPCacheHeaders.confirms([:], stored))
-        #expect(HTTPCacheHeaders.confirms(["ETag": "W/\"a\""], stored))
-        #expect(HTTPCacheHeaders.confirms(["ETag": "\"b\"", "Last-Modified": "Mon"], stored))
-        #expect(!HTTPCacheHeaders.confirms(["ETag": "\"b\""], stored))
-        #expect(HTTPCacheHeaders.confirms(["ETag": "\"b\""], [:]))
+        let own = HTTPCacheHeaders.validating(HTTPRequest(.get, url), stored)?.headers ?? [:]
+        func confirms(_ new: HTTPHeaders, _ stored: HTTPHeaders = stored, _ condition: HTTPHeaders? = nil) -> Bool {
+            HTTPCacheHeaders.confirms(new, stored, condition: condition ?? own)
+        }
+        #expect(confirms([:]) && confirms(["ETag": "W/\"a\""]) && confirms(["Last-Modified": "Mon"]))
+        #expect(!confirms(["ETag": "\"b\"", "Last-Modified": "Mon"]) && !confirms(["ETag": "\"b\""]))
+        #expect(!confirms(["ETag": "\"b\""], [:]) && !confirms([:], [:]))
+        let date: HTTPHeaders = ["Last-Modified": "Mon"]
+        #expect(confirms([:], date, ["If-Modified-Since": "Mon"]) && !confirms([:], date, ["If-Modified-Since": "Tue"]))
+        for condition: HTTPHeaders in [
+            ["If-None-Match": "\"b\""], ["If-None-Match": "\"a\", \"b\""], ["If-None-Match": "*"],
+            ["If-Modified-Since": "Mon"], [:],
+        ] { #expect(!confirms([:], stored, condition), "\(condition)") }
+        #expect(confirms([:], stored, ["If-None-Match": "W/\"a\""]))
     }
 
     @Test("unsafe methods make stored responses invalid, on the same origin only (section 4.4)")

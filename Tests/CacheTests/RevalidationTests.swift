@@ -218,4 +218,45 @@ struct RevalidationTests {
         f.time.advance(by: .seconds(2))
         #expect(try await silent.value == "old")
     }
+
+    @Test("a HEAD or a 304 of another version, or of one that cannot be told, renews nothing")
+    func otherVersions() async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let (tag, other): (HTTPHeaders, HTTPHeaders) = (["ETag": "\"a\""], ["ETag": "\"b\""])
+        let modified: HTTPHeaders = ["Last-Modified": date]
+        let both: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": date]
+        /// What is stored, a condition of the caller's own or nil for HEAD, what comes, and whether that renews it.
+        let cases: [(HTTPHeaders, HTTPHeaders?, HTTPHeaders, Bool)] = [
+            (tag, nil, modified, false), (modified, nil, tag, false), (tag, nil, both, false), (tag, nil, other, false),
+            (both, nil, modified, true), (both, nil, both, true), (tag, nil, ["Content-Length": "9"], false),
+            (tag, ["If-None-Match": "\"b\""], [:], false), (tag, ["If-None-Match": "\"b\", \"a\""], [:], false),
+            (tag, ["If-None-Match": "*"], [:], false), (tag, ["If-None-Match": "\"b\""], modified, false),
+            (tag, ["If-Modified-Since": date], [:], false), (both, ["If-None-Match": "\"b\""], modified, true),
+            (both, ["If-None-Match": "\"b\""], ["ETag": "\"b\"", "Last-Modified": date], false),
+            (tag, ["If-None-Match": "\"a\""], [:], true), (tag, ["If-None-Match": "\"b\", \"a\""], tag, true),
+        ]
+        for (index, (stored, condition, new, isRenewed)) in cases.enumerated() {
+            let f = Fixture()
+            f.stub.on("*") { request in
+                var headers: HTTPHeaders = ["Cache-Control": "max-age=1000"]
+                headers.merge(new)
+                if request.method == .head { return StubResponse(headers: headers, body: Data()) }
+                if request.headers["X"] == "own" { return .status(304, headers: headers) }
+                headers = stored
+                headers.set("Cache-Control", "max-age=5")
+                return StubResponse(headers: headers, body: Data("1".utf8))
+            }
+            #expect(try await f.text(Get("a", .http)) == "1")
+            f.time.advance(by: .seconds(6))
+            var request = Get("a", .http)
+            request.method = condition == nil ? .head : .get
+            if var condition {
+                condition.set("X", "own")
+                request.headers = condition
+            }
+            _ = try await f.response(request, condition == nil ? .reload : .standard)
+            await f.cache.flush()
+            #expect(try await f.response(Get("a", .http)).source.isCache == isRenewed, "\(index)")
+        }
+    }
 }

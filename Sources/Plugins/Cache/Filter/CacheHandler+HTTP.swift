@@ -166,7 +166,8 @@ extension CacheHandler {
                 return stale
             }
             return try await resolve(
-                response, lookup, status, found, sent: sent, validates: validates, hasOwnConditions: hasOwnConditions)
+                response, lookup, status, found, sent: sent, condition: validating.http.headers, validates: validates,
+                hasOwnConditions: hasOwnConditions)
         } catch {
             if let found, Self.isUnreachable(error), let stale = await staleOnError(found, lookup, status: nil) {
                 return stale
@@ -192,14 +193,15 @@ extension CacheHandler {
     /// Updates the cache with the server's response, and returns the response for the caller.
     private func resolve(
         _ response: HTTPResponse, _ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?, sent: Date,
-        validates: Bool, hasOwnConditions: Bool
+        condition: HTTPHeaders, validates: Bool, hasOwnConditions: Bool
     ) async throws -> HTTPResponse {
         if exchange.http.method == .head {
             if response.status == 200 { await applyHead(response, lookup, sent: sent) }
             return response
         }
         if response.status == 304, let found {
-            let confirms = HTTPCacheHeaders.confirms(response.headers, found.entry.head.headers)
+            let confirms = HTTPCacheHeaders.confirms(
+                response.headers, found.entry.head.headers, condition: condition)
             if hasOwnConditions {
                 if confirms { await freshen(found, response, lookup, sent: sent) }
                 return response

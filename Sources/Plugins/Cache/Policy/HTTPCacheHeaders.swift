@@ -45,26 +45,39 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 response validates the stored response: a validator that both have is equal (section 4.3.4).
-    static func confirms(_ notModified: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
-        var isComparable = false
+    /// Whether a 304 response validates the stored response: a validator that both have is equal, and the tag decides where
+    /// both have one (section 4.3.4).
+    ///
+    /// - Parameter condition: the header fields of the request. Where both have no validator in common, the request must have
+    ///   named the stored response's own, and nothing else.
+    static func confirms(
+        _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
+    ) -> Bool {
         for name: HTTPHeaderName in ["ETag", "Last-Modified"] {
-            guard let old = stored.values(of: name).first else { continue }
-            for new in notModified.values(of: name) {
-                if name == "ETag" ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old) { return true }
-                isComparable = true
-            }
+            guard let old = stored.values(of: name).first, notModified.contains(name) else { continue }
+            return notModified.values(of: name).contains { isEqual(name, $0, old) }
         }
-        return !isComparable
+        let tags = condition.values(of: "If-None-Match")
+        if let tag = stored.values(of: "ETag").first(where: { !$0.isEmpty }) {
+            return tags.count == 1 && isEqual("ETag", tags[0], tag)
+        }
+        guard tags.isEmpty, let modified = stored.values(of: "Last-Modified").first else { return false }
+        let dates = condition.values(of: "If-Modified-Since")
+        return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Whether a response to HEAD describes the stored response to GET (section 4.3.5).
+    /// Whether a response to HEAD describes the stored response to GET: all that it has of validators and length is equal
+    /// to what is stored (section 4.3.5).
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = ["ETag", "Last-Modified", .contentLength]
         return names.allSatisfy { name in
-            guard let new = head.values(of: name).first, let old = stored.values(of: name).first else { return true }
-            return new.hasSameBytes(as: old)
+            let old = stored.values(of: name).first
+            return head.values(of: name).allSatisfy { new in old.map { new.hasSameBytes(as: $0) } ?? false }
         }
+    }
+
+    private static func isEqual(_ name: HTTPHeaderName, _ new: String, _ old: String) -> Bool {
+        name == "ETag" ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old)
     }
 
     private static func connectionOptions(_ headers: HTTPHeaders) -> [String] {
