@@ -195,6 +195,13 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
         ]),
+    suite(
+        "MainActorTests",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandJSONValidation", "ErrandLoadingIndicatorLog", "ErrandPaging",
+            "ErrandResumableDownload", "ErrandRetry", "ErrandStreaming", "ErrandSystemTransport", "ErrandURLFilters",
+            "ErrandXML",
+        ]),
     suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),
     suite(
         "NewPluginTests",
@@ -261,4 +268,9 @@ let package = Package(
 
 for target in package.targets where !shims.contains(where: { $0.name == target.name }) {
     target.swiftSettings = strictSettings
+}
+
+// As new apps of Xcode are.
+for target in package.targets where target.name == "ErrandMainActorTests" {
+    target.swiftSettings?.append(.defaultIsolation(MainActor.self))
 }

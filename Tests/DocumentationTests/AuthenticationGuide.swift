@@ -12,8 +12,8 @@ private struct Refresh: Request {
     var path: String { "token" }
 }
 
-private struct Keychain: Sendable { func save(_ token: BearerToken) {} }
-private struct Envelope: Decodable { let code: Int }
+private nonisolated struct Keychain: Sendable { func save(_ token: BearerToken) {} }
+private nonisolated struct Envelope: Decodable { let code: Int }
 private struct SignInScreen: Sendable { func show() async -> BearerToken? { nil } }
 
 private func firstSession(_ saved: BearerToken?, _ accounts: NetworkAgent, _ keychain: Keychain) {

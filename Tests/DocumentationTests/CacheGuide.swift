@@ -6,7 +6,7 @@ import ErrandSystemTransport
 import Foundation
 import Testing
 
-struct News: Decodable, Sendable {}
+nonisolated struct News: Decodable, Sendable {}
 
 struct GetNews: CacheableRequest {
     typealias Output = News
@@ -28,8 +28,8 @@ private struct Keyed: CacheableRequest {
     var cacheKey: CacheKeyRule { .standard.dropping("timestamp").including("X-Region") }
 }
 
-private func encrypt(_ data: Data) throws -> Data { data }
-private func decrypt(_ data: Data) throws -> Data { data }
+private nonisolated func encrypt(_ data: Data) throws -> Data { data }
+private nonisolated func decrypt(_ data: Data) throws -> Data { data }
 
 private func seal(directory: URL) {
     let sealed = DiskStore(at: directory, seal: .init(seal: { try encrypt($0) }, open: { try decrypt($0) }))

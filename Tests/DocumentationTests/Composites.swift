@@ -58,9 +58,9 @@ private func batches(
     _ = totals
 }
 
-private struct Cart: Codable, Sendable { let id: Int }
-private struct Order: Codable, Sendable { let id: Int }
-private struct Account: Codable, Sendable {
+private nonisolated struct Cart: Codable, Sendable { let id: Int }
+private nonisolated struct Order: Codable, Sendable { let id: Int }
+private nonisolated struct Account: Codable, Sendable {
     let id: Int
     let isNew: Bool
     let isBanned: Bool

@@ -56,6 +56,8 @@ enum DocCommentContext {
         let urlRequest = URLRequest(url: directory)
         nonisolated(unsafe) var configuration = CurlConfiguration()
         nonisolated(unsafe) var policy = RetryPolicy()
+        @MainActor final class Bar { var progress = 0.0, fraction = 0.0 }
+        let bar = Bar()
         func show(_ values: Any?...) {}
         func show(_ value: Any?, at index: Int) {}
         func showAge() {}
@@ -63,14 +65,14 @@ enum DocCommentContext {
         func play(_ file: URL) {}
         func value<Value>() -> Value { fatalError() }
 
-        struct User: Codable, Sendable {
+        nonisolated struct User: Codable, Sendable {
             let id: Int
             let name: String
         }
-        struct Feed: Codable, Sendable {}
-        struct NewUser: Encodable, Sendable { let name: String }
-        struct APIError: Decodable { let reason: String }
-        struct Envelope: Decodable { let code: Int }
+        nonisolated struct Feed: Codable, Sendable {}
+        nonisolated struct NewUser: Encodable, Sendable { let name: String }
+        nonisolated struct APIError: Decodable { let reason: String }
+        nonisolated struct Envelope: Decodable { let code: Int }
         struct BusinessError: Error {
             let code: Int
             init(_ code: Int) { self.code = code }
@@ -95,7 +97,7 @@ enum DocCommentContext {
             var cachePolicy: CachePolicy { .http }
         }
         struct GetNews: EventRequest { var path: String { "news" } }
-        struct Entry: Decodable, Sendable {}
+        nonisolated struct Entry: Decodable, Sendable {}
         struct GetVideo: DownloadRequest { let destination: URL }
         let request = GetVideo(destination: folder)
         let mirrors = ["a", "b"]
@@ -125,8 +127,8 @@ enum DocCommentContext {
         func renew(_ token: BearerToken) async throws -> BearerToken { token }
         func showSignIn() {}
         let jar = CookieJar()
-        struct Article: Codable, Sendable {}
-        struct Articles: Codable, Sendable {
+        nonisolated struct Article: Codable, Sendable {}
+        nonisolated struct Articles: Codable, Sendable {
             let articles: [Article]
             let total: Int
         }
@@ -162,7 +164,7 @@ enum DocCommentContext {
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
         }
 
-        struct Item: Codable, Sendable {
+        nonisolated struct Item: Codable, Sendable {
             let id: Int
             let isNew: Bool
         }

@@ -91,7 +91,9 @@ struct DocComments {
         var (outer, inner): ([String], [String]) = ([], [])
         var depth = 0
         for line in block.code {
-            let begins = ["extension ", "protocol ", "public protocol "].contains { line.hasPrefix($0) }
+            let begins = ["extension ", "protocol ", "public protocol "].contains {
+                line.hasPrefix($0) || line.hasPrefix("nonisolated " + $0)
+            }
             let isOuter = depth > 0 || begins
             if isOuter {
                 depth += line.count { $0 == "{" } - line.count { $0 == "}" }

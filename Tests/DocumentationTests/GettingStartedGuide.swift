@@ -3,7 +3,7 @@ import Errand
 import ErrandSystemTransport
 import Foundation
 
-struct SessionReply: Decodable, Sendable {}
+nonisolated struct SessionReply: Decodable, Sendable {}
 
 struct FindUsers: Request {
     typealias Output = [User]
@@ -58,12 +58,12 @@ private func uploading(_ agent: NetworkAgent, photo: URL) async throws {
     try await agent.send(UploadPhoto(file: photo), options: upload)
 }
 
-struct APIError: Error, Decodable {
+nonisolated struct APIError: Error, Decodable {
     let code: Int
     let message: String
 }
 
-extension ShopRequest {
+nonisolated extension ShopRequest {
     func mapError(_ error: any Error) -> any Error {
         guard let response = (error as? ErrandError)?.response, let reason = try? response.json(APIError.self) else {
             return error

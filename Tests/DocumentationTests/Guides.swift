@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-struct User: Decodable, Sendable {
+nonisolated struct User: Decodable, Sendable {
     let id: Int
     let name: String
 }
@@ -25,14 +25,14 @@ struct CreateUser: Request {
     var body: RequestBody { .json(["name": name]) }
 }
 
-protocol ShopRequest: Request {}
-extension ShopRequest {
+nonisolated protocol ShopRequest: Request {}
+nonisolated extension ShopRequest {
     var timeout: Duration? { .seconds(20) }
     var headers: HTTPHeaders { ["X-Shop": "7"] }
 }
 
 struct Plain: Request {}
-struct Reason: Decodable { let reason: String }
+nonisolated struct Reason: Decodable { let reason: String }
 
 @MainActor final class Screen: RequestDelegate {}
 
@@ -150,7 +150,7 @@ struct OnceMore: Filter {
     }
 }
 
-final class Notebook: Sendable {
+nonisolated final class Notebook: Sendable {
     private let pages = Mutex<[Data]>([])
     func write(_ page: Data) { pages.withLock { $0.append(page) } }
     var all: [Data] { pages.withLock { $0 } }
@@ -170,7 +170,7 @@ struct Remember: Filter {
     }
 }
 
-protocol Traced: Request { var trace: String { get } }
+nonisolated protocol Traced: Request { var trace: String { get } }
 
 struct TraceHeader: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -21,11 +21,11 @@ private struct AddRegion: Filter {
     }
 }
 
-protocol ValidatedRequest: FilterProvidingRequest {
+nonisolated protocol ValidatedRequest: FilterProvidingRequest {
     func validate(_ http: HTTPRequest) throws
 }
 
-extension ValidatedRequest {
+nonisolated extension ValidatedRequest {
     var requiredFilters: [any Filter] { [ValidateParameters()] }
 }
 
@@ -104,7 +104,7 @@ private struct Hooks: Accessory {
 }
 
 /// What the closures of the page ask.
-private final class Settings: Sendable {
+private nonisolated final class Settings: Sendable {
     struct Values {
         var region: String?
         var hasConsented = true
@@ -120,7 +120,7 @@ private final class Settings: Sendable {
     var isReachable: Bool { values.withLock { $0.isReachable } }
 }
 
-private final class Lines: Sendable {
+private nonisolated final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
     func add(_ line: String) { lines.withLock { $0.append(line) } }
     var all: [String] { lines.withLock { $0 } }

@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import Foundation
 
-private struct Logger {
+private nonisolated struct Logger {
     func info(_ text: String) {}
 }
 

@@ -3,12 +3,12 @@ import Errand
 import ErrandPaging
 import Foundation
 
-struct Article: Codable, Sendable {}
-struct Articles: Codable, Sendable {
+nonisolated struct Article: Codable, Sendable {}
+nonisolated struct Articles: Codable, Sendable {
     let articles: [Article]
     let total: Int
 }
-struct Ticket: Codable, Sendable {}
+nonisolated struct Ticket: Codable, Sendable {}
 
 struct GetArticles: PagedRequest {
     typealias Output = Articles

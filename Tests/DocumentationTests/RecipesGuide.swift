@@ -12,10 +12,10 @@ import ErrandURLFilters
 import Foundation
 import Testing
 
-private struct NewUser: Encodable, Sendable { let name: String }
-private struct Order: Decodable, Sendable {}
-private struct Settings: Decodable, Sendable {}
-private struct Envelope: Decodable { let code: Int }
+private nonisolated struct NewUser: Encodable, Sendable { let name: String }
+private nonisolated struct Order: Decodable, Sendable {}
+private nonisolated struct Settings: Decodable, Sendable {}
+private nonisolated struct Envelope: Decodable { let code: Int }
 private struct BusinessError: Error { let code: Int }
 private func show(_ values: Any?...) {}
 private func handle(_ chunk: Data) {}
@@ -41,7 +41,7 @@ private enum SendRecipes {
 
     static func upload(_ agent: NetworkAgent, file: URL) async throws {
         let photo = Call<Void>(.post, "photos", body: .file(file, contentType: "image/jpeg"))
-        let options = CallOptions(progress: { show($0.sent, $0.totalToSend) })
+        let options = CallOptions(progressOnMain: { show($0.sent, $0.totalToSend) })
         try await agent.send(photo, options: options)
     }
 
@@ -71,7 +71,7 @@ struct PropertyLists: BodyDecoder {
 }
 
 private enum ReceiveRecipes {
-    struct APIError: Error, Decodable {
+    nonisolated struct APIError: Error, Decodable {
         let code: Int
         let message: String
     }
@@ -107,7 +107,7 @@ private enum ReceiveRecipes {
         print(response.http.status, response.http.headers["ETag"] ?? "", response.http.source)
 
         let video = try await agent.send(
-            GetVideo(destination: folder), options: .download { show($0.fraction ?? 0, $0.timeLeft) }
+            GetVideo(destination: folder), options: .download(progressOnMain: { show($0.fraction ?? 0, $0.timeLeft) })
         ).value
 
         let body = try await agent.send(Call<HTTPBody>(.get, "feed")).value
@@ -128,7 +128,7 @@ private enum ReceiveRecipes {
     }
 }
 
-extension ShopRequest {
+nonisolated extension ShopRequest {
     var checks: [ResponseCheck] {
         [
             ResponseCheck("business code") { response in

@@ -2,7 +2,7 @@
 import Errand
 import ErrandStreaming
 
-private struct Row: Decodable, Sendable {}
+private nonisolated struct Row: Decodable, Sendable {}
 
 private struct GetFeed: EventRequest {
     var path: String { "feed" }
@@ -40,8 +40,8 @@ struct Ask: EventRequest {
     var body: RequestBody { .json(["question": question]) }
 }
 
-struct Delta: Decodable, Sendable { let text: String }
-struct Usage: Decodable, Sendable { let tokens: Int }
+nonisolated struct Delta: Decodable, Sendable { let text: String }
+nonisolated struct Usage: Decodable, Sendable { let tokens: Int }
 
 enum ChatEvent: Sendable {
     case delta(Delta)

@@ -10,7 +10,7 @@ private struct GetFile: Request {
 
 @MainActor private final class RaceScreen: CompositeDelegate {}
 
-extension ActivityKind {
+nonisolated extension ActivityKind {
     static let race = ActivityKind(rawValue: "race")
 }
 

@@ -40,7 +40,8 @@ public struct CallOptions: Sendable {
         get { fields.first?.label }
         set { change { $0.label = newValue } }
     }
-    /// Receives how far the call is, upload and download, on whatever thread; costs less than an accessory.
+    /// Receives how far the call is, upload and download, on any thread; costs less than an accessory. A closure that changes
+    /// a view is `progressOnMain` in the initializer.
     ///
     /// ```swift
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
@@ -65,6 +66,23 @@ public struct CallOptions: Sendable {
                 tags: tags, parent: parent, filters: filters, accessories: accessories, label: label, progress: progress
             )
         ]
+    }
+
+    /// The same with a closure for progress that runs on the main actor, such as one that changes a view.
+    ///
+    /// ```swift
+    /// CallOptions(progressOnMain: { bar.progress = $0.fraction ?? 0 })
+    /// ```
+    ///
+    /// It receives values in their order; of several that wait for the main actor, the newest.
+    public init(
+        tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
+        label: String? = nil, progressOnMain: @escaping @MainActor @Sendable (TransferProgress) -> Void
+    ) {
+        let listener = MainActorListener(merging: { _, newest in newest }, progressOnMain)
+        self.init(
+            tags: tags, parent: parent, filters: filters, accessories: accessories, label: label,
+            progress: { listener.receive($0) })
     }
 
     private mutating func change(_ change: (inout Fields) -> Void) {

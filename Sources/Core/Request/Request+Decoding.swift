@@ -63,3 +63,17 @@ extension Request where Output: Decodable {
         return try response.decoded(as: Output.self, by: decoder)
     }
 }
+
+extension Request {
+    /// Says why there is no default for an output: it is not decodable, or only on the main actor.
+    @available(
+        *, unavailable,
+        message: """
+            'Output' has no default 'decode'. A model of an app with MainActor as its default isolation is written \
+            'nonisolated struct User: Decodable'; an Output that is not Decodable needs a 'decode' of the request's own
+            """
+    )
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        throw ErrandError(.decoding, "the request has no decode of its own", response: response)
+    }
+}

@@ -16,8 +16,8 @@ public import ErrandEssentials
 /// type brings a `decode` of its own. An app gives all its requests its own defaults with a protocol:
 ///
 /// ```swift
-/// protocol AppRequest: Request {}
-/// extension AppRequest { var timeout: Duration? { .seconds(20) } }
+/// nonisolated protocol AppRequest: Request {}
+/// nonisolated extension AppRequest { var timeout: Duration? { .seconds(20) } }
 /// ```
 ///
 /// The same value may be sent any number of times, also at the same time; each sending is an ``Activity`` of its own.

@@ -4,7 +4,7 @@ public import ErrandEssentials
 /// What a request is authorized with: a token, a pair of tokens, a key that signs.
 ///
 /// ```swift
-/// struct Tokens: Credential, Codable {
+/// nonisolated struct Tokens: Credential, Codable {
 ///     var access: String
 ///     var refresh: String
 ///     var expiry: Date?

@@ -128,6 +128,16 @@ extension CallOptions {
         return options
     }
 
+    /// The same with a closure that runs on the main actor, such as one that changes a view:
+    /// `.download(progressOnMain: { bar.progress = $0.fraction ?? 0 })`. Of several reports that wait for the main actor it
+    /// receives the newest.
+    public static func download(
+        _ control: DownloadControl? = nil, progressOnMain: @escaping @MainActor @Sendable (DownloadProgress) -> Void
+    ) -> CallOptions {
+        let listener = MainActorListener(merging: { _, newest in newest }, progressOnMain)
+        return download(control, progress: { listener.receive($0) })
+    }
+
     mutating func addDownload(_ control: DownloadControl?, _ listener: (@Sendable (DownloadEvent) -> Void)?) {
         var call = tags[DownloadCall.Key.self]
         call.control = control ?? call.control

@@ -1,7 +1,7 @@
 import Errand
 import ErrandSystemTransport
 
-struct Repository: Decodable, Sendable {
+nonisolated struct Repository: Decodable, Sendable {
     let name: String
     let description: String?
 }

@@ -35,7 +35,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/bodyEncoding`` before it is sent.
     ///
     /// ```swift
-    /// struct Filter: Encodable, Sendable { var text = "swift", page = 2 }
+    /// nonisolated struct Filter: Encodable, Sendable { var text = "swift", page = 2 }
     /// var query: Parameters { Parameters(encoding: filter) }        // page=2&text=swift
     /// ```
     public init(encoding value: some Encodable, encoder: JSONEncoder? = nil) {

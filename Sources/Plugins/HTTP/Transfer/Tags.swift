@@ -5,7 +5,7 @@
 /// var tags: Tags { Tags().with(Screen.self, "profile") }
 /// agent.cancelAll { $0.tags[Screen.self] == "profile" }
 /// ```
-public protocol TagKey {
+public protocol TagKey: SendableMetatype {
     associatedtype Value: Sendable
     static var defaultValue: Value { get }
     /// Whether the value may change which response a request gets, so that requests with different values are not equal to

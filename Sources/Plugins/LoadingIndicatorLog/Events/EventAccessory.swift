@@ -13,7 +13,8 @@ import Synchronization
 /// It belongs to the first activity that starts with it, and releases each closure that can no longer be called; a later
 /// start with the same accessory calls none. `willStart` and `willStop` are called before the delegate and the completion,
 /// `didStop` after them; one of `success`, `failure` and `cancelled` is called right after `willStop`. Closures are called
-/// on the thread of the event.
+/// on the thread of the event; those of ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)`` on the
+/// main actor.
 public final class EventAccessory: Accessory {
     private struct State {
         var owner: Activity.ID?
@@ -46,6 +47,55 @@ public final class EventAccessory: Accessory {
             State(
                 willStart: willStart, progress: progress, willStop: willStop, success: success, failure: failure,
                 cancelled: cancelled, didStop: didStop))
+    }
+
+    /// The same with closures that run on the main actor, such as those that change a view, in the same order. `willStart`
+    /// is called after the activity has started; of several values of progress that wait, the newest is delivered.
+    public static func onMain(
+        willStart: (@MainActor @Sendable () -> Void)? = nil,
+        progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
+        willStop: (@MainActor @Sendable () -> Void)? = nil,
+        success: (@MainActor @Sendable (HTTPResponse?) -> Void)? = nil,
+        failure: (@MainActor @Sendable (any Error) -> Void)? = nil,
+        cancelled: (@MainActor @Sendable (CancellationCause) -> Void)? = nil,
+        didStop: (@MainActor @Sendable () -> Void)? = nil
+    ) -> EventAccessory {
+        let main = MainActorListener<Moment>(merging: Moment.merged) { moment in
+            switch moment {
+            case .progress(let value): progress?(value)
+            case .other(let body): body()
+            }
+        }
+        let report: @Sendable (TransferProgress) -> Void = { main.receive(.progress($0)) }
+        return EventAccessory(
+            willStart: plain(willStart, main), progress: progress == nil ? nil : report,
+            willStop: plain(willStop, main), success: passing(success, main), failure: passing(failure, main),
+            cancelled: passing(cancelled, main), didStop: plain(didStop, main))
+    }
+
+    private static func plain(
+        _ call: (@MainActor @Sendable () -> Void)?, _ main: MainActorListener<Moment>
+    ) -> (@Sendable () -> Void)? {
+        guard let call else { return nil }
+        return { main.receive(.other(call)) }
+    }
+
+    private static func passing<Value: Sendable>(
+        _ call: (@MainActor @Sendable (Value) -> Void)?, _ main: MainActorListener<Moment>
+    ) -> (@Sendable (Value) -> Void)? {
+        guard let call else { return nil }
+        return { value in main.receive(.other { call(value) }) }
+    }
+
+    /// What waits for the main actor.
+    private enum Moment: Sendable {
+        case progress(TransferProgress)
+        case other(@MainActor @Sendable () -> Void)
+
+        @Sendable static func merged(_ waiting: Moment, _ newest: Moment) -> Moment? {
+            if case .progress = waiting, case .progress = newest { return newest }
+            return nil
+        }
     }
 
     /// Calls the closure for the event.

@@ -4,8 +4,8 @@ import ErrandEssentials
 /// Which events become which values: a `Decodable` for each name.
 ///
 /// ```swift
-/// struct Delta: Decodable, Sendable { let text: String }
-/// struct Usage: Decodable, Sendable { let tokens: Int }
+/// nonisolated struct Delta: Decodable, Sendable { let text: String }
+/// nonisolated struct Usage: Decodable, Sendable { let tokens: Int }
 ///
 /// enum ChatEvent: Sendable {
 ///     case delta(Delta)

@@ -1,0 +1,76 @@
+#if os(Linux) || os(macOS)
+package import Foundation
+
+/// Type-checks code against the modules that were built for this test.
+package enum SwiftCompiler {
+    /// The lines of errors and warnings, each once, as `file:line:column: error: …`; everything that was said if it failed
+    /// without any.
+    ///
+    /// - Parameters:
+    ///   - files: one module.
+    ///   - root: the folder of the package.
+    ///   - mode: the language mode.
+    @concurrent package static func diagnostics(
+        of files: [URL], in root: URL, mode: String = "6", _ arguments: [String] = []
+    ) async throws -> [String] {
+        let output = FileManager.default.temporaryDirectory.appending(path: "errand-compiler-\(UUID().uuidString)")
+        try Data().write(to: output)
+        defer { try? FileManager.default.removeItem(at: output) }
+        let compiler = Process()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        let shims = ["CurlTransport", "Compression"].flatMap {
+            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/Plugins/\($0)/CShim/include/module.modulemap"]
+        }
+        compiler.arguments =
+            ["swiftc", "-typecheck", "-swift-version", mode, "-I", try modules(of: root).path] + shims + arguments
+            + files.map(\.path)
+        compiler.standardOutput = try FileHandle(forWritingTo: output)
+        compiler.standardError = compiler.standardOutput
+        try compiler.run()
+        compiler.waitUntilExit()
+        let lines = try String(contentsOf: output, encoding: .utf8).components(separatedBy: "\n")
+        let found = lines.filter { ($0.contains(": error: ") || $0.contains(": warning: ")) && !$0.hasPrefix(" ") }
+        if !found.contains(where: { $0.contains(": error: ") }), compiler.terminationStatus != 0 { return lines }
+        var known: Set<String> = []
+        return found.filter { known.insert($0).inserted }
+    }
+
+    /// The same for one file of this text.
+    package static func diagnostics(
+        of text: String, in root: URL, mode: String = "6", _ arguments: [String] = []
+    ) async throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appending(path: "Code\(UUID().uuidString.prefix(8)).swift")
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try await diagnostics(of: [file], in: root, mode: mode, arguments)
+    }
+
+    /// What code of this package's tests needs beside: the macros of Swift Testing, and the package's own name.
+    package static func argumentsOfTests(in root: URL) -> [String] {
+        let name = root.standardizedFileURL.lastPathComponent.lowercased()
+        let identifier = String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+        return ["-package-name", identifier, "-enable-bare-slash-regex"] + macros()
+    }
+
+    private static func macros() -> [String] {
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        for folder in path {
+            let tool = URL(filePath: "\(folder)/swiftc").resolvingSymlinksInPath()
+            let plugins = tool.deletingLastPathComponent().appending(path: "../lib/swift/host/plugins/testing")
+                .standardized
+            if FileManager.default.fileExists(atPath: plugins.path) { return ["-plugin-path", plugins.path] }
+        }
+        return []
+    }
+
+    /// Beside the program that runs the tests.
+    private static func modules(of root: URL) throws -> URL {
+        #if os(Linux)
+        let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        return program.deletingLastPathComponent().appending(path: "Modules")
+        #else
+        return root.appending(path: ".build/debug/Modules")
+        #endif
+    }
+}
+#endif
