@@ -158,7 +158,7 @@ let suites: [Target] = [
     suite("AuthenticationTests", needs: ["ErrandAuthentication", "ErrandCache"]),
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
-    suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport"]),
+    suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport", "ErrandURLFilters"]),
     suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite(
         "CacheTests",
@@ -228,7 +228,10 @@ let suites: [Target] = [
         ]),
     suite(
         "RetryTests",
-        needs: ["ErrandCache", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport", "ErrandURLFilters"]),
+        needs: [
+            "ErrandCache", "ErrandCoalescing", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport",
+            "ErrandURLFilters",
+        ]),
     suite(
         "StreamingTests",
         needs: [

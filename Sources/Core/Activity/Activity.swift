@@ -35,6 +35,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
     private let finalFailureCount = Atomic(0)
+    private let deliveries = Atomic(0)
     private static let count = Atomic<UInt64>(0)
 
     private struct State {
@@ -174,6 +175,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var finalFailures: Int { finalFailureCount.load(ordering: .acquiring) }
     func declareFailureFinal() { finalFailureCount.add(1, ordering: .acquiringAndReleasing) }
+
+    var possibleDeliveries: Int { deliveries.load(ordering: .acquiring) }
+    func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }
 
     /// The evidence for an error: what was built, and then what filters and redirects made of it.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }

@@ -126,6 +126,18 @@ public struct Exchange: Sendable {
         shared.declareFailureFinal()
     }
 
+    /// How many requests of this call a server may have received so far: each that the transport took, but for those that
+    /// failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
+    ///
+    /// Such a failure says of its own request alone that no server got it: behind a redirect, or where a filter further in has
+    /// sent several, others were received. A filter that repeats what may not be received twice compares the number before
+    /// and after `next`.
+    public var possibleDeliveries: Int { shared?.possibleDeliveries ?? activity.possibleDeliveries }
+
+    func addDeliveries(_ count: Int) {
+        if let shared { shared.addDeliveries(count) } else { activity.addDeliveries(count) }
+    }
+
     /// The checks that run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 

@@ -16,6 +16,7 @@ public final class SharedExchange: Sendable {
         /// The calls that may still commit.
         var open = 0
         var finalFailures = 0
+        var deliveries = 0
     }
 
     private let calls: any ExchangeSharing
@@ -41,13 +42,16 @@ public final class SharedExchange: Sendable {
     public func hand(to exchanges: @autoclosure () -> [Exchange]) async {
         let state = state.withLock { $0 }
         let users = users.marks ?? []
-        if users.isEmpty, state.checks.isEmpty, state.staged.isEmpty, state.finalFailures == 0 { return }
+        if users.isEmpty, state.checks.isEmpty, state.staged.isEmpty, state.finalFailures == 0, state.deliveries == 0 {
+            return
+        }
         let exchanges = exchanges()
         self.state.withLock { $0.open = exchanges.count }
         for exchange in exchanges {
             exchange.record?.add(users)
             for check in state.checks { exchange.checks.add(check) }
             if state.finalFailures > 0 { exchange.declareFailureFinal() }
+            if state.deliveries > 0 { exchange.addDeliveries(state.deliveries) }
             if state.staged.isEmpty { continue }
             exchange.whenAccepted {
                 for work in self.take(isAccepted: true) { await work.commit() }
@@ -89,6 +93,9 @@ extension SharedExchange: TransportObserver {
 
     var finalFailures: Int { state.withLock { $0.finalFailures } }
     func declareFailureFinal() { state.withLock { $0.finalFailures += 1 } }
+
+    var possibleDeliveries: Int { state.withLock { $0.deliveries } }
+    func addDeliveries(_ count: Int) { state.withLock { $0.deliveries += count } }
 }
 
 /// The calls that share an exchange, for ``SharedExchange``.

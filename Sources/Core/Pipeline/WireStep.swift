@@ -14,7 +14,12 @@ final class WireStep: CoreStep {
 
     @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
         let request = try depart(exchange)
-        let response = try await transport.send(request, options: options(exchange))
+        let response: HTTPResponse
+        exchange.addDeliveries(1)
+        do { response = try await transport.send(request, options: options(exchange)) } catch {
+            if error.reachedNoServer { exchange.addDeliveries(-1) }
+            throw error
+        }
         let arrived = try arrive(response, request, exchange)
         return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
     }

@@ -74,9 +74,9 @@ extension ErrandError.Code {
     public static let timedOut = Self("timedOut", 7)
     /// The deadline of the whole call passed.
     public static let deadlineExceeded = Self("deadlineExceeded", 8)
-    /// The name of the host could not be resolved.
+    /// The name of the host could not be resolved. Says nothing of the requests before, see ``cannotConnect``.
     public static let nameLookupFailed = Self("nameLookupFailed", 9)
-    /// No connection could be made.
+    /// No connection could be made for the request that the error names; behind a redirect another server got the first.
     public static let cannotConnect = Self("cannotConnect", 10)
     /// The connection failed while in use.
     public static let connectionLost = Self("connectionLost", 11)
@@ -132,4 +132,10 @@ extension ErrandError {
 extension Error {
     /// Whether it is a cancellation, of Swift's or of Errand's.
     public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
+
+    /// Whether it says of the one request that a transport failed with it that no server got a byte.
+    package var reachedNoServer: Bool {
+        guard let error = self as? ErrandError, error.response == nil else { return false }
+        return error.code == .cannotConnect || error.code == .nameLookupFailed
+    }
 }

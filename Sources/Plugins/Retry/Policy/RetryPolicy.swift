@@ -10,7 +10,7 @@ public import Errand
 ///
 /// | | repeated |
 /// |---|---|
-/// | safe | idempotent methods (RFC 9110, section 9.2.2), requests with an `Idempotency-Key`, and what `isRepeatable` allows; any request that reached no server |
+/// | safe | idempotent methods (RFC 9110, section 9.2.2), requests with an `Idempotency-Key`, and what `isRepeatable` allows; any request of which no server was reached, not even one that redirected it |
 /// | may help | the status is one of `statuses` and not acceptable to the request, or the error one of `errors` |
 /// | possible | the body can be sent again |
 public struct RetryPolicy: Sendable {

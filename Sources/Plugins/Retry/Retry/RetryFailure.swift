@@ -7,7 +7,7 @@ struct RetryFailure {
     let reason: String
     /// The response that failed, or that the error carries.
     let response: HTTPResponse?
-    /// Whether no server can have received the request.
+    /// Whether no server can have received the request that failed; others of the call may have been.
     let reachedNoServer: Bool
 
     /// Nil for a response that is none of the policy's failures.

@@ -27,6 +27,7 @@ struct RetryFilter: Filter {
         guard let policy = policy(for: &exchange), policy.maximumAttempts > 1 else { return try await next(exchange) }
         if policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
         let ledger = ledgers.value(for: exchange.http.url)
+        let deliveries = exchange.possibleDeliveries
         var number = 1
         while true {
             let finalFailures = exchange.finalFailures
@@ -49,7 +50,8 @@ struct RetryFilter: Filter {
             if number == 1, let budget = policy.budget { ledger.failed(budget, at: exchange.time.now) }
             // An inner filter that repeats has done what can be done.
             if exchange.finalFailures != finalFailures { return try result.get() }
-            guard Self.isSafe(exchange.http, failure, policy) else { return try result.get() }
+            let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == deliveries
+            guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
             guard let wait = wait(after: failure, number, exchange, policy, ledger) else {
                 exchange.declareFailureFinal()
                 return try result.get()
@@ -99,10 +101,12 @@ struct RetryFilter: Filter {
     }
 
     /// Whether the request may be sent twice, and can.
-    private static func isSafe(_ request: HTTPRequest, _ failure: RetryFailure, _ policy: RetryPolicy) -> Bool {
+    ///
+    /// - Parameter isUnsent: whether no server has received a request of the call: with a redirect the last one alone fails.
+    private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }
-        return request.method.isIdempotent || failure.reachedNoServer || request.headers.contains(idempotencyKey)
+        return request.method.isIdempotent || isUnsent || request.headers.contains(idempotencyKey)
     }
 
     private static let idempotencyKey: HTTPHeaderName = "Idempotency-Key"
