@@ -149,6 +149,119 @@ import Testing
         #expect(stub.received.last?.url.host == "evil.example")
     }
 
+    /// A page that is asked for with credentials of its own.
+    private struct GetOwn: PagedRequest {
+        typealias Output = [Int]
+        typealias Item = Int
+        var page = PagePosition.link()
+        var first = "numbers"
+        var path: String { page.path(first) }
+        var authorization: Authorization? { .bearer("canary") }
+        var headers: HTTPHeaders {
+            var headers: HTTPHeaders = ["Cookie": "s=canary", "X-Open": "open"]
+            headers.set("X-Key", "canary", sensitive: true)
+            return headers
+        }
+    }
+
+    /// Serves a page for each URL of a list, which links to the one behind it.
+    private func linked(_ urls: [String]) -> StubTransport {
+        StubTransport { request in
+            let place = urls.firstIndex(of: request.url.absoluteString) ?? urls.endIndex
+            let answer = StubResponse.json("[1]")
+            return place + 1 < urls.count ? answer.header("Link", "<\(urls[place + 1])>; rel=next") : answer
+        }
+    }
+
+    /// Which of the secrets a request has.
+    private func secrets(_ request: HTTPRequest) -> Int {
+        [.authorization, .cookie, "X-Key"].count { request.headers.contains($0) }
+    }
+
+    @Test("a next link carries a request's own authorization, sensitive headers and cookies to its own origin alone")
+    func ownSecrets() async throws {
+        let urls = [
+            "https://api.example.com/numbers", "https://api.example.com/2", "https://evil.example/3",
+            "https://evil.example/4", "http://api.example.com/5", "https://api.example.com:8443/6",
+            "https://API.example.com:443/7", "https://sub.api.example.com/8",
+        ]
+        let expected = [3, 3, 0, 0, 0, 0, 3, 0]
+        // With a base of the agent's, and with one of the request's.
+        for (base, first) in [("https://api.example.com", "numbers"), ("", urls[0])] {
+            let stub = linked(urls)
+            let agent = NetworkAgent(baseURL: base, transport: stub)
+            var next: PagePosition?
+            for try await page in agent.pages(of: GetOwn(first: first)) { next = page.number == 2 ? page.next : next }
+            #expect(stub.received.map(secrets) == expected)
+            #expect(stub.received.allSatisfy { $0.headers["X-Open"] == "open" })
+            // From the middle of the list, and by a controller.
+            let position = try #require(next)
+            for try await _ in agent.pages(of: GetOwn(first: first), from: position, prefetching: true) {}
+            let controller = PageController(GetOwn(first: first), on: agent)
+            for _ in urls { try await controller.next() }
+            #expect(stub.received.map(secrets) == expected + expected.dropFirst(2) + expected)
+        }
+    }
+
+    @Test("a redirect of the first page does not make its target the list's own origin")
+    func redirectedList() async throws {
+        let stub = StubTransport { request in
+            switch request.url.absoluteString {
+            case "https://api.example.com/numbers": .redirect(to: "https://evil.example/numbers")
+            case "https://evil.example/numbers": .json("[1]").header("Link", "</2>; rel=next")
+            case "https://evil.example/2": .json("[2]").header("Link", "<https://api.example.com/3>; rel=next")
+            default: .json("[3]")
+            }
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        var items: [Int] = []
+        for try await item in agent.items(of: GetOwn()) { items.append(item) }
+        #expect(items == [1, 2, 3])
+        #expect(stub.received.map(secrets) == [3, 0, 0, 3])
+    }
+
+    @Test("what else says who may see the secrets still counts: trusted origins, and a filter that knows the service")
+    func trustedLinks() async throws {
+        let urls = ["https://api.example.com/numbers", "https://b.example/2", "https://c.example/3"]
+        let stub = linked(urls)
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        agent.configure { configuration in
+            configuration.trustedOrigins = ["https://b.example"]
+            configuration.filters = [
+                .closure { exchange, next in
+                    var exchange = exchange
+                    if exchange.http.url.host == "c.example" { exchange.trustOrigin() }
+                    return try await next(exchange)
+                }
+            ]
+        }
+        for try await _ in agent.pages(of: GetOwn()) {}
+        #expect(stub.received.map(secrets) == [3, 3, 3])
+    }
+
+    @Test("requests that a closure makes, whole ones too, take no secrets of theirs to another origin")
+    func closures() async throws {
+        struct Whole: Request {
+            typealias Output = [Int]
+            let url: String
+            func httpRequest() throws -> HTTPRequest? {
+                var http = HTTPRequest(.get, URL(string: url) ?? URL(filePath: "/"))
+                http.headers.set("X-Key", "canary", sensitive: true)
+                http.headers.set(.authorization, "canary")
+                return http
+            }
+        }
+        let urls = ["https://api.example.com/numbers", "https://evil.example/2", "https://api.example.com/3"]
+        let stub = linked(urls)
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let calls = PageList(.link()) { page in
+            Call<[Int]>(.get, page.path("numbers")) { $0.headers = ["Authorization": "canary"] }
+        }
+        for try await _ in agent.pages(of: calls) {}
+        for try await _ in agent.pages(of: PageList(.link()) { page in Whole(url: page.path(urls[0])) }) {}
+        #expect(stub.received.map(secrets) == [1, 0, 1, 2, 0, 2])
+    }
+
     @Test("requests without a type of their own are a list as well")
     func calls() async throws {
         let stub = StubTransport { request in

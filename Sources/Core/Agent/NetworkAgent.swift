@@ -99,7 +99,7 @@ public final class NetworkAgent: Agent {
 
     /// The request as it would be built now, before filters; nothing is sent.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
-        try RequestBuilder(settings.withLock { $0 }).validRequest(request)
+        try RequestBuilder(settings.withLock { $0 }).validRequest(request, request.tags)
     }
 
     /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with the

@@ -12,11 +12,15 @@ struct RequestBuilder {
     init(_ settings: PipelineSettings) { self.settings = settings }
 
     /// Throws `invalidURL`, `invalidRequest` and `bodyEncoding`.
-    func build(_ request: some Request) throws -> Built {
+    ///
+    /// - Parameter tags: those of the call, and of the request.
+    func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
             complete.body = try complete.body.resolved(by: settings.configuration.encoder)
-            return (complete, OriginTrust(isTrusted: settings.trusts(complete.url)))
+            var trust = OriginTrust(isTrusted: settings.trusts(complete.url))
+            if !trust.isTrusted, tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
+            return (complete, trust)
         }
         let encoding = request.parameterEncoding
         var (query, body) = (try encoding.encode(request.query), request.body)
@@ -40,22 +44,23 @@ struct RequestBuilder {
         }
         body = try body.resolved(by: settings.configuration.encoder)
         var headers = settings.headers
-        let trust = addCredentials(of: request, for: url, to: &headers)
+        let trust = addCredentials(of: request, tags, for: url, to: &headers)
         if let type = body.contentType, !headers.contains(.contentType) { headers.add(.contentType, type) }
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
     /// The request, for those who look at it without sending it; throws what a transport would refuse.
-    func validRequest(_ request: some Request) throws -> HTTPRequest {
-        let http = try build(request).http
+    func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
+        let http = try build(request, tags).http
         try http.validate()
         return http
     }
 
     /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
-    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish.
+    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish, unless
+    /// a server has chosen that origin.
     private func addCredentials(
-        of request: some Request, for url: CheckedURL, to headers: inout HTTPHeaders
+        of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
     ) -> OriginTrust {
         switch request.authorization {
         case nil:
@@ -67,12 +72,13 @@ struct RequestBuilder {
         var (trust, own) = (OriginTrust(), request.headers)
         let isOnBase = !request.base.isURL
         if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
-            trust = OriginTrust(isTrusted: false, withheld: HTTPHeaders(headers.filter(\.isSensitive)))
-            headers.removeAll { $0.isSensitive || $0.name == .host }
+            trust.isTrusted = false
+            trust.withhold(from: &headers)
             own = own.marked(as: trust.withheld)
         }
         if let value = request.authorization?.value { headers.set(.authorization, value, sensitive: true) }
         headers.merge(own)
+        if !trust.isTrusted, tags.leadAway(to: url.url) { trust.withhold(from: &headers) }
         return trust
     }
 

@@ -60,7 +60,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 extension RequestExplanation {
     /// The way of a request under some settings.
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
-        request = Result { try RequestBuilder(settings).validRequest(described) }
+        request = Result { try RequestBuilder(settings).validRequest(described, tags) }
         let marked = RequestPipeline.chain(of: described, callFilters, tags, settings).steps.map(\.filter)
         let wire = marked.firstIndex { $0 is WireStageStep } ?? marked.endIndex
         let all = marked.filter { !($0 is WireStageStep) }

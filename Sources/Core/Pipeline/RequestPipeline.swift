@@ -78,7 +78,7 @@ struct RequestPipeline: Sendable {
         #if DEBUG
         ShadowedMembers.warn(about: request, activity)
         #endif
-        let built = try RequestBuilder(settings).build(request)
+        let built = try RequestBuilder(settings).build(request, activity.tags)
         activity.willSend(built.http)
         activity.notify(.built(built.http))
         return Exchange(request, built, activity, settings)

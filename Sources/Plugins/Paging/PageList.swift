@@ -23,9 +23,9 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         send = { position, agent, options in
             var request = request
             request.page = position
-            let response = try await agent.send(request, options: options)
+            let (response, source) = try await Self.response(to: request, position, agent, options)
             return try Self.page(
-                position, response, items: request.items(in: response), total: request.total(in: response),
+                position, response, source, items: request.items(in: response), total: request.total(in: response),
                 cursor: request.nextCursor(in: response))
         }
     }
@@ -46,9 +46,9 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     ) where R.Output == Output {
         self.first = first.first
         send = { position, agent, options in
-            let response = try await agent.send(try request(position), options: options)
+            let (response, source) = try await Self.response(to: try request(position), position, agent, options)
             return try Self.page(
-                position, response, items: items(response), total: total(response), cursor: cursor(response))
+                position, response, source, items: items(response), total: total(response), cursor: cursor(response))
         }
     }
 
@@ -67,10 +67,28 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         try await send(position, agent, options)
     }
 
+    /// The response to the request for a page, and where the first page was asked for, in the style of links. A link may lead
+    /// anywhere: elsewhere the request goes without its own secrets.
+    private static func response<R: Request>(
+        to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
+    ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
+        guard position.style == .link else { return (try await agent.send(request, options: options), nil) }
+        var options = options
+        if let source = position.source {
+            options.tags[LinkSource.self] = source
+            return (try await agent.send(request, options: options), source)
+        }
+        let watch = SourceWatch()
+        options.accessories.append(watch)
+        return (try await agent.send(request, options: options), watch.url)
+    }
+
     private static func page(
-        _ position: PagePosition, _ response: Response<Output>, items: [Item], total: Int?, cursor: String?
+        _ position: PagePosition, _ response: Response<Output>, _ source: URL?, items: [Item], total: Int?,
+        cursor: String?
     ) throws -> Page<Item, Output> {
-        let next = try next(after: position, count: items.count, total: total, cursor: cursor, response.http)
+        var next = try next(after: position, count: items.count, total: total, cursor: cursor, response.http)
+        next?.source = source
         return Page(position: position, items: items, total: total, next: next, response: response)
     }
 

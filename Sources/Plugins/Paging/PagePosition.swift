@@ -34,6 +34,8 @@ public struct PagePosition: Sendable, Hashable {
     public internal(set) var cursor: String?
     /// The link of the page before; nil for the first page, and in other styles.
     public internal(set) var url: URL?
+    /// Where the first page was asked for, once a link has led on from there: the origin that gets the request's own secrets.
+    var source: URL?
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 

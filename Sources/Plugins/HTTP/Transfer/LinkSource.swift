@@ -1,0 +1,27 @@
+public import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// The URL that the app itself asked for, where a server's response has led from there to the request's, as a "next" link
+/// does; nil, the default, where the app named the request's URL.
+///
+/// A request goes where the app sends it, with its own secrets. Where a server has chosen the URL, it may have chosen another
+/// origin: there the request goes without its own authorization, sensitive header fields and cookies, unless the agent
+/// trusts that origin. A filter that vouches for it adds them by `exchange.trustOrigin()`, as it does the agent's.
+///
+/// ```swift
+/// var options = CallOptions()
+/// options.tags[LinkSource.self] = firstPage
+/// try await agent.send(Call<[Item]>(.get, nextLink), options: options)
+/// ```
+public enum LinkSource: TagKey {
+    /// Nil.
+    public static var defaultValue: URL? { nil }
+}
+
+extension Tags {
+    /// Whether a server has led from the origin that the app asked for to that of a URL.
+    package func leadAway(to url: URL) -> Bool {
+        guard let source = self[LinkSource.self] else { return false }
+        return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)
+    }
+}
