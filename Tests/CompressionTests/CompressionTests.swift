@@ -152,16 +152,19 @@ import Testing
         #expect(error?.underlying is Own)
     }
 
-    @Test("the filter explains itself, and a signature before it is called wrong")
+    @Test("the filter explains itself, and stands before or behind signatures and caches as one likes")
     func explains() async throws {
-        struct Signs: Filter {
-            var traits: FilterTraits { .signs }
+        struct Own: Filter {
+            let traits: FilterTraits
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
         }
-        let agent = NetworkAgent(
-            baseURL: "https://api.example.com", transport: .stub, filters: [Signs(), .compressingBodies(.zstd)])
-        let text = "\(agent.explain(Call<Void>(.get, "a")))"
-        #expect(text.contains("request bodies in zstd"))
-        #expect(text.contains("the signature does not cover what is changed later"))
+        for traits in [FilterTraits.signs, .caches, .shares, .changesRequest, .authenticates] {
+            let (own, compressing): (any Filter, any Filter) = (Own(traits: traits), .compressingBodies(.zstd))
+            for filters in [[own, compressing], [compressing, own]] {
+                let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub, filters: filters)
+                let explanation = agent.explain(Call<Void>(.get, "a"))
+                #expect("\(explanation)".contains("request bodies in zstd") && explanation.problems.isEmpty)
+            }
+        }
     }
 }

@@ -13,6 +13,9 @@ import ErrandHTTPSyntax
 /// or a stream is compressed while it is sent, in chunks, and can be sent again if it could before. A request that has a
 /// `Content-Encoding` already is left alone. A server that refuses the coding with 415 and names those that it reads
 /// (RFC 7694, section 3) gets the body as it is, where it can be sent again.
+///
+/// Filters further in may change what the body says: `.body(…)` reads a form or JSON uncompressed, and compresses what it
+/// makes of it. So it may stand before them or behind them.
 public struct BodyCompression: Filter {
     /// The coding.
     public var compression: ContentCompression
@@ -27,8 +30,8 @@ public struct BodyCompression: Filter {
         (self.compression, self.minimumBytes) = (compression, minimumBytes)
     }
 
-    /// Changes the body and a header.
-    public var traits: FilterTraits { .changesRequest }
+    /// None: what the body says stays the same, so that its place does not matter.
+    public var traits: FilterTraits { [] }
     /// The coding.
     public var explanation: String { "request bodies in \(compression)" }
 
@@ -63,12 +66,16 @@ public struct BodyCompression: Filter {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
         }
+        let compressed = try body.coded { [compression] in try Self.compressed($0, compression) }
+        if let before = body.data?.count, let after = compressed.data?.count, after >= before { return nil }
+        return compressed
+    }
+
+    private static func compressed(_ body: RequestBody, _ compression: ContentCompression) throws -> RequestBody {
         if let data = body.data, data.count <= Self.bytesInMemory {
             var compressor = try StreamCompressor(compression)
-            let compressed = try compressor.compress(data, isLast: true)
-            return compressed.count < data.count ? .data(compressed, contentType: body.contentType) : nil
+            return .data(try compressor.compress(data, isLast: true), contentType: body.contentType)
         }
-        let compression = compression
         if body.isReplayable {
             return .stream(contentType: body.contentType) {
                 HTTPBody(source: CompressedSource(compression) { try body.open() })

@@ -27,6 +27,17 @@ public struct RequestBody: Sendable {
         var contentType: String?
         var length: Int64?
         var isReplayable = true
+        var coding: Coding?
+    }
+
+    /// What a body was before its content coding, and how another one gets into it.
+    private final class Coding: Sendable {
+        let plain: RequestBody
+        let encode: @Sendable (RequestBody) throws -> RequestBody
+
+        init(_ plain: RequestBody, _ encode: @escaping @Sendable (RequestBody) throws -> RequestBody) {
+            (self.plain, self.encode) = (plain, encode)
+        }
     }
 
     // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
@@ -136,6 +147,30 @@ public struct RequestBody: Sendable {
         by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody
     ) -> RequestBody {
         RequestBody(.prepared(prepare), contentType, isReplayable: isReplayable)
+    }
+
+    /// The body in a content coding, such as gzip, for a filter that sets `Content-Encoding`: filters further in that read or
+    /// change what a body says find it in ``uncoded``, and put theirs in its place with ``recoded(_:)``.
+    ///
+    /// ```swift
+    /// exchange.http.body = try body.coded { plain in .data(try gzip(plain.data ?? Data()), contentType: plain.contentType) }
+    /// exchange.http.headers.set(.contentEncoding, "gzip")
+    /// ```
+    ///
+    /// - Parameter encode: makes the coded form of a body, of this one now and of others later.
+    public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
+        var body = try encode(self)
+        body.fields[0].coding = Coding(self, encode)
+        return body
+    }
+
+    /// What the body was before its content coding, where a filter has applied that with ``coded(by:)``; else nil.
+    public var uncoded: RequestBody? { fields[0].coding?.plain }
+
+    /// Another body in the content coding of this one; the other one itself where this has none.
+    public func recoded(_ other: RequestBody) throws -> RequestBody {
+        guard let coding = fields[0].coding else { return other }
+        return try other.coded(by: coding.encode)
     }
 
     /// Whether there is no body; one of no bytes is a body.

@@ -12,8 +12,9 @@ import ErrandEssentials
 ///
 /// Since parameters may be secret, requests to other origins than the agent's own do not receive them, unless
 /// `toAnyOrigin` is true; see `Exchange.isTrusted`. The existing content is not changed, byte by byte. A POST, PUT or PATCH
-/// without a body receives a form by default. Other bodies are not changed: files, streams, multipart, JSON that is not
-/// an object, and compressed bodies. A form or a JSON object that is malformed or not in memory throws
+/// without a body receives a form by default. A body that a filter further out has compressed is changed before its
+/// compression. Other bodies are not changed: files, streams, multipart, JSON that is not an object, and bodies in a content
+/// coding of the request's own, for which there is a note. A form or a JSON object that is malformed or not in memory throws
 /// ``URLFilterError/Code/body``.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body that a POST, PUT or PATCH without one receives.
@@ -86,12 +87,17 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
             http.headers[.contentType] = http.headers[.contentType] ?? type
             http.body = .data(Data((empty == .form ? "" : "{}").utf8), contentType: type)
         }
-        guard let body = try BodyParameters(http, filter: name) else { return nil }
+        guard let body = try BodyParameters(http, filter: name) else {
+            if BodyParameters.isForeign(http) {
+                exchange.note(name, "nothing is added to a body in a content coding of the request's own")
+            }
+            return nil
+        }
         let new = try await parameters(exchange)
         if new.isEmpty { return nil }
         let data = try body.merging(new, rule, encoding, filter: name)
-        http.body = .data(data, contentType: http.body.contentType)
-        if http.headers.contains(.contentLength) { http.headers[.contentLength] = "\(data.count)" }
+        http.body = try http.body.recoded(.data(data, contentType: http.body.contentType))
+        if http.headers.contains(.contentLength) { http.headers[.contentLength] = http.body.length.map(String.init) }
         return http
     }
 

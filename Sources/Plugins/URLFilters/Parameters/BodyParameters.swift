@@ -15,8 +15,9 @@ enum BodyParameters {
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
         let isForm = type == "application/x-www-form-urlencoded"
         let isJSON = type == "application/json" || type?.hasSuffix("+json") == true
-        guard isForm || isJSON, !http.headers.contains(.contentEncoding) else { return nil }
-        guard let data = try http.body.data ?? Self.encoded(http.body) else {
+        guard isForm || isJSON, !Self.isForeign(http) else { return nil }
+        let plain = http.body.uncoded ?? http.body
+        guard let data = try plain.data ?? Self.encoded(plain) else {
             throw URLFilterError(.body, filter: filter, "a form or JSON that is not in memory cannot be read")
         }
         if isForm {
@@ -30,6 +31,11 @@ enum BodyParameters {
                 throw URLFilterError(.body, filter: filter, "the JSON is not valid at byte \(error.offset)")
             }
         }
+    }
+
+    /// Whether the body is in a content coding that no filter has applied, and that none can undo.
+    static func isForeign(_ http: HTTPRequest) -> Bool {
+        http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }
 
     /// The bytes of a body that is encoded when it is opened. A body that can be read only once is not opened.
