@@ -279,6 +279,37 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
+    @Test("a failed step that is a batch, or a chain with one, shows its response and whether it may pass")
+    func batchFailure() async throws {
+        let stub = StubTransport { request in
+            request.item == 7 ? .text("down").status(503) : request.item == 8 ? .text("gone").status(404) : .json("1")
+        }
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
+        func failure(_ steps: Chain<String>) async throws -> ChainError? {
+            await #expect(throws: ChainError.self) { try await agent.send(steps) }
+        }
+        let direct = Chain("direct") { steps in
+            _ = try await steps.send(Get(1))
+            return try await steps.send(Batch([Get(2), Get(7)])).map(\.value).joined()
+        }
+        let nested = Chain("nested") { steps in
+            try await steps.send(
+                Chain("inner") { steps in try await steps.send(Batch(Get(7), Get(3))).0.value })
+        }
+        for chain in [direct, nested] {
+            let error = try await failure(chain)
+            #expect(error?.response?.status == 503 && error?.response?.data == Data("down".utf8))
+            #expect(error?.isRetryable == true)
+        }
+        let final = try await failure(Chain("final") { steps in try await steps.send(Batch(Get(8), Get(1))).0.value })
+        #expect(final?.response?.status == 404 && final?.isRetryable == false)
+        // The other way round: a batch whose part is a chain that fails.
+        let batch = await #expect(throws: BatchError.self) {
+            try await agent.send(Batch(of: [7]) { agent, id in try await agent.send(Chain("part", Get(id))).value })
+        }
+        #expect(batch?.response?.status == 503 && batch?.isRetryable == true)
+    }
+
     @Test("the bytes of the steps are added up, and never fall")
     func progress() async throws {
         let stub = StubTransport { _ in

@@ -37,9 +37,11 @@ public struct AuthenticationError: Error, Sendable {
 
     /// Whether the same request may succeed when it is sent again later, judged by what the handler threw.
     public var isRetryable: Bool {
-        code == .refreshTimedOut || (underlying as? ErrandError)?.isRetryable ?? false
+        code == .refreshTimedOut || (underlying as? any RequestFailure)?.isRetryable ?? false
     }
 }
+
+extension AuthenticationError: RequestFailure {}
 
 extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     /// One sentence; nothing of the credential.

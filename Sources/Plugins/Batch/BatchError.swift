@@ -70,14 +70,16 @@ extension BatchError {
     public var underlying: (any Error)? { failures.first?.error }
 
     /// The response that the first failure has, with a bounded copy of its body, if there was one.
-    public var response: HTTPResponse? { (underlying as? ErrandError)?.response }
+    public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
     /// Whether every failure is a cancellation.
     public var isCancelled: Bool { !failures.isEmpty && failures.allSatisfy { $0.error.isCancellation } }
 
     /// Whether the same batch may succeed when it is sent again later: some failure may pass.
-    public var isRetryable: Bool { failures.contains { ($0.error as? ErrandError)?.isRetryable == true } }
+    public var isRetryable: Bool { failures.contains { ($0.error as? any RequestFailure)?.isRetryable == true } }
 }
+
+extension BatchError: RequestFailure {}
 
 extension BatchError: CodedError, CustomDebugStringConvertible {
     /// One line: the part, its label, and what happened to it.

@@ -35,26 +35,16 @@ public struct ChainError: Error, Sendable {
     public var step: Int { index + 1 }
 
     /// The response that the step failed with, with a bounded copy of its body, if there was one.
-    public var response: HTTPResponse? {
-        switch underlying {
-        case let error as ErrandError: error.response
-        case let error as ChainError: error.response
-        default: nil
-        }
-    }
+    public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
     /// Never: a cancelled chain throws the cancellation.
     public var isCancelled: Bool { underlying.isCancellation }
 
     /// Whether the same chain may succeed when it is sent again later, judged by the failure alone.
-    public var isRetryable: Bool {
-        switch underlying {
-        case let error as ErrandError: error.isRetryable
-        case let error as ChainError: error.isRetryable
-        default: false
-        }
-    }
+    public var isRetryable: Bool { (underlying as? any RequestFailure)?.isRetryable ?? false }
 }
+
+extension ChainError: RequestFailure {}
 
 extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// One line: the chain, the step, its label, and what happened to it.

@@ -80,3 +80,5 @@ extension DownloadError.Code {
 }
 
 extension DownloadError: CodedError {}
+
+extension DownloadError: RequestFailure {}
