@@ -126,6 +126,47 @@ import Testing
         #expect(try Data(contentsOf: copy).range(of: line) != nil)
     }
 
+    @Test(
+        "the longest ages that a policy, a server and an app can name crash neither a jar nor its file",
+        arguments: [
+            Duration.seconds(Int64.max), .seconds(1e15), .seconds(60), .zero, .seconds(-1), .seconds(Int64.min),
+        ])
+    func ages(maximum: Duration) async throws {
+        defer { remove() }
+        var policy = CookiePolicy()
+        policy.maximumAge = maximum
+        let jar = try CookieJar(file: file, policy: policy)
+        let ages = ["\(Int64.max)", "99999999999999999999999999", "9223372036854775806", "3155760000000", "-5", "1"]
+        for (number, age) in ages.enumerated() {
+            jar.set("a\(number)=b; Max-Age=\(age)", from: "https://a.example/")
+        }
+        jar.set("b=b; Expires=Fri, 31 Dec 9999 23:59:59 GMT", from: "https://a.example/")
+        let seconds = [1e300, .infinity, -1e300, -.infinity, .nan, Double(Int64.max), 0, 1e18, 1_000_000_050.5]
+        for (number, second) in seconds.enumerated() {
+            let expiry = Date(timeIntervalSince1970: second)
+            try jar.insert(Cookie("c\(number)", "b", domain: "a.example", expiry: expiry), at: epoch)
+        }
+        try await jar.save(at: epoch)
+        let again = try CookieJar(file: file, policy: policy, at: epoch)
+        let names = again.cookies(for: url("https://a.example/"), at: epoch).map(\.name)
+        let kept = ["a0", "a1", "a2", "a3", "a5", "b", "c0", "c1", "c5", "c7", "c8"]
+        #expect(names == (maximum > .zero ? kept : []))
+        #expect(again.cookies.allSatisfy { $0.expiry.map { $0 > epoch && $0 < epoch + 1e12 } == true })
+    }
+
+    @Test("a file with an end beyond all dates is read, and written again")
+    func lateFiles() async throws {
+        defer { remove() }
+        let line = "x.example\tFALSE\t/\tFALSE\t9223372036854775807\tname\tvalue\n"
+        try Data(line.utf8).write(to: file)
+        var policy = CookiePolicy()
+        policy.maximumAge = .seconds(Int64.max)
+        let jar = try CookieJar(file: file, policy: policy)
+        try jar.insert(Cookie("a", "1", domain: "x.example"))
+        try await jar.save()
+        #expect(try CookieJar(file: file, policy: policy).count == 2)
+    }
+
     @Test("a jar that the app changes is written by save, once for a change")
     func saving() async throws {
         defer { remove() }

@@ -1,8 +1,9 @@
 import Errand
+import ErrandCache
 import ErrandCookies
-import ErrandEssentials
 import ErrandSystemTransport
 import ErrandTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -85,6 +86,153 @@ import Testing
         try await agent.send(Call<Void>(.get, "") { $0.headers = ["Cookie": "a=own"] })
         try await agent.send(Call<Void>(.get, ""))
         #expect(stub.received.map { $0.headers[.cookie] } == ["a=own; b=jar", "a=jar; b=jar"])
+    }
+
+    @Test("several Cookie fields of a request's own are one, joined as cookies are, with the jar's and without")
+    func ownFields() async throws {
+        let jar = CookieJar()
+        try jar.insert(Cookie("b", "jar", domain: "shop.example"))
+        try jar.insert(Cookie("c", "jar", domain: "shop.example"))
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [.cookies(jar)])
+        let call = Call<Void>(.get, "") {
+            $0.headers.add("Cookie", "a=1, 2")
+            $0.headers.add("cookie", "b=own")
+        }
+        try await agent.send(call)
+        jar.remove()
+        try await agent.send(call)
+        #expect(stub.received.map { $0.headers[.cookie] } == ["a=1, 2; b=own; c=jar", "a=1, 2; b=own"])
+        #expect(stub.received.allSatisfy { $0.headers.values(of: .cookie).count == 1 })
+    }
+
+    /// A cache in the place of the house's: it knows a response, and asks whether that is still right.
+    private struct Revalidating: Filter {
+        let stages: FilterStages = .hop
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            var exchange = exchange
+            exchange.http.headers["If-None-Match"] = "\"1\""
+            let response = try await next(exchange)
+            guard response.status == 304 else { return response }
+            return HTTPResponse(
+                to: exchange.http, status: 200, headers: ["Set-Cookie": "old=1"], body: HTTPBody(Data("stored".utf8)),
+                source: .stored(age: .seconds(9), reason: "validated"))
+        }
+    }
+
+    @Test("the cookies of a 304 behind a cache are kept, and those that the cache has stored are not")
+    func validated() async throws {
+        for cache in [.cache(.memory()), Revalidating()] as [any Filter] {
+            let count = Counter()
+            let stub = StubTransport { request in
+                let number = count.increment()
+                let answer = request.headers.contains("If-None-Match") ? StubResponse.status(304) : .text("body")
+                return answer.header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
+                    .header(.setCookie, "n\(number)=1")
+            }
+            let jar = CookieJar()
+            let agent = NetworkAgent(
+                baseURL: "https://x.example", transport: stub, filters: [.cookies(jar), cache],
+                time: ManualTimeSource(date: epoch))
+            for _ in 0..<3 { try await agent.send(Call<Void>(.get, "a")) }
+            #expect(stub.received.count == 3 && jar.cookies.map(\.name) == ["n1", "n2", "n3"], "\(cache.explanation)")
+        }
+    }
+
+    @Test("the cookies of a validation in the background, and of a refused response that is sent again, are kept")
+    func background() async throws {
+        let time = ManualTimeSource(date: epoch)
+        let stub = StubTransport()
+        let head = StubResponse.text("body").header("Cache-Control", "max-age=1, stale-while-revalidate=1000")
+        stub.on("/a", response: head.header(.setCookie, "first=1"), head.header(.setCookie, "second=1"))
+        let jar = CookieJar()
+        let again = ClosureFilter(.hop) { exchange, next in
+            let response = try await next(exchange)
+            return response.status == 401 ? try await next(exchange) : response
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://x.example", transport: stub, filters: [.cookies(jar), .cache(.memory()), again],
+            time: time)
+        try await agent.send(Call<Void>(.get, "a"))
+        time.advance(by: .seconds(5))
+        try await agent.send(Call<Void>(.get, "a"))
+        try await eventually { jar.cookies.map(\.name) == ["first", "second"] }
+        stub.on("/b", response: .status(401).header(.setCookie, "refused=1"), .text("ok").header(.setCookie, "good=1"))
+        try await agent.send(Call<Void>(.get, "b"))
+        #expect(jar.cookies.map(\.name) == ["first", "second", "refused", "good"])
+    }
+
+    @Test("what a filter in the place of a server responds sets cookies, and a hit of a cache sets none")
+    func ownResponses() async throws {
+        let jar = CookieJar()
+        let server = ClosureFilter(.hop) { exchange, _ in
+            HTTPResponse(to: exchange.http, status: 200, headers: ["Set-Cookie": "own=1"])
+        }
+        let stored = ClosureFilter(.hop) { exchange, _ in
+            HTTPResponse(
+                to: exchange.http, status: 200, headers: ["Set-Cookie": "hit=1"],
+                source: .stored(age: .zero, reason: "fresh"))
+        }
+        for filter in [server, stored] {
+            let agent = NetworkAgent(baseURL: "https://x.example", transport: .stub, filters: [.cookies(jar), filter])
+            try await agent.send(Call<Void>(.get, "a"))
+        }
+        #expect(jar.cookies.map(\.name) == ["own"])
+    }
+
+    @Test("the cookies of one response cost about as much as it takes to read them, whatever the jar holds")
+    func manyFields() async throws {
+        typealias Field = @Sendable (Int) -> String
+        let refused: Field = { "n\($0)=1; Path=/a/b; Domain=other.example" }
+        let kinds: [(name: String, scheme: String, field: Field)] = [
+            ("many paths", "http", { "a=\($0); Path=/a/b/\($0); Domain=evil.example" }),
+            ("many names", "https", { "n\($0)=1; Path=/a/b; Domain=evil.example" }),
+            ("many secure names", "https", { "n\($0)=1; Secure; Domain=evil.example" }),
+            ("names of other cookies", "http", { "s\($0 % 150)=\($0); Path=/\($0); Domain=evil.example" }),
+            ("ended at once", "https", { "n\($0)=1; Max-Age=0; Domain=evil.example" }),
+        ]
+        for kind in kinds {
+            let control = try await cost(of: refused, kind.scheme)
+            let found = try await cost(of: kind.field, kind.scheme)
+            #expect(found < max(control, 0.002) * 10, "\(kind.name): \(found) s, \(control) s for refused ones")
+        }
+    }
+
+    /// The processor's time for a response that sets 2,000 cookies, with a jar that is full of other hosts' cookies.
+    private func cost(of field: @Sendable (Int) -> String, _ scheme: String) async throws -> Double {
+        let headers = HTTPHeaders((0..<2_000).map { HTTPHeaders.Field(.setCookie, field($0)) })
+        var least = Double.infinity
+        for _ in 0..<3 {
+            let jar = CookieJar()
+            for host in 0..<20 {
+                for name in 0..<150 {
+                    try jar.insert(Cookie("s\(name)", "1", domain: "h\(host).evil.example", isSecure: true))
+                }
+            }
+            let times = Log<Double>()
+            let before = ClosureFilter(.hop) { exchange, next in
+                let response = try await next(exchange)
+                times.add(Self.processorTime())
+                return response
+            }
+            let server = ClosureFilter(.hop) { exchange, _ in
+                times.add(Self.processorTime())
+                return HTTPResponse(to: exchange.http, status: 200, headers: headers)
+            }
+            let agent = NetworkAgent(
+                baseURL: "\(scheme)://www.evil.example", transport: .stub, filters: [before, .cookies(jar), server])
+            try await agent.send(Call<Void>(.get, "a/b"))
+            #expect(times.count == 2 && jar.count <= 3_000)
+            least = min(least, times.all[1] - times.all[0])
+        }
+        return least
+    }
+
+    /// The time for which the processor has worked for this thread.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test("cookies end by the agent's clock")

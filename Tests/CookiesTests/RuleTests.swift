@@ -73,19 +73,45 @@ import Testing
                 == .publicSuffix)
     }
 
-    @Test(
-        "cookies without a name are refused as RFC 6265 did, and kept as RFC 6265bis reads them where the app wants that"
-    )
+    @Test("a list and a closure of public suffixes see a domain without the dot that ends the host")
+    func suffixesWithDots() {
+        var policy = CookiePolicy()
+        let list = PublicSuffixes(list: "com\nuk\nco.uk\n*.ck\n!www.ck")
+        let closure = PublicSuffixes { ["com", "co.uk", "foo.ck"].contains($0) }
+        for suffixes in [list, closure] {
+            policy.publicSuffixes = suffixes
+            for (domain, host) in [("com.", "evil.com."), ("co.uk.", "evil.co.uk."), ("foo.ck.", "bar.foo.ck.")] {
+                let jar = CookieJar(policy: policy)
+                #expect(jar.set("a=b; Domain=\(domain)", from: "https://\(host)/") == .publicSuffix)
+                #expect(throws: CookieRejection.publicSuffix) { try jar.insert(Cookie("a", "b", domain: domain)) }
+                #expect(jar.count == 0)
+            }
+        }
+    }
+
+    @Test("a cookie without a name keeps a session, unless its value would be read as a name and a value")
     func nameless() {
         let jar = CookieJar()
-        let texts = ["a", "=a", "=a=b", "a; Path=/", "=__Host-a=b", "  a  ", "\"a\"", "=\"a=b\""]
-        for text in texts { #expect(jar.set(text, from: "https://a.example") == .empty, "\(text)") }
-        #expect(throws: CookieRejection.empty) { try jar.insert(Cookie("", "a", domain: "a.example")) }
+        for (text, sent) in [
+            ("token", "token"), ("=token", "token"), ("  a  ", "a"), ("a; Path=/", "a"), ("\"a\"", "\"a\""),
+            ("a b", "a b"),
+        ] {
+            #expect(jar.set(text, from: "https://a.example") == nil, "\(text)")
+            #expect(jar.field(for: "https://a.example/") == sent && jar.count == 1)
+        }
+        jar.remove()
+        for text in ["=a=b", "=__Host-a=b", "=\"a=b\"", "==", "=a="] {
+            #expect(jar.set(text, from: "https://a.example") == .namelessPair, "\(text)")
+        }
+        #expect(jar.set("=", from: "https://a.example") == .empty && jar.set("", from: "https://a.example") == .empty)
+        #expect(jar.set("__Host-a", from: "https://a.example") == .brokenPrefix)
+        #expect(throws: CookieRejection.namelessPair) { try jar.insert(Cookie("", "a=b", domain: "a.example")) }
         #expect(jar.count == 0)
+        #expect(throws: Never.self) { try jar.insert(Cookie("", "a", domain: "a.example")) }
         var policy = CookiePolicy()
         policy.keepsNamelessCookies = true
-        let other = CookieJar(policy: policy)
-        #expect(other.set("=a=b", from: "https://a.example/") == nil)
-        #expect(other.field(for: "https://a.example/") == "a=b")
+        let all = CookieJar(policy: policy)
+        #expect(all.set("=a=b", from: "https://a.example/") == nil)
+        #expect(all.field(for: "https://a.example/") == "a=b")
     }
 }

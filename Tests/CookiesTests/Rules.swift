@@ -11,7 +11,11 @@ extension Rule {
             "09 Sep 2001", "09 Sep 02:46:40", "Sep 2001 02:46:40", "09 Foo 2001 02:46:40", "32 Sep 2001 02:46:40",
             "00 Sep 2001 02:46:40", "31 Sep 2001 02:46:40", "29 Feb 2001 02:46:40", "09 Sep 1600 02:46:40",
             "09 Sep 2001 24:46:40", "09 Sep 2001 02:60:40", "09 Sep 2001 02:46:60", "09 Sep 2001 02:46",
-            "009 Sep 2001 02:46:40", "09 Sep 12001 02:46:40", "09 Sep 1 02:46:40", "", "tomorrow",
+            // Of several that look like a part the first one is it, though it is out of range.
+            "Sat, 15-Apr-17 91:22:33 21:01:22", "99 Sep 9 2001 02:46:40", "Sep 09 2001 24:00:00 02:46:40",
+            "Sep 09 2001 00:60:00 02:46:40", "Sep 09 2001 00:00:60 02:46:40", "00 09 Sep 2001 02:46:40",
+            "09 Sep 1600 2001 02:46:40", "009 Sep 2001 02:46:40", "09 Sep 12001 02:46:40", "09 Sep 1 02:46:40", "",
+            "tomorrow",
         ].map { Rule("5.1.1", "a=b; Expires=\($0)", after: 86_400, sent: "a=b") }
         + [
             Rule("5.1.1, step 3", "a=b; Expires=09 Sep 70 00:00:00", sent: ""),
@@ -49,6 +53,13 @@ extension Rule {
         Rule("5.7, step 8", "a=b; Domain=\u{212A}.com", from: "https://k.com/", sent: ""),
         Rule("5.7, step 9", "a=b; Domain=com", sent: ""), Rule("5.7, step 9", "a=b; Domain=.com", sent: ""),
         Rule("5.7, step 9", "a=b; Domain=co.uk", from: "https://shop.co.uk/", sent: ""),
+        Rule("5.7, step 9", "a=b; Domain=com.", from: "https://evil.com./", to: "https://bank.com./", sent: ""),
+        Rule("5.7, step 9", "a=b; Domain=.com.", from: "https://evil.com./", to: "https://bank.com./", sent: ""),
+        Rule("5.7, step 9", "a=b; Domain=com..", from: "https://evil.com../", to: "https://bank.com../", sent: ""),
+        Rule("5.7, step 9", "a=b; Domain=co.uk.", from: "https://evil.co.uk./", to: "https://bank.co.uk./", sent: ""),
+        Rule("5.7, step 9", "a=b; Domain=..com", from: "https://evil..com/", to: "https://bank..com/", sent: ""),
+        Rule(
+            "5.7, step 9", "a=b; Domain=evil.com.", from: "https://evil.com./", to: "https://w.evil.com./", sent: "a=b"),
         Rule("5.7, step 9", "a=b; Domain=localhost", from: "http://localhost/", sent: "a=b"),
         Rule("5.7, step 9", "a=b; Domain=localhost", from: "http://localhost/", to: "http://x.localhost/", sent: ""),
         Rule("5.7, step 10", "a=b", to: "https://sub.www.example.com/a/b", sent: ""),

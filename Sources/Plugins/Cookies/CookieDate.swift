@@ -5,7 +5,8 @@ import ErrandHTTPSyntax
 enum CookieDate {
     /// The date; nil where one of its parts is missing or out of range, and for a day that does not exist.
     static func parse(_ text: String) -> Date? {
-        var (time, day, month, year): (Int?, Int?, Int?, Int?)
+        // The first token of the form counts for each part, also where its value is out of range then.
+        var (time, day, month, year): (Clock?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             if time == nil, let found = clock(token) {
                 time = found
@@ -17,19 +18,24 @@ enum CookieDate {
                 year = found
             }
         }
-        guard let time, let day, let month, var year else { return nil }
+        guard let time, time.isValid, let day, let month, var year else { return nil }
         if year <= 69 { year += 2000 } else if year <= 99 { year += 1900 }
         guard year >= 1601, (1...31).contains(day) else { return nil }
         // The grammar of HTTP's dates knows which days exist.
-        return HTTPDate.parse("Sun, \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(hms(time)) GMT")
+        return HTTPDate.parse("Sun, \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(time.text) GMT")
     }
 
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func hms(_ time: Int) -> String {
-        "\(padded(time / 3600)):\(padded(time / 60 % 60)):\(padded(time % 60))"
+    private struct Clock {
+        let hour: Int
+        let minute: Int
+        let second: Int
+
+        var isValid: Bool { hour < 24 && minute < 60 && second < 60 }
+        var text: String { [hour, minute, second].map { padded($0) }.joined(separator: ":") }
     }
 
     private static func padded(_ number: Int, _ width: Int = 2) -> String {
@@ -44,14 +50,14 @@ enum CookieDate {
         }
     }
 
-    /// `8:49:37`, with anything after it that is no digit; the second of the day.
-    private static func clock(_ token: Substring.UTF8View) -> Int? {
+    /// `8:49:37`, with anything after it that is no digit.
+    private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
             let hour = number(fields[0], 1...2), let minute = number(fields[1], 1...2),
-            let second = number(fields[2], 1...2), hour < 24, minute < 60, second < 60
+            let second = number(fields[2], 1...2)
         else { return nil }
-        return hour * 3600 + minute * 60 + second
+        return Clock(hour: hour, minute: minute, second: second)
     }
 
     /// The number that a token begins with, if it has so many digits.

@@ -79,7 +79,9 @@ final class CookieFile: Sendable {
             let fields = [
                 (cookie.isHTTPOnly ? "#HttpOnly_" : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
                 cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
-                "\(cookie.expiry.map { Int64($0.timeIntervalSince1970.rounded(.up)) } ?? 0)", cookie.name, cookie.value,
+                "\(cookie.expiry.map { Int64(exactly: $0.timeIntervalSince1970.rounded(.up)) ?? .max } ?? 0)",
+                cookie.name,
+                cookie.value,
             ]
             // A tab within a field cannot be distinguished from one between two.
             if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }

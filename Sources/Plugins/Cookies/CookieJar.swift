@@ -15,11 +15,12 @@ public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
     private let file: CookieFile?
     private let isEmpty = Atomic(true)
+    private let limits: CookieLimits
 
     /// A jar in memory.
     public init(policy: CookiePolicy = CookiePolicy()) {
         store = Mutex(CookieStore(policy))
-        file = nil
+        (file, limits) = (nil, policy.limits)
     }
 
     /// A jar in a file in the format of curl, that of Netscape. The file is read now, if it exists, and written anew after
@@ -37,10 +38,9 @@ public final class CookieJar: Sendable {
     ) throws(CookieFileError) {
         let file = CookieFile(url)
         var cookies = CookieStore(policy)
-        for cookie in try file.read() where !(droppingSessionCookies && cookie.expiry == nil) {
-            try? cookies.insert(cookie, at: date)
-        }
-        self.file = file
+        let read = try file.read().filter { !(droppingSessionCookies && $0.expiry == nil) }
+        _ = cookies.insert(all: read, at: date)
+        (self.file, limits) = (file, policy.limits)
         isEmpty.store(cookies.count == 0, ordering: .relaxed)
         file.begin(at: cookies.version)
         store = Mutex(cookies)
@@ -77,14 +77,17 @@ public final class CookieJar: Sendable {
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
-        var rejections: [CookieRejection] = []
-        store.withLock { store in
-            for field in fields {
-                do throws(CookieRejection) {
-                    try store.store(field.value, isLatin1: field.isLatin1, from: origin, at: date)
-                } catch { rejections.append(error) }
-            }
-            isEmpty.store(store.count == 0, ordering: .releasing)
+        // Read before the lock is taken: there may be thousands.
+        var (rejections, cookies): ([CookieRejection], [(set: SetCookie, isLatin1: Bool)]) = ([], [])
+        let limits = limits
+        for field in fields {
+            do throws(CookieRejection) {
+                cookies.append((try SetCookie(parsing: field.value, limits: limits), field.isLatin1))
+            } catch { rejections.append(error) }
+        }
+        rejections += store.withLock { store in
+            defer { isEmpty.store(store.count == 0, ordering: .releasing) }
+            return store.store(cookies, from: origin, at: date)
         }
         for rejection in rejections { try rejected(rejection) }
     }
@@ -126,7 +129,7 @@ public final class CookieJar: Sendable {
         let cookies = try CookieFile(url).read()
         return store.withLock { store in
             defer { isEmpty.store(store.count == 0, ordering: .releasing) }
-            return cookies.count { (try? store.insert($0, at: date)) != nil && !$0.isExpired(at: date) }
+            return store.insert(all: cookies, at: date)
         }
     }
 

@@ -25,6 +25,8 @@ public enum CookieRejection: String, Error, Sendable, Hashable {
     case invalidPath
     /// The URL has no host to set a cookie for.
     case noHost
+    /// No name, and a value with a `=`, of which the server would make a name and a value (5.7).
+    case namelessPair
 }
 
 extension CookieRejection: DescribedError {
@@ -45,6 +47,7 @@ extension CookieRejection: DescribedError {
         case .brokenPrefix: 9
         case .invalidPath: 10
         case .noHost: 11
+        case .namelessPair: 12
         }
     }
 }

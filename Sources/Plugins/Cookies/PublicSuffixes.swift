@@ -51,5 +51,11 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    func contains(_ domain: String) -> Bool { test(domain) }
+    /// Whether nobody owns the domain as a whole. The dot that ends an absolute name (RFC 1034, section 3.1) changes nothing,
+    /// and what has an empty label is no name.
+    func contains(_ domain: String) -> Bool {
+        let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels.contains(where: \.isEmpty) || test(name)
+    }
 }

@@ -99,13 +99,15 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// The field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 
-    /// The value of a name; several fields are joined by ", " (RFC 9110, section 5.3). Setting replaces all of them and
-    /// keeps them sensitive if one was; nil removes them and their mark.
+    /// The value of a name; several fields are joined by ", " (RFC 9110, section 5.3), those of `Cookie` by "; " (RFC 9113,
+    /// section 8.2.3). Setting replaces all of them and keeps them sensitive if one was; nil removes them and their mark.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
             var value = fields[first].value
-            for field in fields[(first + 1)...] where field.name == name { value += ", " + field.value }
+            for field in fields[(first + 1)...] where field.name == name {
+                value += (name == .cookie ? "; " : ", ") + field.value
+            }
             return value
         }
         set {
