@@ -16,6 +16,7 @@ struct ServerLoadTests {
                 }
             }
             #expect(server.openConnections == 500)
+            withExtendedLifetime(clients) {}
         }
         #expect(server.requestCount == 1500 && server.connectionCount == 500)
         try await server.waitUntilNoConnections()
