@@ -143,7 +143,7 @@ private final class World: Sendable {
         } catch let error as AuthenticationError {
             let (_, isSignedOut, mayFail) = allowed()
             switch error.code {
-            case .signedOut: if !isSignedOut { fault("signedOut without a sign-out") }
+            case .signedOut, .userChanged: if !isSignedOut { fault("\(error.code) without a sign-out") }
             default: if !mayFail || !(error.underlying is Broken) { fault("\(error)") }
             }
         } catch let error as ErrandError {

@@ -45,6 +45,7 @@ private func refusals(_ saved: BearerToken?, renew: @escaping @Sendable (BearerT
 private func changes(_ session: AuthenticationSession<BearerToken>, _ token: BearerToken) {
     session.signIn(token)  // such as after a sign-in screen
     session.signOut()
+    session.renew(with: token)  // another token of the same user, such as from another process
     session.expire()  // the next request refreshes first
 }
 

@@ -16,7 +16,9 @@ public struct AuthenticationError: Error, Sendable {
         /// A number that never changes, from 1.
         public let number: Int
 
-        private init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
+        private init(_ description: String, _ number: Int) {
+            (self.description, self.number) = (description, number)
+        }
 
         /// There is no credential: the session's handler returned none, or the user signed out meanwhile.
         public static let signedOut = Code("signedOut", 1)
@@ -24,6 +26,8 @@ public struct AuthenticationError: Error, Sendable {
         public static let refreshFailed = Code("refreshFailed", 2)
         /// The handler took longer than the session's `refreshTimeout`.
         public static let refreshTimedOut = Code("refreshTimedOut", 3)
+        /// Another user has signed in since the call began, which is not carried out as that one.
+        public static let userChanged = Code("userChanged", 4)
     }
 
     /// The kind of failure.
@@ -33,7 +37,9 @@ public struct AuthenticationError: Error, Sendable {
     /// The response that refused the credential, without the body where that is a stream; nil if nothing was sent.
     public internal(set) var response: HTTPResponse?
 
-    init(_ code: Code, underlying: (any Error)? = nil) { (self.code, self.underlying) = (code, underlying) }
+    init(_ code: Code, underlying: (any Error)? = nil) {
+        (self.code, self.underlying) = (code, underlying)
+    }
 
     /// Whether the same request may succeed when it is sent again later, judged by what the handler threw.
     public var isRetryable: Bool {
@@ -48,8 +54,10 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     public var description: String {
         switch code {
         case .signedOut: "signedOut: there is no credential to send the request with"
+        case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut: "refreshTimedOut: the credential was not refreshed in time"
-        default: "\(code): the credential could not be refreshed: \(underlying.map(ErrorText.brief) ?? "")"
+        default:
+            "\(code): the credential could not be refreshed: \(underlying.map(ErrorText.brief) ?? "")"
         }
     }
 

@@ -69,19 +69,30 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     /// Whether there is a credential.
     public var isSignedIn: Bool { keeper.credential != nil }
 
-    /// Puts a credential in the place of the current one. A refresh that runs is cancelled and its result dropped; the
-    /// requests that wait for it are sent with this one.
+    /// Signs a user in. Where another credential was there, that was another user's, unless both have the same
+    /// ``Credential/owner``: a refresh that runs is cancelled and its result dropped, and calls that began before throw
+    /// ``AuthenticationError/Code/userChanged`` where they would have been sent as this user. Calls that wait for the first
+    /// user to sign in are sent with this credential.
     public func signIn(_ credential: C) { keeper.replace(with: credential) }
 
+    /// Puts a renewed credential of the same user in the place of the current one, such as one that another process has
+    /// refreshed. A refresh that runs is cancelled and its result dropped; the requests that wait for it are sent with this
+    /// one. Does nothing and returns false where no user is signed in.
+    @discardableResult
+    public func renew(with credential: C) -> Bool { keeper.renew(with: credential) }
+
     /// Removes the credential. A refresh that runs is cancelled and its result dropped; the requests that wait for it throw
-    /// ``AuthenticationError/Code/signedOut``, and so do those that are refused from now on. The next request signs in.
+    /// ``AuthenticationError/Code/signedOut``, and so do calls that began before and would be sent, or sent again, from now
+    /// on. The next call signs in.
     public func signOut() { keeper.replace(with: nil) }
 
     /// Makes the next request refresh the credential before it is sent, such as after a message from the server.
     public func expire() { keeper.expire() }
 }
 
-extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     /// Whether there is a credential; nothing of it.
     public var description: String { isSignedIn ? "signed in" : "signed out" }
     /// The same as `description`, so that no dump shows more.

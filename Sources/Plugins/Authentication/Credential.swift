@@ -14,18 +14,26 @@ public import ErrandEssentials
 /// ```
 ///
 /// ``BearerToken`` is a ready one, and an ``Errand/Authorization`` is one for what does not change. Whatever a credential
-/// adds to the headers is sensitive: logs mask it, and a redirect to another origin removes it.
+/// adds to the headers is sensitive: logs mask it, and a redirect to another origin removes it. Caches keep users apart by
+/// what it adds, in whatever place.
 public protocol Credential: Sendable {
     /// Adds itself to a request, once for each request on the wire. What it throws, the request throws, and nothing is sent.
     func authorize(_ request: inout HTTPRequest) throws
     /// From when on it is of no use, so that it is refreshed before a request is sent; nil, the default, where only the
     /// server knows.
     var expiry: Date? { get }
+    /// Whose it is, such as the id of the user: the same for each credential that a user gets, so that what a cache has
+    /// stored for it is found with the next one, and another for each user. Nil, the default, where what the credential
+    /// adds to a request tells users apart. A credential that signs each request with its time needs it to find anything
+    /// in a cache.
+    var owner: String? { get }
 }
 
 extension Credential {
     /// Nil: the server decides.
     public var expiry: Date? { nil }
+    /// Nil: what it adds tells users apart.
+    public var owner: String? { nil }
 }
 
 /// A credential of which all that it adds is known before there is a request.
@@ -67,10 +75,14 @@ public struct BearerToken: Credential, Hashable, Codable {
     public var expiry: Date?
     /// For the request that gets the next token; nil by default.
     public var refreshToken: String?
+    /// The user, such as by an id; nil by default. See ``Credential/owner``.
+    public var owner: String?
 
     /// Makes a token.
-    public init(_ token: String, expiry: Date? = nil, refreshToken: String? = nil) {
-        (self.token, self.expiry, self.refreshToken) = (token, expiry, refreshToken)
+    public init(
+        _ token: String, expiry: Date? = nil, refreshToken: String? = nil, owner: String? = nil
+    ) {
+        (self.token, self.expiry, self.refreshToken, self.owner) = (token, expiry, refreshToken, owner)
     }
 
     /// Sets the `Authorization` header.
@@ -79,7 +91,9 @@ public struct BearerToken: Credential, Hashable, Codable {
 
 extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The scheme and the expiry, the tokens masked.
-    public var description: String { "Bearer \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "") }
+    public var description: String {
+        "Bearer \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "")
+    }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
     /// The expiry alone.

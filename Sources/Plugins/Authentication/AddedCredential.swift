@@ -1,0 +1,171 @@
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// What a credential has added to a request among the call filters, so that each request on the wire gets the credential
+/// of its moment in its place, and not beside it.
+final class AddedCredential: Sendable {
+    /// How often the request was refused, and whether a refresh has followed.
+    struct Repetition: Sendable {
+        var count = 0
+        var isRefreshed = false
+
+        func next(isRefreshed: Bool) -> Repetition {
+            Repetition(count: count + 1, isRefreshed: self.isRefreshed || isRefreshed)
+        }
+    }
+
+    let keeper: CredentialKeeper
+    let lease: CredentialKeeper.Lease
+    /// The user's, where the fields are none by themselves.
+    let mark: UserMark?
+    /// Whether a signature follows, which covers the credential or is too old for a repetition.
+    let isSigned: Bool
+    let repetition: Repetition
+    private let before, after: HTTPRequest
+    private let isClaimed = Atomic(false)
+
+    init(
+        _ keeper: CredentialKeeper, _ lease: CredentialKeeper.Lease, _ before: HTTPRequest,
+        _ after: HTTPRequest,
+        _ mark: UserMark?, _ isSigned: Bool = false, _ repetition: Repetition = Repetition()
+    ) {
+        (self.keeper, self.lease, self.mark, self.isSigned) = (keeper, lease, mark, isSigned)
+        (self.before, self.after, self.repetition) = (before, after, repetition)
+    }
+
+    /// Whether the request is the one that was authorized.
+    func isUnchanged(in request: HTTPRequest) -> Bool {
+        request.urlText == after.urlText && request.method == after.method
+            && request.headers == after.headers
+            && Self.isSame(request.body, after.body)
+    }
+
+    /// Whether the request may be sent as it was authorized: once, for a credential may contain a time.
+    func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
+
+    /// A request without the credential, and with what filters and redirects have made of the rest; nil where it cannot be
+    /// told from the rest.
+    func removed(from request: HTTPRequest) -> HTTPRequest? {
+        var result = request
+        if request.method == after.method { result.method = before.method }
+        result.headers = headers(of: request.headers)
+        if before.urlText != after.urlText {
+            if request.urlText == after.urlText {
+                result.url = before.url
+            } else if let url = Self.url(
+                request.urlText, without: Self.added(query(before), query(after)))
+            {
+                result.url = url
+            } else {
+                return nil
+            }
+        }
+        if Self.isSame(before.body, after.body) || request.body.isNone { return result }
+        guard let body = body(of: request.body) else { return nil }
+        result.body = body
+        return result
+    }
+
+    private func headers(of headers: HTTPHeaders) -> HTTPHeaders {
+        let (old, new) = (before.headers, after.headers)
+        if old == new { return headers }
+        if headers == new { return old }
+        var result = headers
+        for name in Set(new.map(\.name) + old.map(\.name))
+        where new.values(of: name) != old.values(of: name) {
+            let added = Self.added(old.values(of: name), new.values(of: name))
+            let left = headers.filter { $0.name == name && !added.contains($0.value) }
+            result.remove(name)
+            for field in left.isEmpty ? old.filter({ $0.name == name }) : left {
+                result.add(name, field.value, sensitive: field.isSensitive)
+            }
+        }
+        return result
+    }
+
+    private func body(of body: RequestBody) -> RequestBody? {
+        if Self.isSame(body, after.body) { return before.body }
+        let type = body.contentType?.lowercased() ?? ""
+        guard type.hasPrefix("application/x-www-form-urlencoded"), let text = body.data,
+            let old = before.body.data, let new = after.body.data
+        else { return nil }
+        let added = Self.added(Self.items(old), Self.items(new))
+        guard !added.isEmpty, let left = Self.removing(added, from: Self.items(text)) else {
+            return nil
+        }
+        return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
+    }
+
+    /// What a credential has added beside header fields; nil if that is nothing.
+    static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
+        var parts: [String] = []
+        if before.urlText != after.urlText {
+            let items = added(items(before.urlText), items(after.urlText))
+            parts.append(items.isEmpty ? after.urlText : items.joined(separator: "&"))
+        }
+        if !isSame(before.body, after.body) {
+            parts.append(after.body.data.map { Hexadecimal.text(SHA256Digest.digest(of: $0)) } ?? "body")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "\n")
+    }
+
+    private static func isSame(_ a: RequestBody, _ b: RequestBody) -> Bool {
+        guard a.isNone == b.isNone, a.contentType == b.contentType else { return false }
+        if let one = a.data, let two = b.data { return one == two }
+        return a.data == nil && b.data == nil && a.length == b.length
+    }
+
+    // MARK: Items
+
+    private func query(_ request: HTTPRequest) -> [String] { Self.items(request.urlText) }
+
+    /// The items of the query of a URL, as they are written.
+    private static func items(_ url: String) -> [String] {
+        let end = url.firstIndex(of: "#") ?? url.endIndex
+        guard let mark = url[..<end].firstIndex(of: "?") else { return [] }
+        return url[url.index(after: mark)..<end].split(separator: "&", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+
+    private static func items(_ form: Data) -> [String] {
+        String(decoding: form, as: UTF8.self).split(separator: "&").map(String.init)
+    }
+
+    /// The items that the second list has more often than the first.
+    private static func added(_ old: [String], _ new: [String]) -> [String] {
+        var left = old
+        return new.filter { item in
+            guard let index = left.firstIndex(of: item) else { return true }
+            left.remove(at: index)
+            return false
+        }
+    }
+
+    /// Each item at most once less; nil if none of them is there.
+    private static func removing(_ items: [String], from all: [String]) -> [String]? {
+        var left = all
+        for item in items {
+            if let index = left.lastIndex(of: item) { left.remove(at: index) }
+        }
+        return left.count == all.count ? nil : left
+    }
+
+    private static func url(_ text: String, without added: [String]) -> URL? {
+        // A redirect, or a filter, has made a URL without the items.
+        guard !added.isEmpty, let left = removing(added, from: items(text)) else {
+            return URL(string: text)
+        }
+        let end = text.firstIndex(of: "#") ?? text.endIndex
+        let mark = text[..<end].firstIndex(of: "?") ?? end
+        return URL(
+            string: text[..<mark] + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + text[end...]
+        )
+    }
+}
+
+/// What the sessions of the agent have added to a request.
+enum AddedCredentials: TagKey {
+    static var defaultValue: [AddedCredential] { [] }
+}
