@@ -1,4 +1,5 @@
 import Errand
+import ErrandHTTP
 import ErrandTesting
 import Foundation
 import Testing
@@ -16,7 +17,7 @@ struct KeyTests {
         let url = try #require(URL(string: url))
         return CacheKeyBuilder.timed(
             HTTPRequest(method, url, headers: headers, body: body), url: CacheKeyBuilder.url(url), rule: rule,
-            hasPartition: hasPartition, hasher)
+            hasPartition: hasPartition, users: UserMarks.implied(by: headers, besides: nil), hasher)
     }
 
     @Test("everything that makes another response makes another key (D6, Y69, B28, B29, C23, K3)")

@@ -13,7 +13,7 @@ public import Errand
 ///
 /// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is neither
 /// served from a cache nor stored.
-public protocol CacheableRequest: Request {
+public protocol CacheableRequest: OwnedRequest {
     /// By which rules responses are stored, and for how long.
     var cachePolicy: CachePolicy { get }
     /// Which requests share an entry; `.standard` by default.
@@ -26,6 +26,14 @@ public protocol CacheableRequest: Request {
 }
 
 extension CacheableRequest {
+    /// The partitions of the policy, so that requests of different ones share nothing.
+    public var owners: Set<UserMark> {
+        let policy = cachePolicy
+        return Set(
+            [policy.timed?.partition, policy.http?.partition].compactMap { partition in
+                partition.map { UserMark($0, source: "partition") }
+            })
+    }
     /// `.standard`
     public var cacheKey: CacheKeyRule { .standard }
     /// None.

@@ -13,12 +13,21 @@ extension CacheHandler {
     struct HTTPLookup: Sendable {
         let key: CacheKey
         let hasher: KeyedHasher
-        /// A keyed hash of the user whose responses these are; nil if they belong to all users.
-        let owner: String?
+        /// The users whose responses these are.
+        let users: Set<UserMark>
+        /// Whether a partition or users own the responses, and not everybody.
+        let isOwned: Bool
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
         let mark: CacheWriter.Mark
+        /// Whether a partition says whose the responses are.
+        let hasPartition: Bool
+
+        /// Whether the response to requests of these users may be stored; nil where nothing was sent.
+        func mayKeep(_ sent: Set<UserMark>?) -> Bool {
+            sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
+        }
     }
 
     /// Applies RFC 9111 to a request on the wire.
@@ -56,7 +65,6 @@ extension CacheHandler {
     func makeLookup(
         _ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ hasher: KeyedHasher
     ) -> HTTPLookup {
-        let headers = exchange.http.headers
         var directives = directives
         var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
         switch mode {
@@ -69,12 +77,12 @@ extension CacheHandler {
         // The resource URL concerns the first hop only, not the target of a redirect.
         let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
         let url = CacheKeyBuilder.url(resource, of: exchange.http)
+        let users = exchange.userMarks
         return HTTPLookup(
-            key: CacheKeyBuilder.http(url, authorization: headers[.authorization], partition: policy.partition, hasher),
-            hasher: hasher,
-            owner: policy.partition.map { "partition " + hasher.hash($0) }
-                ?? headers[.authorization].map { "authorization " + hasher.hash($0) },
-            url: url, directives: directives, preferences: preferences, mark: cache.writer.mark())
+            key: CacheKeyBuilder.http(url, users: users, partition: policy.partition, hasher),
+            hasher: hasher, users: users, isOwned: policy.partition != nil || !users.isEmpty,
+            url: url, directives: directives, preferences: preferences, mark: cache.writer.mark(),
+            hasPartition: policy.partition != nil)
     }
 
     /// Serves the stored response, or validates it.
@@ -139,6 +147,7 @@ extension CacheHandler {
             response.headers.set(.contentLength, "\(range.count)")
         }
         note(status)
+        exchange.reportUsers()
         return response
     }
 
@@ -158,12 +167,19 @@ extension CacheHandler {
         }
         let sent = now
         do {
-            let response = try await next(mode.applied(to: validating))
+            let (response, users) = try await send(validating)
             if let found, HTTPCacheRules.isServerFailure(response.status),
                 let stale = await staleOnError(found, lookup, status: response.status)
             {
                 response.body.cancel()
                 return stale
+            }
+            // What follows in the array has made it the response of other users: nothing of it is for this entry.
+            if !lookup.mayKeep(users) {
+                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+                if response.status != 304 || !validates { return response }
+                response.body.cancel()
+                return try await next(mode.applied(to: exchange))
             }
             return try await resolve(
                 response, lookup, status, found, sent: sent, condition: validating.http.headers, validates: validates,
@@ -174,6 +190,14 @@ extension CacheHandler {
             }
             throw error
         }
+    }
+
+    /// The response of the rest of the way, and the users for whom it was sent, where that is known.
+    func send(_ exchange: Exchange) async throws -> (HTTPResponse, Set<UserMark>?) {
+        let (recorded, record) = exchange.recordingUsers()
+        let response = try await next(mode.applied(to: recorded))
+        record.commit()
+        return (response, record.marks)
     }
 
     private func staleOnError(_ found: StoredResponse, _ lookup: HTTPLookup, status: Int?) async -> HTTPResponse? {
@@ -210,8 +234,7 @@ extension CacheHandler {
                 response.body.cancel()
                 guard confirms else {
                     // The 304 is about a response that is not stored: send the request without conditions.
-                    let again = now
-                    return await keep(try await next(mode.applied(to: exchange)), lookup, sent: again)
+                    return try await keepAnew(lookup)
                 }
                 let entry = await freshen(found, response, lookup, sent: sent)
                 var status = status
@@ -219,11 +242,17 @@ extension CacheHandler {
                 let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
                 if let response = await serve(entry, .whole, status, also: cookies) { return response }
                 await remove(found.key)
-                let again = now
-                return await keep(try await next(mode.applied(to: exchange)), lookup, sent: again)
+                return try await keepAnew(lookup)
             }
         }
         return await keep(response, lookup, sent: sent, old: found?.key)
+    }
+
+    /// Sends the request without conditions.
+    private func keepAnew(_ lookup: HTTPLookup) async throws -> HTTPResponse {
+        let sent = now
+        let (response, users) = try await send(exchange)
+        return lookup.mayKeep(users) ? await keep(response, lookup, sent: sent) : response
     }
 
     /// Validates the stored response in the background, once at a time for each key.

@@ -13,7 +13,7 @@ extension CacheHandler {
     /// The stored response that matches the request; of several, the one whose header names were stored last.
     func lookUp(_ lookup: HTTPLookup) async -> (StoredResponse?, CacheStatus.Forward) {
         var serial: UInt64 = 0
-        if lookup.owner != nil {
+        if lookup.isOwned {
             guard case .entry(let record) = await read(Self.recordKey(of: lookup.url)) else { return (nil, .uriMiss) }
             serial = record.head.serial
         }
@@ -76,12 +76,12 @@ extension CacheHandler {
     private func storageKey(
         _ head: CacheEntryHead, _ vary: VaryRule, _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
-        if lookup.owner == nil && vary.names.isEmpty { return (lookup.key, head) }
+        if !lookup.isOwned && vary.names.isEmpty { return (lookup.key, head) }
         let record = Self.recordKey(of: lookup.url)
         // Concurrent responses must not each begin a generation.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
-            if lookup.owner != nil { head.generation = await serial(record, head, lookup) }
+            if lookup.isOwned { head.generation = await serial(record, head, lookup) }
             if vary.names.isEmpty { return (lookup.key, head) }
             let key = CacheKeyBuilder.variant(
                 of: lookup.key, names: vary.names, headers: exchange.http.headers, lookup.hasher)
@@ -123,7 +123,7 @@ extension CacheHandler {
 
     /// The key of the responses that belong to all users.
     private static func unownedKey(_ url: String) -> CacheKey {
-        CacheKeyBuilder.http(url, authorization: nil, partition: nil, KeyedHasher(secret: []))
+        CacheKeyBuilder.http(url, users: [], partition: nil, KeyedHasher(secret: []))
     }
 
     /// Updates the stored response with the fields of a 304 response, and writes its head (RFC 9111, section 4.3.4).
@@ -167,7 +167,9 @@ extension CacheHandler {
     /// Sends an unsafe request, and invalidates the responses that it may have changed (RFC 9111, section 4.4).
     func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
         let sent = now
-        let response = try await next(exchange)
+        let (recorded, record) = exchange.recordingUsers()
+        let response = try await next(recorded)
+        record.commit()
         for url in HTTPCacheRules.invalidated(by: response, to: exchange.http) { await invalidate(url) }
         guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let hasher = await hasher()
         else {
@@ -177,8 +179,8 @@ extension CacheHandler {
         asGet.http.method = .get
         let handler = CacheHandler(
             cache: cache, exchange: asGet, next: next, policy: self.policy, mode: mode, request: request, store: store)
-        return await handler.keep(
-            response, handler.makeLookup(policy, CacheDirectives(request: asGet.http.headers), hasher), sent: sent)
+        let lookup = handler.makeLookup(policy, CacheDirectives(request: asGet.http.headers), hasher)
+        return lookup.mayKeep(record.marks) ? await handler.keep(response, lookup, sent: sent) : response
     }
 
     /// Invalidates all responses for a URL, of every user, including those in flight.

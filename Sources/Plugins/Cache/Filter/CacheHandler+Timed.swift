@@ -7,17 +7,21 @@ extension CacheHandler {
     func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
         guard let hasher = await hasher() else { return try await bypass(.unreadable) }
         let url = CacheKeyBuilder.url(exchange.tags[ResourceURL.self], of: exchange.http)
-        guard
-            let key = CacheKeyBuilder.timed(
-                exchange.http, url: url, rule: request?.cacheKey ?? .standard, hasPartition: timed.partition != nil,
-                hasher)
-        else { return try await bypass(.off) }
+        let users = exchange.userMarks
+        let rule = request?.cacheKey ?? .standard
+        let http = exchange.http
+        let keyed = { @Sendable (users: Set<UserMark>) in
+            CacheKeyBuilder.timed(
+                http, url: url, rule: rule, hasPartition: timed.partition != nil, users: users, hasher)
+        }
+        guard let key = keyed(users) else { return try await bypass(.off) }
         // The attributes are determined before the request is sent, since they may change meanwhile.
         let lookup = TimedLookup(
             key: key, url: url, lifetime: timed.lifetime.interval,
             attributes: TimedRules.Attributes(
                 version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: cache.appVersion),
-            mark: cache.writer.mark())
+            mark: cache.writer.mark(), users: users, hasPartition: timed.partition != nil,
+            keyed: keyed)
         if case .store(let response) = mode {
             exchange.tags[CacheModeTag.self].report?.complete()
             return await keep(response, lookup)
@@ -36,12 +40,18 @@ extension CacheHandler {
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         do {
-            let response = try await next(exchange)
+            let (recorded, record) = exchange.recordingUsers()
+            let response = try await next(recorded)
+            record.commit()
             if case .staleIfError = mode, HTTPCacheRules.isServerFailure(response.status),
                 let stale = await stale(lookup, "the server failed")
             {
                 response.body.cancel()
                 return stale
+            }
+            guard let lookup = lookup.sent(for: record.marks) else {
+                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+                return response
             }
             return await keep(response, lookup)
         } catch {
@@ -55,12 +65,29 @@ extension CacheHandler {
     }
 
     struct TimedLookup: Sendable {
-        let key: CacheKey
+        var key: CacheKey
         let url: String
         /// In seconds.
         let lifetime: TimeInterval
         let attributes: TimedRules.Attributes
         let mark: CacheWriter.Mark
+        /// The users to whom the call belongs.
+        let users: Set<UserMark>
+        let hasPartition: Bool
+        /// The key of the same request of other users.
+        let keyed: @Sendable (Set<UserMark>) -> CacheKey?
+
+        /// Where to store the response to what was sent for these users, nil where nothing was; nil if nowhere.
+        func sent(for sent: Set<UserMark>?) -> TimedLookup? {
+            guard let sent, sent != users else { return self }
+            if sent.isStorable(for: users, hasPartition: hasPartition) { return self }
+            // Such as the credential of the same source after a refresh.
+            guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
+            else { return nil }
+            var lookup = self
+            lookup.key = key
+            return lookup
+        }
     }
 
     private func bypass(_ reason: CacheMiss.Reason) async throws -> HTTPResponse {
@@ -108,6 +135,7 @@ extension CacheHandler {
         let source = ResponseSource.cache(age: .interval(age), reason: status.description)
         guard let response = head.response(to: exchange.http, body, source: source) else { return nil }
         note(status)
+        exchange.reportUsers()
         return response
     }
 
@@ -134,9 +162,13 @@ extension CacheHandler {
             let handler = CacheHandler(
                 cache: cache, exchange: exchange, next: next, policy: policy, mode: .reload, request: request,
                 store: store)
-            let response = try await next(exchange)
+            let (recorded, record) = exchange.recordingUsers()
+            let response = try await next(recorded)
             try await exchange.judge(response)
-            if let entry = handler.entry(response, lookup) { handler.write(entry, lookup.key, lookup.mark) }
+            guard let lookup = lookup.sent(for: record.marks), let entry = handler.entry(response, lookup) else {
+                return
+            }
+            handler.write(entry, lookup.key, lookup.mark)
         }
     }
 

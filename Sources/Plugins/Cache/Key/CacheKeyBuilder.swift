@@ -8,13 +8,15 @@ import ErrandEssentials
 /// values are escaped, so that no value can imitate another line.
 enum CacheKeyBuilder {
     /// The key of a timed entry, by the text of its URL without a fragment; nil if the body is not in memory and cannot be
-    /// compared.
+    /// compared. Without a partition, that of the users to whom the request belongs.
     static func timed(
-        _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, _ hasher: KeyedHasher
+        _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, users: Set<UserMark>,
+        _ hasher: KeyedHasher
     ) -> CacheKey? {
         var text = "timed"
         if let name = rule.name {
             add("name", name, to: &text)
+            if !hasPartition { add(users, to: &text, hasher) }
             for addition in rule.additions { add("and", addition, to: &text) }
             return CacheKey(text)
         }
@@ -25,9 +27,7 @@ enum CacheKeyBuilder {
             let isSensitive = request.headers.contains { $0.name == name && $0.isSensitive }
             add(name.rawName.lowercased(), isSensitive ? hasher.hash(value) : value, to: &text)
         }
-        if !hasPartition, let value = request.headers[.authorization] {
-            add("authorization", hasher.hash(value), to: &text)
-        }
+        if !hasPartition { add(users, to: &text, hasher) }
         if !rule.ignoresBody, !request.body.isNone {
             guard let data = request.body.data else { return nil }
             let type = request.headers[.contentType] ?? request.body.contentType ?? ""
@@ -41,15 +41,25 @@ enum CacheKeyBuilder {
     }
 
     /// The key of the HTTP entry of a URL, by its text without a fragment.
-    static func http(_ url: String, authorization: String?, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
+    static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         var text = "http"
         add("GET", url, to: &text)
         if let partition {
             add("partition", hasher.hash(partition), to: &text)
-        } else if let authorization {
-            add("authorization", hasher.hash(authorization), to: &text)
+        } else {
+            add(users, to: &text, hasher)
         }
         return CacheKey(text)
+    }
+
+    /// A line for each mark, in an order of their own.
+    private static func add(_ users: Set<UserMark>, to text: inout String, _ hasher: KeyedHasher) {
+        if users.isEmpty { return }
+        let lines = users.map { mark in
+            let hash = hasher.hash(mark.identity)
+            return mark.source == "authorization" ? ("authorization", hash) : ("user", "\(mark.source) \(hash)")
+        }
+        for (word, value) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { add(word, value, to: &text) }
     }
 
     /// The key of the variant of a URL for requests with these values of the header fields that `Vary` names.

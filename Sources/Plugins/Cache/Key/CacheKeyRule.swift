@@ -16,11 +16,11 @@ public struct CacheKeyRule: Sendable, Hashable {
     var additions: [String] = []
 
     /// The ``ResourceURL``, `Accept`, `Accept-Language`, `Range`, the body, and, unless the policy names a partition, a
-    /// keyed hash of `Authorization`. The default.
+    /// keyed hash of whatever tells users apart. The default.
     public static let standard = CacheKeyRule()
 
-    /// A name instead of these components, such as `"home/\(city)"`. Requests with the same name share one entry, whatever
-    /// their URL.
+    /// A name instead of these components, such as `"home/\(city)"`. Requests of a user with the same name share one
+    /// entry, whatever their URL.
     public static func named(_ name: String) -> CacheKeyRule {
         var rule = CacheKeyRule()
         rule.name = name

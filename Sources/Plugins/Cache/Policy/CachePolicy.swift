@@ -49,7 +49,7 @@ public struct CachePolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - partition: the user to whom responses belong, or another owner; part of the key, as a keyed hash. Without one
-    ///     the value of `Authorization` separates them.
+    ///     whatever tells users apart on the request separates them.
     ///   - staleIfError: for how long past its lifetime a response may be served if the server cannot be reached or
     ///     responds with 500, 502, 503 or 504; nil, the default, if only the server may allow it. The server's
     ///     `must-revalidate` and `no-cache` take precedence.
