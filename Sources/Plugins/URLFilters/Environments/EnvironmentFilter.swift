@@ -35,11 +35,11 @@ public struct EnvironmentFilter: Filter {
     /// `environment release`, with the one that is selected.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
-    /// Replaces the placeholder with the environment's base, and calls `next`. Throws ``URLFilterError`` for a base that
+    /// Replaces the placeholder with the base of the environment with which the call began, in each attempt, and calls `next`. Throws ``URLFilterError`` for a base that
     /// is missing or not valid, and what `next` throws.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        let settings = environments.settings
+        let settings = exchange.once(environments.begun) { environments.settings }
         exchange.tags[ServiceSettings.self] = settings
         if let url = try rebased(exchange.http.url, settings) {
             exchange.http.url = url

@@ -1,3 +1,4 @@
+import Errand
 import ErrandSupport
 import ErrandHTTPSyntax
 import Synchronization
@@ -37,6 +38,8 @@ public final class ServiceEnvironments: Sendable {
 
     private let environments: [Name: ServiceSettings]
     private let selection: Mutex<Name>
+    /// Where a call keeps the settings with which it began.
+    let begun = CallKey<ServiceSettings>()
 
     /// Makes a set of environments, one of them selected. Throws ``URLFilterError/Code/environment`` if the selected one is
     /// not among them, and `invalidURL` for a base, a CDN or a version that cannot be part of a URL.

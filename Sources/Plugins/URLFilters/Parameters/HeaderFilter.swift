@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 
 /// Adds header fields to every request: fixed ones, computed ones, or a signature; made by `.headers`.
 ///
@@ -12,7 +13,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The name in errors and exemptions.
     public let name: String
     private let rule: MergeRule
-    private let headers: @Sendable (Exchange) async throws -> HTTPHeaders
+    private let headers: @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other headers.
     public let traits: FilterTraits
     /// `header filter "headers"`, with its name.
@@ -22,29 +23,31 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
-    ) { self.init(rule, name, .changesRequest, headers) }
+    ) { self.init(rule, name, .changesRequest) { (try await headers($0), nil) } }
 
     private init(
         _ rule: MergeRule, _ name: String, _ traits: FilterTraits,
-        _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
+        _ headers: @escaping @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
     /// Adds a signature and its time as header fields, which a redirect to another origin removes.
     public init(signedBy signer: Signer, name: String = "sign") {
         self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
-            for (field, value) in try await signer.sign(URLText(exchange.http.url), exchange, filter: name) {
+            let key = try await signer.secret(for: exchange, filter: name)
+            for (field, value) in try signer.sign(URLText(exchange.http.url), exchange, with: key, filter: name) {
                 headers.add(HTTPHeaderName(field), value, sensitive: true)
             }
-            return headers
+            // The signature changes with its time, and the user does not.
+            return (headers, UserMark(key.data.base64EncodedString(), source: "signature"))
         }
     }
 
     /// Adds the header fields, and calls `next`. Throws what the closure and `next` throw.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
-        var new = try await headers(exchange)
-        var changed = exchange
+        let (made, mark) = try await headers(exchange)
+        var (new, changed) = (made, exchange)
         if !exchange.isTrusted {
             let secrets = Set(new.lazy.filter(\.isSensitive).map(\.name))
             changed.http.headers = HTTPHeaders(
@@ -54,6 +57,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
             new.removeAll(where: \.isSensitive)
         }
         changed.http.headers.merge(new, by: rule)
+        if let mark, !new.isEmpty { changed.belongs(to: mark, carriedBy: Array(new)) }
         return try await next.sending(changed)
     }
 

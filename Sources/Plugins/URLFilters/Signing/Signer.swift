@@ -42,7 +42,17 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// The parameters to add: the time, if any, then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
-        let key = try await key.secret(exchange, filter)
+        try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
+    }
+
+    func secret(for exchange: Exchange, filter: String) async throws -> SecretKey {
+        try await key.secret(exchange, filter)
+    }
+
+    /// The same with the key that was read for the request.
+    func sign(
+        _ url: URLText, _ exchange: Exchange, with key: SecretKey, filter: String
+    ) throws -> [(name: String, value: String)] {
         let http = exchange.http
         var parameters: [SigningInput.Parameter] = url.queryItems
         if let body = try BodyParameters(http, filter: filter) { parameters += try body.parameters(filter: filter) }

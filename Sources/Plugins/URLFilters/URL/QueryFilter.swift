@@ -7,8 +7,9 @@ public import Errand
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep a token out of the cache's key. Items that are not in the key are not sent to other origins than the agent's own,
-/// such as that of a "next" link, unless `toAnyOrigin` is true. Pass `toAnyOrigin: false` for a secret that is in the key.
+/// Keep a token out of the cache's key. Items that are not in the key are secrets: they are not sent to other origins than
+/// the agent's own, such as that of a "next" link, and caches keep users apart by a keyed hash of them, unless `toAnyOrigin`
+/// is true, as it has to be for a time or a number that changes with each request. Pass `toAnyOrigin: false` for a secret that is in the key.
 /// See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
@@ -20,6 +21,8 @@ public struct QueryFilter: URLTextFilter {
     public let name: String
     /// Whether the key of a cache contains the items.
     public let isInCacheKey: Bool
+    /// Whether the items are secret: left out of the key, and not sent to any origin.
+    public var marksUser: Bool { !isInCacheKey && !toAnyOrigin }
     private let source: Source
     private let rule: MergeRule
     private let toAnyOrigin: Bool

@@ -19,6 +19,9 @@ public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable 
     /// Whether the key of a cache contains the change: true for what changes the response, such as a version, false for what
     /// does not, such as a token. True by default.
     var isInCacheKey: Bool { get }
+    /// Whether query items that it leaves out of the key tell users apart, such as a token: false, the default, for what
+    /// does not, such as a time. Caches keep users apart by the items then.
+    var marksUser: Bool { get }
     /// Returns the new URL: absolute, http or https, not http in place of https, without credentials; others throw
     /// ``URLFilterError``. `exchange` is the one that the whole list received. Once the URL of the cache's key differs, it
     /// is called twice if ``isInCacheKey`` is true: once for each URL.
@@ -30,6 +33,8 @@ extension URLFilter {
     public var name: String { "\(Self.self)" }
     /// True.
     public var isInCacheKey: Bool { true }
+    /// False.
+    public var marksUser: Bool { false }
     /// The name only, since filters may contain secrets.
     public var description: String { name }
     /// No children, for the same reason.

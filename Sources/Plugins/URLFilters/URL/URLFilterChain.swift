@@ -16,6 +16,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     fileprivate struct Step: Sendable {
         let name: String
         let isHidden: Bool
+        let marksUser: Bool
         let filter: any URLFilter
         /// The same filter, cast once rather than for every request.
         let editor: (any URLTextFilter)?
@@ -30,7 +31,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     public init(_ filters: [any URLFilter]) {
         steps = filters.map { filter in
             Step(
-                name: filter.name, isHidden: !filter.isInCacheKey, filter: filter, editor: filter as? any URLTextFilter)
+                name: filter.name, isHidden: !filter.isInCacheKey, marksUser: filter.marksUser && !filter.isInCacheKey,
+                filter: filter, editor: filter as? any URLTextFilter)
         }
         let others = filters.filter { !($0 is SigningURLFilter) }
         var traits: FilterTraits = others.count < filters.count ? .signs : []
@@ -46,8 +48,15 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
         let hadResourceURL = url.keyText != nil
+        var marks: [UserMark] = []
         for step in steps where !exemption.contains(step.name) {
             (url.filter, url.isHidden) = (step.name, step.isHidden)
+            let before = step.marksUser ? url.query : ""
+            defer {
+                if step.marksUser, let identity = url.items(besides: before) {
+                    marks.append(UserMark(identity, source: "query \(step.name)"))
+                }
+            }
             if let editor = step.editor {
                 try await editor.edit(&url, for: exchange)
             } else {
@@ -58,6 +67,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
         exchange.http.url = try url.url()
+        for mark in marks { exchange.belongs(to: mark) }
         return try await next.sending(exchange)
     }
 

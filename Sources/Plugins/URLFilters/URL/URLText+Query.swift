@@ -14,6 +14,13 @@ extension URLText {
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
+    /// The items of the query, as they are written, that another query has not; nil if there are none.
+    func items(besides other: Substring) -> String? {
+        let known = Set(other.split(separator: "&"))
+        let added = query.split(separator: "&").filter { !known.contains($0) }
+        return added.isEmpty ? nil : added.joined(separator: "&")
+    }
+
     /// Appends items to the query. Throws ``URLFilterError/Code/parameters`` for what cannot be encoded.
     public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
         try merge(parameters, by: .append, encoding: encoding)
