@@ -40,7 +40,7 @@ final class SharedKey: Hashable, Sendable {
             && body.isNone == other.body.isNone
             && (body.isNone || body.data == other.body.data && body.contentType == other.body.contentType)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
-            && one.tags.haveSameEffect(as: two.tags)
+            && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
             && (!way.hasFilters || type(of: one.request) == type(of: two.request))
             && (one.stage != .call || one.request.redirects == two.request.redirects)
     }
