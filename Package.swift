@@ -244,6 +244,12 @@ let suites: [Target] = [
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
     suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
+    suite(
+        "UsersTests",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandRetry",
+            "ErrandURLFilters",
+        ]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
