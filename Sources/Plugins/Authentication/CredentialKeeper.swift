@@ -267,7 +267,7 @@ final class CredentialKeeper: Sendable {
             }
             self?.finish(id, result, time)
         }
-        let limit = time.now.advanced(by: min(max(timeout, .zero), .seconds(3_155_760_000)))
+        let limit = time.now.advanced(by: min(max(timeout, .zero), .seconds(3_155_760_000 as Int64)))
         let timer = Task { [weak self] in
             guard (try? await time.sleep(until: limit)) != nil else { return }
             self?.finish(id, .failure(TimedOut()), time)

@@ -27,6 +27,6 @@ public struct SystemTimeSource: TimeSource {
 extension TimeSource {
     /// A point in time from now; a hundred years at most, so that no sum overflows.
     package func instant(after duration: Duration) -> ContinuousClock.Instant {
-        now.advanced(by: min(max(duration, .zero), .seconds(3_155_760_000)))
+        now.advanced(by: min(max(duration, .zero), .seconds(3_155_760_000 as Int64)))
     }
 }

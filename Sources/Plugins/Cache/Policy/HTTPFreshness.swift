@@ -28,7 +28,7 @@ struct HTTPFreshness: Sendable, Hashable {
         let apparent = date.map { received.timeIntervalSince($0) } ?? 0
         let delay = max(0, received.timeIntervalSince(sent))
         let ageField = Self.age(headers)
-        initialAge = Int64(min(max(apparent, ageField + delay, 0), Double(1 << 33)))
+        initialAge = Int64(min(max(apparent, ageField + delay, 0), 0x1p33))
         (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date ?? received)
         noCache = directives.noCache
         mustRevalidate = directives.mustRevalidate
@@ -54,7 +54,7 @@ struct HTTPFreshness: Sendable, Hashable {
         return (min(seconds(date.timeIntervalSince(modified) / 10), 7 * 86_400), true)
     }
 
-    private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), Double(1 << 31))) }
+    private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
 
     /// The first value of `Age`; 0 for an invalid one (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
@@ -71,7 +71,7 @@ struct HTTPFreshness: Sendable, Hashable {
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
-        return initialAge + Int64(min(max(resident, 0), Double(1 << 33)))
+        return initialAge + Int64(min(max(resident, 0), 0x1p33))
     }
 
     /// The statuses that are heuristically cacheable (RFC 9110, section 15.1).

@@ -9,14 +9,14 @@ struct JSONNumber {
     /// The common case: only digits, and too few of them to overflow.
     private var shortInteger: Int? {
         guard end - start <= 18 else { return nil }
-        var value = 0
+        var value: Int64 = 0
         var p = isNegative ? start + 1 : start
         while p < end {
             guard Lexer.isDigit(p.pointee) else { return nil }
-            value = value * 10 + Int(p.pointee - 0x30)
+            value = value * 10 + Int64(p.pointee - 0x30)
             p += 1
         }
-        return isNegative ? -value : value
+        return Int(exactly: isNegative ? -value : value)
     }
 
     private var anyInteger: Int? {
@@ -41,9 +41,9 @@ struct JSONNumber {
         let exponent = parts.exponent - parts.fractionDigits
         if parts.significant <= 15, abs(exponent) <= 22 {
             // Both are exact, so that the single operation rounds correctly.
-            var mantissa = 0
+            var mantissa: Int64 = 0
             for (index, digit) in parts.digits.enumerated() where index < parts.significant {
-                mantissa = mantissa * 10 + digit
+                mantissa = mantissa * 10 + Int64(digit)
             }
             let value =
                 exponent < 0
@@ -56,6 +56,9 @@ struct JSONNumber {
         let scaled = "\(isNegative ? "-" : "")0\(digits)e\(exponent + parts.significant - taken)"
         return Double(scaled) ?? .nan
     }
+
+    /// Beyond any number of digits that a text can have, and small enough for one more digit in an `Int` of any width.
+    static let largestExponent = Int.max / 16
 
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
@@ -104,8 +107,9 @@ struct JSONNumber {
             let isNegative = p < end && p.pointee == 0x2D
             var exponent = 0
             while p < end {
-                // Beyond any number of digits that a text can have.
-                if Lexer.isDigit(p.pointee) { exponent = min(exponent * 10 + Int(p.pointee - 0x30), 1 << 40) }
+                if Lexer.isDigit(p.pointee) {
+                    exponent = min(exponent * 10 + Int(p.pointee - 0x30), Self.largestExponent)
+                }
                 p += 1
             }
             parts.exponent = isNegative ? -exponent : exponent

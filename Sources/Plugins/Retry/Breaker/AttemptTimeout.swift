@@ -33,7 +33,7 @@ public struct AttemptTimeout: Filter {
         let attempt = SentTask(exchange, next)
         if attempt.isFinished { return try await attempt.value }
         let time = exchange.time
-        let end = time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000)))
+        let end = time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000 as Int64)))
         let isLate = LateMark()
         let timer = Task {
             guard (try? await time.sleep(until: end)) != nil else { return }

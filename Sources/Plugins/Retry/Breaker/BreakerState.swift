@@ -90,7 +90,7 @@ final class BreakerState: Sendable {
     }
 
     private var basePause: Duration { min(max(policy.pause, .zero), longestPause) }
-    private var longestPause: Duration { min(max(policy.maximumPause, .zero), .seconds(3_155_760_000)) }
+    private var longestPause: Duration { min(max(policy.maximumPause, .zero), .seconds(3_155_760_000 as Int64)) }
 }
 
 /// Results of the last period, in ten parts of it.

@@ -58,7 +58,7 @@ public struct FaultInjection: Filter {
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
         let (isSlow, fails, kind) = (dice.next() < slowShare, dice.next() < failingShare, dice.next())
         if isSlow {
-            let wait = min(max(delay, .zero), .seconds(3_155_760_000))
+            let wait = min(max(delay, .zero), .seconds(3_155_760_000 as Int64))
             try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
         }
         guard fails, !faults.isEmpty else { return try await next(exchange) }
@@ -90,7 +90,7 @@ extension FaultInjection {
 
         /// No response for as long as the request's timeout lasts; then `timedOut`.
         public static let stall = Fault(description: "stall") { exchange in
-            let wait = min(max(exchange.timeout, .zero), .seconds(3_155_760_000))
+            let wait = min(max(exchange.timeout, .zero), .seconds(3_155_760_000 as Int64))
             try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
             throw ErrandError(.timedOut, "injected: no response within \(exchange.timeout)")
         }

@@ -69,7 +69,7 @@ public struct Hedge: Filter {
                 guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
                 if history.spend() { break }
                 exchange.note("hedge", "none: the budget of the host is used up after \(elapsed)")
-                elapsed = min(elapsed * 2, .seconds(3_155_760_000))
+                elapsed = min(elapsed * 2, .seconds(3_155_760_000 as Int64))
             }
             let second = race.start {
                 exchange.note("hedge", "a second request, since there is no response after \(elapsed)")

@@ -27,6 +27,7 @@ public struct RequestRate: Sendable, Hashable {
 
     /// Makes a rate. A count below 1 counts as 1, one above 100,000 as 100,000; a negative period as zero.
     public init(_ count: Int, per period: Duration) {
-        (self.count, self.period) = (min(max(1, count), 100_000), min(max(.zero, period), .seconds(3_155_760_000)))
+        self.count = min(max(1, count), 100_000)
+        self.period = min(max(.zero, period), .seconds(3_155_760_000 as Int64))
     }
 }

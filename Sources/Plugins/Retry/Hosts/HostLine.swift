@@ -86,7 +86,7 @@ final class HostLine: Sendable {
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws {
         let time = exchange.time
-        let waitLimit = start.advanced(by: min(max(limits.maximumWait, .zero), .seconds(3_155_760_000)))
+        let waitLimit = start.advanced(by: min(max(limits.maximumWait, .zero), .seconds(3_155_760_000 as Int64)))
         let limit = exchange.deadline.map { min($0, waitLimit) } ?? waitLimit
         var isNoted = false
         while true {

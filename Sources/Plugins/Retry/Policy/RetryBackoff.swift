@@ -22,7 +22,7 @@ public struct RetryBackoff: Sendable, Hashable {
     ///
     /// - Parameter random: the part of the longest wait, from 0 to 1.
     public func wait(afterAttempt number: Int, random: Double = .random(in: 0...1)) -> Duration {
-        let limit = min(max(limit, .zero), .seconds(3_155_760_000))
+        let limit = min(max(limit, .zero), .seconds(3_155_760_000 as Int64))
         var wait = min(max(base, .zero), limit)
         for _ in 1..<max(1, min(number, 64)) where wait < limit { wait = min(wait * 2, limit) }
         return jitter ? wait * max(0, min(1, random)) : wait

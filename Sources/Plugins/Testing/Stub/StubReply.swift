@@ -36,8 +36,8 @@ final class StubReply: Sendable {
     private func waitBefore(_ options: TransportOptions) async throws {
         if let gate = stub.gate {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await gate.wait(within: .seconds(3_155_760_000)) }
-                group.addTask { try await Self.wait(for: .seconds(3_155_760_000), options) }
+                group.addTask { try await gate.wait(within: .seconds(3_155_760_000 as Int64)) }
+                group.addTask { try await Self.wait(for: .seconds(3_155_760_000 as Int64), options) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -49,7 +49,7 @@ final class StubReply: Sendable {
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(
-            until: options.time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000))))
+            until: options.time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000 as Int64))))
         if duration > limit { throw ErrandError(.timedOut, "the server was inactive for \(options.timeout)") }
     }
 }

@@ -47,7 +47,7 @@ public final class ManualTimeSource: TimeSource {
     /// Lets time pass and wakes the sleepers that are due, the earliest first. A negative duration does nothing; more than a
     /// hundred years are cut to that.
     public func advance(by duration: Duration) {
-        let duration = min(max(duration, .zero), .seconds(3_155_760_000))
+        let duration = min(max(duration, .zero), .seconds(3_155_760_000 as Int64))
         advance { $0.advanced(by: duration) }
     }
 

@@ -65,8 +65,9 @@ struct ExactDecimal: Sendable, Hashable {
         let isNegative = p < end && p.pointee == 0x2D
         var power = 0
         while p < end {
-            // Beyond any power that the digits of a text could outweigh.
-            if Lexer.isDigit(p.pointee) { power = min(power * 10 + Int(p.pointee - 0x30), 1 << 58) }
+            if Lexer.isDigit(p.pointee) {
+                power = min(power * 10 + Int(p.pointee - 0x30), JSONNumber.largestExponent)
+            }
             p += 1
         }
         return isNegative ? -power : power
@@ -85,10 +86,13 @@ struct ExactDecimal: Sendable, Hashable {
         return count
     }
 
+    /// The value if it is an integer of at most 18 digits that fits `Int`.
+    var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
+
     /// The value if it is an integer of at most 18 digits.
-    var integer: Int? {
+    var shortInteger: Int64? {
         guard isShort, exponent >= 0, isZero || digitCount + exponent <= 18 else { return nil }
-        var value = Int(short)
+        var value = Int64(short)
         for _ in 0..<exponent { value *= 10 }
         return isNegative ? -value : value
     }

@@ -207,12 +207,12 @@ extension SchemaNumberRule {
         guard multipleOf == nil else { return }
         for (bound, isExclusive) in [(minimum, false), (exclusiveMinimum, true)] {
             guard let bound else { continue }
-            guard let value = bound.integer else { return }
+            guard let value = bound.shortInteger else { return }
             least = max(least, isExclusive ? value + 1 : value)
         }
         for (bound, isExclusive) in [(maximum, false), (exclusiveMaximum, true)] {
             guard let bound else { continue }
-            guard let value = bound.integer else { return }
+            guard let value = bound.shortInteger else { return }
             most = min(most, isExclusive ? value - 1 : value)
         }
         isFast = true

@@ -56,8 +56,8 @@ struct SchemaNumberRule: Sendable {
     var exclusiveMaximum: ExactDecimal?
     var multipleOf: ExactDecimal?
     /// The bounds of integers of at most 18 digits, for the common case; `isFast` if they say it all.
-    var least = Int.min
-    var most = Int.max
+    var least = Int64.min
+    var most = Int64.max
     var isFast = false
 }
 

@@ -57,8 +57,8 @@ final class SchemaMachine {
     }
 
     struct NumberCheck {
-        var least: Int
-        var most: Int
+        var least: Int64
+        var most: Int64
         var isFast: Bool
     }
 

@@ -192,13 +192,13 @@ extension SchemaValidator {
     }
 
     /// The value of at most 18 characters: digits, and perhaps a sign.
-    @inline(__always) private static func integer(_ start: BytePointer, _ p: BytePointer) -> Int {
+    @inline(__always) private static func integer(_ start: BytePointer, _ p: BytePointer) -> Int64 {
         var q = start
         let isNegative = q.pointee == 0x2D
         if isNegative { q += 1 }
-        var value = 0
+        var value: Int64 = 0
         while q < p {
-            value = value &* 10 &+ Int(q.pointee &- 0x30)
+            value = value &* 10 &+ Int64(q.pointee &- 0x30)
             q += 1
         }
         return isNegative ? -value : value

@@ -137,7 +137,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a body longer than its reader takes is an error") { bench in
             bench.server.on("/big", .repeating(count: 100_000))
-            bench.server.on("/endless", TestResponse.repeating(count: 1 << 40).chunked(sizes: []))
+            bench.server.on("/endless", TestResponse.repeating(count: 1 << 30).chunked(sizes: []))
             for path in ["/big", "/endless"] {
                 let request = try bench.request(.get, path)
                 try await bench.failure(of: "100,000 bytes for a reader of 1,000", .bodyTooLarge) {
