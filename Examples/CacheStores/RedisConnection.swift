@@ -53,6 +53,9 @@ final class RedisConnection: Sendable {
         state.socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
         state.socket = socket(AF_INET, SOCK_STREAM, 0)
+        // `send` has no flag here that keeps SIGPIPE away.
+        var isQuiet: Int32 = 1
+        setsockopt(state.socket, SOL_SOCKET, SO_NOSIGPIPE, &isQuiet, socklen_t(MemoryLayout<Int32>.size))
         #endif
         var timeout = timeval(tv_sec: 5, tv_usec: 0)
         setsockopt(state.socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

@@ -8,9 +8,10 @@ import sys
 PLATFORMS = {
     "macOS": {"os": {"macOS", "OSX"}, "import": {"AppKit"}, "environment": set()},
     "iOS": {"os": {"iOS"}, "import": {"UIKit"}, "environment": set()},
+    "watchOS": {"os": {"watchOS"}, "import": {"UIKit"}, "environment": set()},
 }
 # What exists on every platform of Apple's, and what exists on Linux only.
-PRESENT = {"Darwin", "Foundation", "CryptoKit", "Security", "SwiftUI", "os", "Network", "Dispatch", "Synchronization", "Testing"}
+PRESENT = {"Darwin", "Foundation", "CryptoKit", "Security", "SwiftUI", "os", "Network", "Dispatch", "Observation", "Synchronization", "Testing"}
 ABSENT = {
     "FoundationEssentials", "FoundationNetworking", "FoundationXML", "FoundationInternationalization", "Glibc", "Musl",
     "Android", "WinSDK", "WASILibc", "UIKit", "AppKit",

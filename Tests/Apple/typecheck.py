@@ -4,7 +4,8 @@
 A module is compiled once: the step that emits its interface also checks the bodies and the flow of isolation. What passed
 stays in the work directory and is compiled again only if its sources, those of a dependency or the stubs have changed. iOS
 comes first: its stubs declare a part of what those of macOS declare, so a module whose sources are the same on both has
-passed for both.
+passed for both. For watchOS the libraries alone are checked, which is what an app for a watch links: that they compile
+with the conditions of that platform, and that no constant needs more than the 32 bits that `Int` has there.
 """
 import concurrent.futures
 import hashlib
@@ -17,12 +18,14 @@ import subprocess
 import sys
 
 import evaluate
+import width
 
 WORK = pathlib.Path(sys.argv[1])
 STUBS = pathlib.Path("Tests/Apple/Stubs")
-FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}}
+FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}, "watchOS": {"UIKit"}}
 STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "SwiftUI", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
+STRICT_FLAGS = [flag for feature in STRICT for flag in ("-enable-upcoming-feature", feature)]
 COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
@@ -38,11 +41,23 @@ DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
 # The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation. That
 # of Darwin is a Clang module without a Swift module above it, as Glibc has: its types count for no re-export of it.
 ARTEFACT = re.compile(r"warning: (public|package) import of '(Foundation|ErrandPOSIX)' was not used in")
+LEAF_LIBRARY = re.compile(r'"(lib[\w.+-]+\.(?:dylib|so)[.\d]*)"')
 WRONG = """
 #if canImport(Darwin)
 import Foundation
 func deliberatelyWrong(_ session: URLSession) { session.methodThatNoPlatformHas() }
 #endif
+"""
+# Each of them needs more than 32 bits, at its line; what follows them does not.
+WIDE = """let literal: Duration = .seconds(3_155_760_000)
+let product = min(24 * 60 * 60, 24 * 60 * 60 * 1_000_000)
+let shift = Double(1 << 33)
+func assign(_ value: inout Int) { value >>= 40 }
+let unsigned = 5_000_000_000 as UInt
+let negative = "\\(-3_000_000_000)"
+let long: Duration = .seconds(3_155_760_000 as Int64)
+let bits = (1 << 40 as UInt64) | UInt64(1 << 30)
+let limits = (-2_147_483_648, 2_147_483_647, 0xffff_ffff as UInt)
 """
 
 
@@ -79,7 +94,8 @@ class Platform:
 
     def compile(self, name, sources, flags):
         target = self.modules / f"{module_name(name)}.swiftmodule"
-        arguments = ["-o", str(target), "-module-name", module_name(name), "-I", str(self.modules), *COMMON, *flags]
+        arguments = ["-o", str(target), "-module-name", module_name(name), "-I", str(self.modules), *COMMON,
+                     "-Xcc", f"-DAPPLE_{self.name}", *flags]
         if not any(path.name == "main.swift" for path in sources):
             arguments.append("-parse-as-library")
         result = subprocess.run(["swiftc", *arguments, *map(str, sources)], capture_output=True, text=True)
@@ -88,6 +104,20 @@ class Platform:
         if result.returncode == 0 or errors:
             return sorted(errors)
         return text.splitlines()[-5:]
+
+    def too_wide(self, name, sources, flags):
+        """What of a module that type-checks does not fit into the 32 bits of `Int` on a watch."""
+        arguments = ["-dump-ast", "-module-name", module_name(name), "-I", str(self.modules), *COMMON[2:],
+                     "-Xcc", f"-DAPPLE_{self.name}", *flags]
+        # The tree of several files is written to the standard error.
+        with subprocess.Popen(
+            ["swiftc", *arguments, "-parse-as-library", *map(str, sources)], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+        ) as process:
+            found = width.findings(process.stdout)
+        if process.returncode:
+            return [f"the tree of {name} could not be made"]
+        return [line.replace(f"{self.files.resolve()}/", "").replace(f"{self.files}/", "") for line in found]
 
     def passed(self, name):
         """The key with which a module passed last."""
@@ -135,6 +165,10 @@ class Package:
             other for other, platforms in self.declared[name]
             if other in self.targets and (not platforms or platform.name.lower() in platforms)
         ]
+
+    def libraries(self):
+        return [name for name, target in self.targets.items() if target["type"] == "library"
+                and target["path"].startswith("Sources/")]
 
     def order(self, wanted, platform):
         order, seen = [], set()
@@ -194,10 +228,31 @@ def check(package, platform, name, earlier):
         shutil.copy(earlier.modules / file, platform.modules / file)
         platform.record(name, key)
         return []
-    errors = platform.compile(name, sources, [f for s in STRICT for f in ("-enable-upcoming-feature", s)])
+    errors = platform.compile(name, sources, STRICT_FLAGS)
     if not errors:
         platform.record(name, key)
     return errors
+
+
+def check_width(package, platform, name):
+    """Looks for constants of more than 32 bits in a module that has passed, if it was not done for the same sources."""
+    key = platform.keys[name]
+    record = platform.modules / f"{module_name(name)}.width"
+    if record.exists() and record.read_text() == key:
+        return []
+    target = package.targets[name]
+    sources = [platform.files / target["path"] / source for source in target["sources"]]
+    found = platform.too_wide(name, sources, STRICT_FLAGS)
+    if not found:
+        record.write_text(key)
+    return found
+
+
+def check_one(package, platform, name, earlier):
+    errors = check(package, platform, name, earlier)
+    if errors or platform.name != "watchOS":
+        return errors
+    return check_width(package, platform, name)
 
 
 def check_all(package, platform, wanted, earlier):
@@ -208,7 +263,7 @@ def check_all(package, platform, wanted, earlier):
         while waiting or running:
             for name in [n for n in waiting if finished.issuperset(package.dependencies(n, platform))]:
                 waiting.remove(name)
-                running[pool.submit(check, package, platform, name, earlier)] = name
+                running[pool.submit(check_one, package, platform, name, earlier)] = name
             for future in concurrent.futures.wait(running, return_when="FIRST_COMPLETED").done:
                 name = running.pop(future)
                 finished.add(name)
@@ -238,24 +293,56 @@ def notices_wrong_line(package, platform):
     return any("Wrong+Darwin.swift:4" in line and "methodThatNoPlatformHas" in line for line in errors)
 
 
+def leaf_libraries():
+    """Libraries that are loaded by a name without a path. Apple's dlopen looks for it in the current directory too."""
+    found = []
+    for path in sorted(p for folder in ("Sources", "Examples") for p in pathlib.Path(folder).rglob("*.*")):
+        if path.suffix not in (".swift", ".c", ".h") or ".build" in path.parts:
+            continue
+        text = path.read_text()
+        if path.suffix == ".swift":
+            text = evaluate.evaluated(text, evaluate.PLATFORMS["macOS"], str(path))
+        names = LEAF_LIBRARY.findall(text)
+        # What a shim loads elsewhere stands in another branch, which is not evaluated here.
+        found += [f"{path}: {name}" for name in names if path.suffix == ".swift" or name.endswith(".dylib")]
+    return found
+
+
+def notices_wide_constants(platform):
+    """Whether each constant that is too wide for a watch is found, and no other."""
+    wide = WORK / "Wide.swift"
+    wide.write_text(WIDE)
+    found = platform.too_wide("Wide", [platform.write(wide)], [])
+    lines = [int(line.split(".swift:")[1].split(":")[0]) for line in found if ".swift:" in line]
+    return sorted(set(lines)) == [1, 2, 3, 4, 5, 6]
+
+
 def main():
     arguments = sys.argv[2:]
-    names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else ["iOS", "macOS"]
+    names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else ["iOS", "macOS", "watchOS"]
     package = Package()
     unknown = [name for name in arguments if name not in package.targets]
     if unknown:
         sys.exit(f"apple: no such module: {', '.join(unknown)}")
-    earlier, failed = None, False
+    earlier, leaves = None, leaf_libraries()
+    failed = bool(leaves)
+    for leaf in leaves:
+        print(f"apple: loaded by a name without a path: {leaf}")
     for name in names:
         platform = Platform(name)
         platform.compile_stubs()
-        check_all(package, platform, arguments or sorted(package.targets), earlier)
+        everything = sorted(package.libraries() if name == "watchOS" else package.targets)
+        check_all(package, platform, arguments or everything, earlier)
         failed = failed or bool(platform.failed)
         if not arguments and "ErrandURLSessionTransport" not in platform.failed:
             found = notices_wrong_line(package, platform)
             failed = failed or not found
             print(f"apple: a wrong line for {name} is {'found' if found else 'NOT found'}")
-        earlier = platform
+        if name == "watchOS":
+            found = notices_wide_constants(platform)
+            failed = failed or not found
+            print(f"apple: constants of more than 32 bits are {'found' if found else 'NOT found'}")
+        earlier = earlier or platform
     sys.exit(1 if failed else 0)
 
 

@@ -36,6 +36,9 @@ struct ClockFeed {
             let connection = accept(listener, nil, nil)
             var on: Int32 = 1
             setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+            #if canImport(Darwin)
+            setsockopt(connection, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+            #endif
             var request = [UInt8](repeating: 0, count: 4096)
             _ = recv(connection, &request, request.count, 0)
             Self.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n", connection)
@@ -50,7 +53,13 @@ struct ClockFeed {
 
     private static func write(_ text: String, _ connection: Int32) {
         var text = text
-        text.withUTF8 { _ = send(connection, $0.baseAddress, $0.count, 0) }
+        // A client that has gone must not end the process by SIGPIPE; on Apple's platforms the socket's option sees to it.
+        #if canImport(Darwin)
+        let flags: Int32 = 0
+        #else
+        let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        text.withUTF8 { _ = send(connection, $0.baseAddress, $0.count, flags) }
     }
 
     private static func clock_gettime_nsec() -> UInt64 {

@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Foundation
 
 /// 1 KB and 1 GB to disk: `errand-download` beside the `curl` command, each a process of its own, in turn. The disk is the same
@@ -117,3 +118,4 @@ enum DownloadBench {
     /// The SHA-256 of a thousand million zeros.
     private static let zeros = "bc17f06f9d9b5f6f79ca189a1772b1a3a38d6e40c45bec50f9c4f28144efddca"
 }
+#endif

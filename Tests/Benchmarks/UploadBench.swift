@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Errand
 import ErrandTesting
 import Foundation
@@ -49,3 +50,4 @@ enum UploadBench {
         memory.report("MiB at most", against: ways[0].name)
     }
 }
+#endif

@@ -477,7 +477,7 @@ struct DiskStoreTests {
     /// Another process at work on the directory; `ended` finishes when it does.
     private func start(seconds: Double, limit: Int, tasks: Int) throws -> (Process, ended: AsyncStream<Void>) {
         try start(
-            products().appending(path: "errand-cache-process"),
+            URL(filePath: Program(built: "errand-cache-process").path),
             [directory.url.path, "\(limit)", "\(seconds)", "\(tasks)"])
     }
 
@@ -489,17 +489,6 @@ struct DiskStoreTests {
         process.terminationHandler = { _ in end.finish() }
         try process.run()
         return (process, ended)
-    }
-
-    /// Where the build puts programs.
-    private func products() throws -> URL {
-        #if os(Linux)
-        URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-            .deletingLastPathComponent()
-        #else
-        try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }).bundleURL
-            .deletingLastPathComponent()
-        #endif
     }
 
     private func check(_ store: DiskStore, limit: Int) async throws {
@@ -524,7 +513,7 @@ struct DiskStoreTests {
         // A limit on the size of a file fails as a full disk does: in the middle of a write.
         let arguments = [
             "-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "errand",
-            try products().appending(path: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8",
+            try Program(built: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8",
             "full",
         ]
         let (process, ended) = try start(URL(filePath: "/bin/bash"), arguments)
@@ -557,7 +546,7 @@ struct DiskStoreTests {
     func fullDisk() async throws {
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
         let script = "mount -t tmpfs -o size=1m none \"$2\" && exec \"$1\" \"$2\" 50000000 0 1 filling"
-        let program = try products().appending(path: "errand-cache-process").path
+        let program = try Program(built: "errand-cache-process").path
         let (process, ended) = try start(
             URL(filePath: "/usr/bin/unshare"), ["-rm", "sh", "-c", script, "errand", program, directory.url.path])
         for await _ in ended {}

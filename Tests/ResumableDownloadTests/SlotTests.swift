@@ -85,12 +85,7 @@ import Testing
 
     /// Runs the program with a limit of open files; returns what it prints.
     private func run(_ limit: Int, _ arguments: String...) async throws -> String {
-        #if os(Linux)
-        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        #else
-        let tests = try #require(Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }).bundleURL
-        #endif
-        let program = tests.deletingLastPathComponent().appending(path: "errand-download-process").path
+        let program = try Program(built: "errand-download-process").path
         let files = try Folder()
         try Data().write(to: files.file("output"))
         let (end, ending) = AsyncStream<Void>.makeStream()

@@ -14,7 +14,7 @@ public struct URLResourceKey: RawRepresentable, Hashable, Sendable {
 
 open class NSEnumerator: NSObject, Sequence {
     public struct Iterator: IteratorProtocol { public mutating func next() -> Any? { fatalError() } }
-    public func makeIterator() -> Iterator { fatalError() }
+    @available(*, noasync) public func makeIterator() -> Iterator { fatalError() }
     open func nextObject() -> Any? { fatalError() }
 }
 

@@ -10,6 +10,14 @@ public struct URLRequest: Hashable, Sendable {
     public var cachePolicy: CachePolicy
     public var timeoutInterval: TimeInterval
     public var allowsCellularAccess: Bool
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
     public var httpMethod: String?
     public var allHTTPHeaderFields: [String: String]?
     public var httpBody: Data?
@@ -37,7 +45,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 }
 
 open class URLCredential: NSObject, @unchecked Sendable {
+    public enum Persistence: UInt, Sendable { case none = 0, forSession = 1, permanent = 2, synchronizable = 3 }
     public convenience init(trust: SecTrust) { fatalError() }
+    public convenience init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) { fatalError() }
     override init() { fatalError() }
 }
 
@@ -49,12 +59,15 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
 }
 
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
+    open var previousFailureCount: Int { fatalError() }
     open var protectionSpace: URLProtectionSpace { fatalError() }
 }
 
 public let NSURLAuthenticationMethodServerTrust = ""
-/// Declared by Security; here since both stubs need it.
-open class SecTrust: @unchecked Sendable {}
+public let NSURLAuthenticationMethodClientCertificate = ""
+/// Declared by Security; here since both stubs need them. Not Sendable, as in the SDK.
+open class SecTrust {}
+open class SecIdentity {}
 
 open class URLCache: NSObject, @unchecked Sendable {}
 open class URLCredentialStorage: NSObject, @unchecked Sendable {}
@@ -68,6 +81,8 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     override init() { fatalError() }
     open class var `default`: URLSessionConfiguration { fatalError() }
     open class var ephemeral: URLSessionConfiguration { fatalError() }
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }
+    open var identifier: String? { fatalError() }
     public var urlCache: URLCache? = nil
     public var urlCredentialStorage: URLCredentialStorage? = nil
     public var httpCookieStorage: HTTPCookieStorage? = nil
@@ -112,6 +127,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func invalidateAndCancel() { fatalError() }
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask { fatalError() }
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) { fatalError() }
     open func data(for request: URLRequest) async throws -> (Data, URLResponse) { fatalError() }
 }
 
@@ -153,6 +169,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
@@ -168,6 +187,24 @@ open class Stream: NSObject {
     public enum Status: UInt, Sendable {
         case notOpen, opening, open, reading, writing, atEnd, closed, error
     }
+    public struct Event: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let openCompleted = Self(rawValue: 1)
+        public static let hasBytesAvailable = Self(rawValue: 2)
+        public static let hasSpaceAvailable = Self(rawValue: 4)
+        public static let errorOccurred = Self(rawValue: 8)
+        public static let endEncountered = Self(rawValue: 16)
+    }
+    public struct PropertyKey: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+    open unowned(unsafe) var delegate: (any StreamDelegate)?
+    open func property(forKey key: PropertyKey) -> Any? { fatalError() }
+    open func setProperty(_ property: Any?, forKey key: PropertyKey) -> Bool { fatalError() }
+    open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { fatalError() }
+    open func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { fatalError() }
     open var streamStatus: Status { fatalError() }
     open var streamError: (any Error)? { fatalError() }
     open func open() { fatalError() }
@@ -177,6 +214,20 @@ open class Stream: NSObject {
         outputStream: UnsafeMutablePointer<OutputStream?>?
     ) { fatalError() }
 }
+/// The method is optional in the SDK.
+public protocol StreamDelegate: NSObjectProtocol {
+    func stream(_ aStream: Stream, handle eventCode: Stream.Event)
+}
+// Not Sendable, as in the SDK.
+open class RunLoop: NSObject {
+    public struct Mode: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+}
+/// The two are bridged, which is one here.
+public typealias CFWriteStream = OutputStream
+public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ q: DispatchQueue!) { fatalError() }
 open class InputStream: Stream {
     public init(data: Data) { fatalError() }
     open var hasBytesAvailable: Bool { fatalError() }
@@ -186,6 +237,7 @@ open class InputStream: Stream {
     ) -> Bool { fatalError() }
 }
 open class OutputStream: Stream {
+    open var hasSpaceAvailable: Bool { fatalError() }
     open func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int { fatalError() }
 }
 

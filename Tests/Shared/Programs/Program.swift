@@ -6,6 +6,8 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A program of the system or of this package.
@@ -24,14 +26,29 @@ package struct Program: Sendable {
 
     /// One of this package's, beside the tests.
     package init(built name: String) throws {
+        path = try Self.products().appending(path: name).path
+    }
+
+    /// Where the build puts programs.
+    private static func products() throws -> URL {
         #if os(Linux)
-        let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let image = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         #else
-        guard let tests = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") })?.bundleURL else {
-            throw Failure(what: "no bundle of tests")
+        // The program that runs the tests may be Apple's, and may have loaded their bundle as a plain library.
+        var info = Dl_info()
+        guard dladdr(#dsohandle, &info) != 0, let name = info.dli_fname else {
+            throw Failure(what: "the tests are in no file")
         }
+        let image = String(cString: name)
         #endif
-        path = tests.deletingLastPathComponent().appending(path: name).path
+        return products(of: image)
+    }
+
+    /// The directory of the program, or of the bundle, that a file of code belongs to.
+    package static func products(of image: String) -> URL {
+        let parts = URL(filePath: image).pathComponents
+        let end = parts.lastIndex { $0.hasSuffix(".xctest") } ?? max(parts.count - 1, 1)
+        return parts[1..<max(end, 1)].reduce(URL(filePath: "/")) { $0.appending(path: $1) }
     }
 
     package struct Failure: Error {

@@ -49,7 +49,13 @@ struct SQLiteLibrary: Sendable {
 
     /// Nil where the system has no SQLite.
     static let shared: SQLiteLibrary? = {
-        for name in ["libsqlite3.so.0", "libsqlite3.so", "/usr/lib/libsqlite3.dylib"] {
+        // Apple's dlopen looks for a name without a path in the current directory too.
+        #if canImport(Darwin)
+        let names = ["/usr/lib/libsqlite3.dylib"]
+        #else
+        let names = ["libsqlite3.so.0", "libsqlite3.so"]
+        #endif
+        for name in names {
             if let handle = dlopen(name, RTLD_NOW), let library = SQLiteLibrary(handle) { return library }
         }
         return nil

@@ -38,11 +38,11 @@ static atomic_int settled;
 
 static void load(int missing) {
     int found = 0;
-    void *library = missing & ERRAND_CODING_GZIP ? open_library(ERRAND_LIBZ, ERRAND_CODING_GZIP, &found) : NULL;
+    void *library = missing & ERRAND_CODING_GZIP ? open_first(NAMES(ERRAND_LIBZ), ERRAND_CODING_GZIP, &found) : NULL;
     if (library && find(library, &api.deflate_init, "deflateInit2_") && find(library, &api.deflate, "deflate") &&
         find(library, &api.deflate_end, "deflateEnd"))
         atomic_fetch_or(&loaded, ERRAND_CODING_GZIP);
-    library = missing & ERRAND_CODING_ZSTD ? open_library(ERRAND_LIBZSTD, ERRAND_CODING_ZSTD, &found) : NULL;
+    library = missing & ERRAND_CODING_ZSTD ? open_first(NAMES(ERRAND_LIBZSTD), ERRAND_CODING_ZSTD, &found) : NULL;
     // ZSTD_compressStream2 came with 1.4.0.
     if (library && find(library, &api.zstd_make, "ZSTD_createCCtx") && find(library, &api.zstd_free, "ZSTD_freeCCtx") &&
         find(library, &api.zstd_set, "ZSTD_CCtx_setParameter") &&

@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
+// Apple's dlopen looks for a name without a path in the current directory too, where anyone may have put a file: the places
+// of the system and of the package managers alone. On Linux the linker's directories are searched, and no other.
 #if defined(__APPLE__)
 #define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
-#define ERRAND_LIBBROTLI "libbrotlidec.1.dylib"
-#define ERRAND_LIBZSTD "libzstd.1.dylib"
+#define ERRAND_LIBBROTLI "/opt/homebrew/lib/libbrotlidec.1.dylib", "/usr/local/lib/libbrotlidec.1.dylib"
+#define ERRAND_LIBZSTD "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"
 #else
 #define ERRAND_LIBZ "libz.so.1"
 #define ERRAND_LIBBROTLI "libbrotlidec.so.1"
@@ -52,14 +54,24 @@ static inline int find(void *library, void *slot, const char *name) {
     return *(void **)slot != NULL;
 }
 
-// NULL also when there is no descriptor or memory for it just now; the codings are not settled then.
-static inline void *open_library(const char *name, int codings, int *found) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *reason = library ? NULL : dlerror();
-    int passes = reason && (strstr(reason, strerror(EMFILE)) || strstr(reason, strerror(ENFILE)) ||
-                            strstr(reason, strerror(ENOMEM)));
+// The first of the names that is there. NULL also when there is no descriptor or memory for it just now; the codings are not
+// settled then.
+static inline void *open_first(const char *const *names, int codings, int *found) {
+    int passes = 0;
+    for (; *names; names++) {
+        void *library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        if (library) {
+            *found |= codings;
+            return library;
+        }
+        const char *reason = dlerror();
+        passes |= reason && (strstr(reason, strerror(EMFILE)) || strstr(reason, strerror(ENFILE)) ||
+                             strstr(reason, strerror(ENOMEM)));
+    }
     if (!passes) *found |= codings;
-    return library;
+    return NULL;
 }
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 #endif

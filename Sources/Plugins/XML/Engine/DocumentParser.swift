@@ -213,6 +213,19 @@ private final class PulledStream: InputStream {
     override func open() { status = .open }
     override func close() { status = .closed }
 
+    #if canImport(Darwin)
+    // The methods that Foundation declares for every stream and leaves to each subclass: those that are missing raise an
+    // exception once the parser calls them.
+    override var delegate: (any StreamDelegate)? {
+        get { nil }
+        set {}
+    }
+    override func property(forKey key: Stream.PropertyKey) -> Any? { nil }
+    override func setProperty(_ property: Any?, forKey key: Stream.PropertyKey) -> Bool { false }
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    #endif
+
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }

@@ -25,7 +25,13 @@ NEWTYPE(unsigned int, sigset_t);
 NEWTYPE(unsigned int, useconds_t);
 NEWTYPE(unsigned long, tcflag_t);
 NEWTYPE(unsigned long, clock_t);
-NEWTYPE(unsigned int, clockid_t);
+// An enumeration without a name, which Swift imports as a structure.
+typedef enum : unsigned int {
+    apple_CLOCK_REALTIME NAMED("CLOCK_REALTIME") = 0,
+    apple_CLOCK_MONOTONIC NAMED("CLOCK_MONOTONIC") = 6,
+    apple_CLOCK_PROCESS_CPUTIME_ID NAMED("CLOCK_PROCESS_CPUTIME_ID") = 12,
+    apple_CLOCK_THREAD_CPUTIME_ID NAMED("CLOCK_THREAD_CPUTIME_ID") = 16,
+} apple_clockid_t NAMED("clockid_t");
 
 struct NAMED("timespec") apple_timespec { apple_time_t tv_sec; long tv_nsec; };
 struct NAMED("timeval") apple_timeval { apple_time_t tv_sec; apple_suseconds_t tv_usec; };
@@ -57,7 +63,10 @@ struct NAMED("sockaddr_in") apple_sockaddr_in {
     unsigned char sin_len; apple_sa_family_t sin_family; apple_in_port_t sin_port; struct apple_in_addr sin_addr;
     char sin_zero[8];
 };
-struct NAMED("in6_addr") apple_in6_addr { unsigned char s6_addr[16]; };
+// A union; `s6_addr` is a macro for a member of it, which Swift does not import.
+struct NAMED("in6_addr") apple_in6_addr {
+    union { unsigned char __u6_addr8[16]; unsigned short __u6_addr16[8]; unsigned int __u6_addr32[4]; } __u6_addr;
+};
 struct NAMED("sockaddr_in6") apple_sockaddr_in6 {
     unsigned char sin6_len; apple_sa_family_t sin6_family; apple_in_port_t sin6_port; unsigned int sin6_flowinfo;
     struct apple_in6_addr sin6_addr; unsigned int sin6_scope_id;
@@ -191,6 +200,8 @@ FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, apple_pthread_t _Nulla
 FUNCTION(int, "pthread_join(_:_:)", pthread_join, apple_pthread_t _Nonnull, void * _Nullable * _Nullable);
 FUNCTION(int, "clock_gettime(_:_:)", clock_gettime, apple_clockid_t, struct apple_timespec *);
 FUNCTION(int, "getrusage(_:_:)", getrusage, int, struct apple_rusage *);
+// Prohibited or without use on the other systems.
+#ifdef APPLE_macOS
 FUNCTION(int, "posix_spawn(_:_:_:_:_:_:)", posix_spawn, apple_pid_t *, const char *,
     const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
 FUNCTION(int, "posix_spawnattr_init(_:)", posix_spawnattr_init, apple_posix_spawnattr_t *);
@@ -205,14 +216,19 @@ FUNCTION(int, "posix_spawn_file_actions_addopen(_:_:_:_:_:)", posix_spawn_file_a
     apple_posix_spawn_file_actions_t *, int, const char *, int, apple_mode_t);
 FUNCTION(int, "posix_spawn_file_actions_adddup2(_:_:_:)", posix_spawn_file_actions_adddup2,
     apple_posix_spawn_file_actions_t *, int, int);
+#endif
 FUNCTION(int, "raise(_:)", raise, int);
+struct NAMED("Dl_info") apple_dl_info {
+    const char *dli_fname; void *dli_fbase; const char *dli_sname; void *dli_saddr;
+};
+FUNCTION(int, "dladdr(_:_:)", dladdr, const void *, struct apple_dl_info *);
 FUNCTION(struct apple_passwd *, "getpwuid(_:)", getpwuid, apple_uid_t);
 FUNCTION(int, "fflush(_:)", fflush, apple_file *);
 FUNCTION(int, "fputs(_:_:)", fputs, const char *, apple_file *);
-FUNCTION(apple_file *, "getter:stdout()", stdout, void);
-FUNCTION(apple_file *, "getter:stderr()", stderr, void);
-FUNCTION(apple_sig_t, "getter:SIG_IGN()", SIG_IGN, void);
-FUNCTION(apple_sig_t, "getter:SIG_DFL()", SIG_DFL, void);
+extern apple_file *apple_stdout NAMED("stdout");
+extern apple_file *apple_stderr NAMED("stderr");
+FUNCTION(apple_sig_t _Nonnull, "getter:SIG_IGN()", SIG_IGN, void);
+FUNCTION(apple_sig_t _Nullable, "getter:SIG_DFL()", SIG_DFL, void);
 FUNCTION(int, "atexit(_:)", atexit, void (*)(void));
 FUNCTION(int, "getpeername(_:_:_:)", getpeername, int, struct apple_sockaddr *, apple_socklen_t *);
 FUNCTION(double, "pow(_:_:)", pow, double, double);
@@ -235,8 +251,7 @@ CONSTANT(unsigned long, TIOCGWINSZ, 0x40087468);
 CONSTANT(int, AT_FDCWD, -2);
 CONSTANT(int, UTIME_OMIT, -2);
 CONSTANT(int, UTIME_NOW, -1);
-CONSTANT(apple_tcflag_t, ECHO, 8);
-CONSTANT(apple_rlim_t, RLIM_INFINITY, 0x7fffffffffffffff);
+CONSTANT(int, ECHO, 8);
 CONSTANT(int, O_RDONLY, 0);
 CONSTANT(int, O_WRONLY, 1);
 CONSTANT(int, O_RDWR, 2);
@@ -338,9 +353,6 @@ CONSTANT(int, R_OK, 4);
 CONSTANT(int, W_OK, 2);
 CONSTANT(int, F_OK, 0);
 CONSTANT(int, X_OK, 1);
-CONSTANT(apple_clockid_t, CLOCK_MONOTONIC, 6);
-CONSTANT(apple_clockid_t, CLOCK_PROCESS_CPUTIME_ID, 12);
-CONSTANT(apple_clockid_t, CLOCK_THREAD_CPUTIME_ID, 16);
 CONSTANT(int, POSIX_SPAWN_SETSIGMASK, 0x0008);
 CONSTANT(int, POSIX_SPAWN_CLOEXEC_DEFAULT, 0x4000);
 CONSTANT(int, SIG_BLOCK, 1);
