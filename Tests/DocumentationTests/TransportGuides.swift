@@ -48,3 +48,23 @@ struct Legacy: Request {
     let urlRequest: URLRequest
     func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
 }
+
+struct Prefetch: Request {
+    var tags: Tags {
+        Tags().with(AllowsCellularAccess.self, false)
+            .with(AllowsExpensiveNetworkAccess.self, false)  // nor a personal hotspot
+            .with(AllowsConstrainedNetworkAccess.self, false)  // nor Low Data Mode
+    }
+}
+
+struct Offline: Accessory {
+    let show: @Sendable (Bool) -> Void
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        switch event {
+        case .transport(.waitingForConnectivity): show(true)
+        case .received, .didStop: show(false)
+        default: break
+        }
+    }
+}

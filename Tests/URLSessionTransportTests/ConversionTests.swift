@@ -74,6 +74,18 @@ struct ConversionTests {
         #expect(ResponseFields.cookies(in: joined) == expected)
     }
 
+    @Test("zstd counts as decoded only where the system decodes it", arguments: [true, false])
+    func zstd(isKnown: Bool) throws {
+        let url = try #require(URL(string: "http://example.com/"))
+        let codings = ResponseFields.codings(hasZstd: isKnown)
+        for (coding, expected) in [("zstd", isKnown), ("gzip, zstd", isKnown), ("gzip", true), ("lzma", false)] {
+            let response = try #require(
+                HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["Content-Encoding": coding]))
+            #expect(ResponseFields.isDecoded(response, for: .get, codings) == expected, "\(coding)")
+        }
+    }
+
     @Test("the marks of a coding go with it, and stay where there is nothing to decode")
     func codings() throws {
         let url = try #require(URL(string: "http://example.com/"))

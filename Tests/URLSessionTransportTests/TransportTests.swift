@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 @testable import ErrandURLSessionTransport
 import Foundation
+import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -49,6 +50,22 @@ struct TransportTests {
             HTTPRequest(.get, url), TransportOptions(tags: tags), try await Upload(.none, TransportOptions()), transport
         )
         #expect(transfer.urlRequest().allowsCellularAccess == isAllowed)
+    }
+
+    @Test("a body is opened again for a connection that failed, unless it can be read once")
+    func reopened() async throws {
+        let opened = Mutex(0)
+        let stream = RequestBody.stream(length: 3) {
+            opened.withLock { $0 += 1 }
+            return HTTPBody(Data("abc".utf8))
+        }
+        let upload = try await Upload(stream, TransportOptions())
+        #expect(opened.withLock { $0 } == 1)
+        let again = try #require(upload.reopened())
+        #expect(try await again.collect(upTo: 10) == Data("abc".utf8))
+        #expect(opened.withLock { $0 } == 2)
+        let once = try await Upload(.stream(HTTPBody(Data("abc".utf8))), TransportOptions())
+        #expect(once.reopened() == nil)
     }
 
     @Test("a GET with a body is refused before it is sent")

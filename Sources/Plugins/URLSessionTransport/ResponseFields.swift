@@ -7,11 +7,18 @@ import FoundationNetworking
 
 /// The headers of a response, rebuilt from the dictionary of `HTTPURLResponse`.
 enum ResponseFields {
-    /// The codings that URLSession decodes on every platform; it passes any other coding through.
-    private static let codings: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
+    /// The codings that URLSession decodes here; it passes any other coding through.
+    private static let codings = codings(hasZstd: hasZstd)
+
+    static func codings(hasZstd: Bool) -> Set<Substring> {
+        let all: Set<Substring> = ["gzip", "x-gzip", "deflate", "br", "identity"]
+        return hasZstd ? all.union(["zstd"]) : all
+    }
 
     /// Whether URLSession has removed the content coding that the head names.
-    static func isDecoded(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
+    static func isDecoded(
+        _ response: HTTPURLResponse, for method: HTTPMethod, _ codings: Set<Substring> = codings
+    ) -> Bool {
         guard let value = response.value(forHTTPHeaderField: "Content-Encoding"), !value.isEmpty else { return false }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return false }
         let names = value.lowercased().split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" })

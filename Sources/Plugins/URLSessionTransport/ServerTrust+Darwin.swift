@@ -1,6 +1,5 @@
 #if !canImport(FoundationNetworking)
 import CryptoKit
-public import Errand
 import ErrandSupport
 public import Foundation
 import Security
@@ -30,7 +29,10 @@ public struct ServerTrust: Sendable {
         (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
-    /// Why a server is rejected; nil if it is trusted.
+    /// Whether it leaves everything to the system.
+    var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
+
+    /// Why a server is rejected; nil if it is trusted. Blocks, and may ask the network for certificates.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
@@ -59,29 +61,6 @@ public struct ServerTrust: Sendable {
             let header = KeyInfoHeader.bytes(isRSA: type == kSecAttrKeyTypeRSA as String, bits: bits)
         else { return nil }
         return Data(SHA256.hash(data: header + bytes)).base64EncodedString()
-    }
-}
-
-/// A session delegate that evaluates the trust of each server.
-final class TrustingDelegate: SessionDelegate, @unchecked Sendable {
-    // Sendable: it adds a constant.
-    let trust: ServerTrust
-
-    init(_ trust: ServerTrust) { self.trust = trust }
-
-    override func check() throws(ErrandError) {
-        do { _ = try HostPins(trust.publicKeyPins) } catch {
-            throw ErrandError(.insecureConnection, error.description)
-        }
-    }
-}
-
-extension Transport where Self == URLSessionTransport {
-    /// A new transport over `URLSession` that accepts only the servers that `trust` accepts.
-    public static func urlSession(
-        _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration, trust: ServerTrust
-    ) -> URLSessionTransport {
-        URLSessionTransport(configuration, TrustingDelegate(trust))
     }
 }
 #endif

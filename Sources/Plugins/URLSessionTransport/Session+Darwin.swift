@@ -10,6 +10,11 @@ extension Transfer {
     /// The bytes that a stream buffers for its reader before the task is suspended.
     private static let highWater = 256 << 10
 
+    func restrict(_ request: inout URLRequest) {
+        request.allowsExpensiveNetworkAccess = options.tags[AllowsExpensiveNetworkAccess.self]
+        request.allowsConstrainedNetworkAccess = options.tags[AllowsConstrainedNetworkAccess.self]
+    }
+
     func prepare(_ task: URLSessionTask) {
         switch options.priority {
         case .low: task.priority = URLSessionTask.lowPriority
@@ -51,22 +56,39 @@ extension Transfer {
     }
 }
 
+extension ResponseFields {
+    /// The systems that Safari 26.3 came with are the first whose networking decodes zstd; older ones hand it over.
+    static var hasZstd: Bool {
+        if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { true } else { false }
+    }
+}
+
 extension SessionDelegate {
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust,
-            let trust = (self as? TrustingDelegate)?.trust, let peer = challenge.protectionSpace.serverTrust
-        else {
-            // Without a credential store a 401 is the response.
+        // Without a credential store a 401 is the response.
+        guard let policy = (self as? ChallengedDelegate)?.policy else {
             return completionHandler(.performDefaultHandling, nil)
         }
-        if let reason = trust.rejection(of: peer, of: challenge.protectionSpace.host) {
-            transfer(task)?.fail(ErrandError(.insecureConnection, reason))
-            return completionHandler(.cancelAuthenticationChallenge, nil)
+        policy.decide(challenge) { [transfer = transfer(task)] decision in
+            switch decision {
+            case .standard: completionHandler(.performDefaultHandling, nil)
+            case .credential(let credential): completionHandler(.useCredential, credential)
+            case .refuse(let reason):
+                transfer?.fail(ErrandError(.insecureConnection, reason))
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            }
         }
-        completionHandler(.useCredential, URLCredential(trust: peer))
+    }
+
+    /// A 1xx response, which does not end the exchange.
+    @objc(URLSession:task:didReceiveInformationalResponse:)
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        transfer(task)?.receive(response)
     }
 
     @objc(URLSession:task:didFinishCollectingMetrics:)
@@ -98,6 +120,21 @@ extension SessionDelegate {
 }
 
 extension Upload {
+    /// Hands the session a new stream of a body that can be opened again: it asks for one when a kept connection turns out
+    /// closed after the body has begun.
+    func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
+        transfer.queue.async { [self] in
+            guard let body = reopened() else { return completionHandler(nil) }
+            let pump = StreamPump(body, length: length)
+            guard replacePump(pump) else {
+                pump.end()
+                return completionHandler(nil)
+            }
+            completionHandler(pump.input)
+            pump.begin(transfer)
+        }
+    }
+
     static func streamed(_ body: HTTPBody, _ announced: Int64?) async throws -> (Source, Int64?) {
         (.stream(StreamPump(body, length: announced)), announced)
     }

@@ -12,6 +12,9 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension Transfer {
+    /// The options are unavailable on Linux.
+    func restrict(_ request: inout URLRequest) {}
+
     /// Priorities have no effect on Linux.
     func prepare(_ task: URLSessionTask) {}
 
@@ -19,6 +22,11 @@ extension Transfer {
     func suspendReading() {}
     /// Does nothing, because nothing is suspended.
     func resumeReading() {}
+}
+
+extension ResponseFields {
+    /// On Linux a body of a coding that libcurl does not know is an error.
+    static var hasZstd: Bool { true }
 }
 
 extension SessionDelegate {
@@ -37,13 +45,19 @@ extension SessionDelegate {
 }
 
 /// Never created on Linux: the session reads streams on the queue that all sessions share, which must not block.
-enum StreamPump: Sendable {
+final class StreamPump: Sendable {
+    private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
     func begin(_ transfer: Transfer) {}
     func end() {}
 }
 
 extension Upload {
+    /// Never asked for: every body is in memory or in a file before it is sent.
+    func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
+        completionHandler(nil)
+    }
+
     /// The bytes kept in memory until they are sent; a longer body goes through a file that only its owner can read.
     private static let inMemory = 1 << 20
 

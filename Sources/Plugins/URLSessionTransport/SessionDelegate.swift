@@ -60,12 +60,17 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         respond(to: challenge, of: task, completionHandler)
     }
 
-    /// A body that was sent in part is not replayed here.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        completionHandler(nil)
+        guard let transfer = transfer(task) else { return completionHandler(nil) }
+        transfer.upload.reopen(for: transfer, completionHandler)
+    }
+
+    /// Only with `waitsForConnectivity` in the configuration; never on Linux.
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        transfer(task)?.options.report(.waitingForConnectivity)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -4,16 +4,38 @@ import Foundation
 import Synchronization
 
 /// Writes a body's chunks into the stream that URLSession reads, at the speed at which it reads.
-final class StreamPump: @unchecked Sendable {
+final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
     // Sendable: `input` is handed over before the task starts, `output` is used on `queue` only, the rest is constant or
     // behind a Mutex.
 
+    let input: InputStream?
+    private let output: OutputStream?
     private let body: HTTPBody
     private let length: Int64?
-    private let input: InputStream?
-    private let output: OutputStream?
-    private let queue = DispatchQueue(label: "errand.urlsession.upload")
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let queue: DispatchQueue
+    private let writer: ChunkWriter
+    private let run = Mutex(Run())
+
+    private struct Run: Sendable {
+        var task: Task<Void, Never>?
+        var hasEnded = false
+    }
+
+    /// The end of the pair of streams that the session does not read.
+    private final class Outlet: @unchecked Sendable {
+        // Sendable: the pump uses it on its queue only.
+        let stream: OutputStream?
+        init(_ stream: OutputStream?) { self.stream = stream }
+
+        func offer(_ bytes: UnsafeRawBufferPointer) -> ChunkWriter.Acceptance {
+            guard let stream, let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return .isClosed }
+            if !stream.hasSpaceAvailable {
+                return [.closed, .error, .atEnd].contains(stream.streamStatus) ? .isClosed : .isFull
+            }
+            let count = stream.write(start, maxLength: bytes.count)
+            return count > 0 ? .took(count) : .isClosed
+        }
+    }
 
     init(_ body: HTTPBody, length: Int64?) {
         (self.body, self.length) = (body, length)
@@ -21,6 +43,10 @@ final class StreamPump: @unchecked Sendable {
         var output: OutputStream?
         Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)
         (self.input, self.output) = (input, output)
+        queue = DispatchQueue(label: "errand.urlsession.upload")
+        let outlet = Outlet(output)
+        writer = ChunkWriter(on: queue) { outlet.offer($0) }
+        super.init()
     }
 
     /// A stream of known length is sent with `Content-Length`, any other chunked.
@@ -30,18 +56,41 @@ final class StreamPump: @unchecked Sendable {
     }
 
     func begin(_ transfer: Transfer) {
-        let pump = Task { await run(transfer) }
-        task.withLock { $0 = pump }
+        queue.async { [self] in
+            guard let output else { return writer.close() }
+            output.delegate = self
+            CFWriteStreamSetDispatchQueue(output, queue)
+            output.open()
+        }
+        let task = Task { await pump(transfer) }
+        let hasEnded = run.withLock { run in
+            run.task = task
+            return run.hasEnded
+        }
+        if hasEnded { task.cancel() }
     }
 
+    /// Ends the pump; nothing that goes wrong from now on concerns the exchange.
     func end() {
-        task.withLock { $0 }?.cancel()
+        let task = run.withLock { run in
+            run.hasEnded = true
+            return run.task
+        }
+        task?.cancel()
         body.cancel()
-        queue.async { [self] in output?.close() }
+        writer.close()
+        close()
     }
 
-    @concurrent private func run(_ transfer: Transfer) async {
-        await onQueue { $0.open() }
+    func stream(_ stream: Stream, handle event: Stream.Event) {
+        switch event {
+        case .openCompleted, .hasSpaceAvailable: writer.roomIsThere()
+        case .endEncountered, .errorOccurred: writer.close()
+        default: break
+        }
+    }
+
+    @concurrent private func pump(_ transfer: Transfer) async {
         do {
             var count: Int64 = 0
             // The last chunk of an announced length is written after the end of the source, so that a source with more
@@ -50,35 +99,21 @@ final class StreamPump: @unchecked Sendable {
             for try await chunk in body {
                 count += Int64(chunk.count)
                 if let length, count > length { throw Upload.wrongLength(length, count) }
-                if count == length { last = chunk } else if await !write(chunk) { return }
+                if count == length { last = chunk } else if await !writer.write(chunk) { return }
             }
             if let length, count < length { throw Upload.wrongLength(length, count) }
-            if let last { _ = await write(last) }
-            await onQueue { $0.close() }
+            if let last { _ = await writer.write(last) }
+            close()
         } catch {
-            transfer.fail(Upload.failure(error))
+            if !run.withLock(\.hasEnded) { transfer.fail(Upload.failure(error)) }
         }
     }
 
-    /// Blocks a thread of this pump's queue until the session reads; false once the session has closed the stream.
-    private func write(_ data: Data) async -> Bool {
-        await onQueue { output in
-            data.withUnsafeBytes { bytes in
-                var rest = bytes
-                while let start = rest.bindMemory(to: UInt8.self).baseAddress, !rest.isEmpty {
-                    let count = output.write(start, maxLength: rest.count)
-                    if count <= 0 { return false }
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                }
-                return true
-            }
-        } ?? false
-    }
-
-    @discardableResult
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable (OutputStream) -> Value) async -> Value? {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: output.map(work)) }
+    private func close() {
+        queue.async { [self] in
+            output?.close()
+            output?.delegate = nil
+            if let output { CFWriteStreamSetDispatchQueue(output, nil) }
         }
     }
 }

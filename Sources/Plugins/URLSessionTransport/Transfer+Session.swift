@@ -82,12 +82,24 @@ extension Transfer {
     /// The task has ended. On Linux the head of a redirect without a usable `Location` arrives only here, and without its
     /// body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
-        if let error { return _ = end(ErrandError(urlSession: error)) }
+        if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
             receive(response.withoutLength)
         }
         let hasHead = state.withLock { $0.response != nil }
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response has no head"))
+    }
+
+    /// Whether the connection ended within the body. URLSession has one code for that and for a connection that is lost
+    /// before the response.
+    private func isCutShort(by error: any Error) -> Bool {
+        guard (error as? URLError)?.code == .networkConnectionLost else { return false }
+        return state.withLock { state in
+            guard let response = state.response else { return false }
+            let isLengthKnown = response.expectedContentLength >= 0
+            if !isLengthKnown || ResponseFields.isDecoded(response, for: request.method) { return true }
+            return state.progress.received < response.expectedContentLength
+        }
     }
 
     func finalTimings() -> TransferTimings {

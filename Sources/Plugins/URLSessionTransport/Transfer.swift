@@ -124,6 +124,7 @@ final class Transfer: Sendable {
         result.cachePolicy = .reloadIgnoringLocalCacheData
         result.httpShouldHandleCookies = false
         result.allowsCellularAccess = options.tags[AllowsCellularAccess.self]
+        restrict(&result)
         result.setHeaders(request.headers)
         return result
     }

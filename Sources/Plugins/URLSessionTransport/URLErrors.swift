@@ -15,6 +15,11 @@ extension ErrandError {
         self.init(Self.code(failure), Self.text(failure), underlying: failure)
     }
 
+    /// A body that ended before its end.
+    static func cutShort(_ error: any Error) -> ErrandError {
+        ErrandError(.truncated, "the connection ended within the body", underlying: error)
+    }
+
     private static func code(_ error: URLError) -> Code {
         switch error.code {
         case .cancelled: .cancelled

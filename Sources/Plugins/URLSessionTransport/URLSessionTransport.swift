@@ -24,6 +24,8 @@ public final class URLSessionTransport: Transport {
     /// of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
+    /// Why the configuration cannot be used; nil if it can.
+    private let refusal: ErrandError?
 
     /// Creates a transport with a session of its own.
     ///
@@ -32,8 +34,16 @@ public final class URLSessionTransport: Transport {
         self.init(configuration, SessionDelegate())
     }
 
-    init(_ configuration: URLSessionConfiguration, _ delegate: SessionDelegate) {
-        let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+    init(_ original: URLSessionConfiguration, _ delegate: SessionDelegate) {
+        refusal = original.identifier.map { _ in
+            ErrandError(
+                .transportUnavailable,
+                "a background configuration carries downloads and uploads of files only, which outlive the process; use "
+                    + "URLSessionTransport.standardConfiguration")
+        }
+        // One that is refused starts no background session.
+        let usable = refusal == nil ? original : Self.standardConfiguration
+        let configuration = usable.copy() as? URLSessionConfiguration ?? usable
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.httpCookieStorage = nil
@@ -63,8 +73,10 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
     ///
-    /// Throws `invalidRequest` for a GET with a body, which URLSession does not send.
+    /// Throws `invalidRequest` for a GET with a body, which URLSession does not send, and `transportUnavailable` for a
+    /// background configuration.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        if let refusal { throw refusal }
         try delegate.check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
             throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")

@@ -1,5 +1,6 @@
 import Errand
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -17,8 +18,12 @@ final class Upload: Sendable {
     let source: Source
     /// In bytes; nil if unknown.
     let length: Int64?
+    private let body: RequestBody
+    /// The pump of a body that was opened again, and whether the exchange is over.
+    private let later = Mutex<(pump: StreamPump?, hasEnded: Bool)>((nil, false))
 
     init(_ body: RequestBody, _ options: TransportOptions) async throws {
+        self.body = body
         if let data = body.data {
             source = data.isEmpty ? .none : .data(data)
             length = Int64(data.count)
@@ -59,8 +64,32 @@ final class Upload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
+    /// Opens the body again, for a connection that failed before its response; nil for a body that can be read once.
+    func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
+
+    /// Puts a pump in the place of the one before. False once the exchange is over.
+    func replacePump(_ pump: StreamPump) -> Bool {
+        let (old, hasEnded) = later.withLock { later in
+            let old = later
+            if !old.hasEnded { later.pump = pump }
+            return old
+        }
+        if hasEnded { return false }
+        if let old {
+            old.end()
+        } else if case .stream(let first) = source {
+            first.end()
+        }
+        return true
+    }
+
     /// Releases what the exchange has held.
     func end() {
+        let pump = later.withLock { later in
+            later.hasEnded = true
+            return later.pump
+        }
+        pump?.end()
         switch source {
         case .file(let url, isOurs: true): try? FileManager.default.removeItem(at: url)
         case .stream(let pump): pump.end()

@@ -6,6 +6,8 @@ public enum TransportEvent: Sendable {
     case informational(status: Int, headers: HTTPHeaders)
     /// Trailer fields after a chunked body.
     case trailers(HTTPHeaders)
+    /// No network is there that the request may use, and the transport waits for one; the request's timeout bounds the wait.
+    case waitingForConnectivity
     /// The exchange is over on the wire.
     indirect case timings(TransferTimings)
 }

@@ -155,6 +155,7 @@ extension RecordingAccessory {
         case .transport(.progress): "progress"
         case .transport(.informational): "informational"
         case .transport(.trailers): "trailers"
+        case .transport(.waitingForConnectivity): "waitingForConnectivity"
         case .transport(.timings): "timings"
         case .received: "received"
         case .responseBody: "responseBody"

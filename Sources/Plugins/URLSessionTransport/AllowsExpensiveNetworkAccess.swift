@@ -1,0 +1,17 @@
+public import Errand
+
+/// Whether a request may use a network that the system calls expensive, such as a cellular one or a personal hotspot; true
+/// by default, and ignored on Linux.
+///
+/// ```swift
+/// var tags: Tags { Tags().with(AllowsExpensiveNetworkAccess.self, false) }
+/// ```
+///
+/// Where no other network is there, the request fails with `cannotConnect`; the `URLError` below says why
+/// (`networkUnavailableReason`). A configuration that forbids it applies to all requests.
+public enum AllowsExpensiveNetworkAccess: TagKey {
+    /// The value of a request without this tag: `true`.
+    public static let defaultValue = true
+    /// True.
+    public static var affectsResponse: Bool { true }
+}

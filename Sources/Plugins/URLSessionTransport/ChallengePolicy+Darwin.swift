@@ -1,0 +1,87 @@
+#if !canImport(FoundationNetworking)
+public import Errand
+import ErrandSupport
+public import Foundation
+
+/// What a transport does with challenges.
+struct ChallengePolicy: Sendable {
+    var trust: ServerTrust
+    var certificate: ClientCertificate?
+    var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
+
+    /// Trust is evaluated here: the evaluation blocks, and must not hold up the session's other delegate calls.
+    private static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
+
+    func check() throws(ErrandError) {
+        do {
+            _ = try HostPins(trust.publicKeyPins)
+            try certificate?.check()
+        } catch {
+            throw ErrandError(.insecureConnection, "\(error)")
+        }
+    }
+
+    func decide(
+        _ challenge: URLAuthenticationChallenge, _ completion: @escaping @Sendable (ChallengeDecision) -> Void
+    ) {
+        guard let hook else { return decideWithoutHook(challenge, completion) }
+        Task {
+            let decision = await hook(challenge)
+            if case .standard = decision { return decideWithoutHook(challenge, completion) }
+            completion(decision)
+        }
+    }
+
+    private func decideWithoutHook(
+        _ challenge: URLAuthenticationChallenge, _ completion: @escaping @Sendable (ChallengeDecision) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        if space.authenticationMethod == NSURLAuthenticationMethodServerTrust, !trust.isEmpty {
+            return Self.evaluation.async { [trust] in completion(Self.decision(on: challenge, trust)) }
+        }
+        if space.authenticationMethod == NSURLAuthenticationMethodClientCertificate, let certificate,
+            (try? certificate.isFor(space.host)) == true
+        {
+            return completion(.credential(certificate.credential))
+        }
+        completion(.standard)
+    }
+
+    private static func decision(on challenge: URLAuthenticationChallenge, _ trust: ServerTrust) -> ChallengeDecision {
+        let space = challenge.protectionSpace
+        guard let peer = space.serverTrust else { return .standard }
+        if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
+        // Pins come on top of what the system demands; a credential would stand in its place.
+        return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
+    }
+}
+
+/// A session delegate with a policy for challenges.
+final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
+    // Sendable: it adds a constant.
+    let policy: ChallengePolicy
+
+    init(_ policy: ChallengePolicy) { self.policy = policy }
+
+    override func check() throws(ErrandError) { try policy.check() }
+}
+
+extension Transport where Self == URLSessionTransport {
+    /// A new transport over `URLSession` that accepts only the servers that `trust` accepts, and that identifies itself to
+    /// those that ask for a certificate.
+    ///
+    /// - Parameters:
+    ///   - configuration: ``URLSessionTransport/standardConfiguration`` by default.
+    ///   - trust: the accepted servers; those of the system by default.
+    ///   - clientCertificate: for servers that ask for one; none by default.
+    ///   - challenges: decides on each challenge before the others; any thread, and the request waits for it.
+    public static func urlSession(
+        _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration,
+        trust: ServerTrust = ServerTrust(), clientCertificate: ClientCertificate? = nil,
+        challenges: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)? = nil
+    ) -> URLSessionTransport {
+        let policy = ChallengePolicy(trust: trust, certificate: clientCertificate, hook: challenges)
+        return URLSessionTransport(configuration, ChallengedDelegate(policy))
+    }
+}
+#endif

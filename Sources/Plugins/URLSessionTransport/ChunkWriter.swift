@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+
+/// Hands chunks to a stream that takes bytes only while it has room. What does not fit waits for the stream's next event,
+/// and no thread waits with it.
+final class ChunkWriter: Sendable {
+    /// What a stream did with the bytes that it was offered.
+    enum Acceptance: Sendable {
+        /// It took so many of them, at least one.
+        case took(Int)
+        /// It has no room before its next event.
+        case isFull
+        /// It takes nothing more.
+        case isClosed
+    }
+
+    private struct State: Sendable {
+        var rest = Data()
+        var waiter: CheckedContinuation<Bool, Never>?
+        var isClosed = false
+    }
+
+    private let queue: DispatchQueue
+    private let offer: @Sendable (UnsafeRawBufferPointer) -> Acceptance
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - queue: serial; the stream is used on it alone.
+    ///   - offer: writes to the stream without waiting.
+    init(on queue: DispatchQueue, offer: @escaping @Sendable (UnsafeRawBufferPointer) -> Acceptance) {
+        (self.queue, self.offer) = (queue, offer)
+    }
+
+    /// Returns once the stream has taken the whole chunk; false if it was closed before. One chunk at a time.
+    func write(_ chunk: Data) async -> Bool {
+        if chunk.isEmpty { return !state.withLock(\.isClosed) }
+        return await withCheckedContinuation { continuation in
+            let isClosed = state.withLock { state in
+                if !state.isClosed { (state.rest, state.waiter) = (chunk, continuation) }
+                return state.isClosed
+            }
+            if isClosed { return continuation.resume(returning: false) }
+            queue.async { self.roomIsThere() }
+        }
+    }
+
+    /// Offers what waits; on the queue, whenever the stream may have room.
+    func roomIsThere() {
+        while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
+            switch rest.withUnsafeBytes(offer) {
+            case .took(let count) where count >= rest.count: return finish(true)
+            case .took(let count): state.withLock { $0.rest = Data(rest.dropFirst(count)) }
+            case .isFull: return
+            case .isClosed: return close()
+            }
+        }
+    }
+
+    /// The stream takes nothing more: a chunk that waits, and each later one, is refused.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        finish(false)
+    }
+
+    private func finish(_ isWritten: Bool) {
+        let waiter = state.withLock { state in
+            defer { (state.rest, state.waiter) = (Data(), nil) }
+            return state.waiter
+        }
+        waiter?.resume(returning: isWritten)
+    }
+}

@@ -1,0 +1,28 @@
+// The time in the background of docs/recipes.md, as code that compiles where there is UIKit.
+#if canImport(UIKit) && !os(watchOS)
+import Errand
+import UIKit
+
+@MainActor final class BackgroundTime {
+    private var identifier = UIBackgroundTaskIdentifier.invalid
+
+    init(_ name: String, expired: @escaping @MainActor @Sendable () -> Void) {
+        identifier = UIApplication.shared.beginBackgroundTask(withName: name) { [weak self] in
+            expired()
+            self?.end()
+        }
+    }
+
+    func end() {
+        UIApplication.shared.endBackgroundTask(identifier)
+        identifier = .invalid
+    }
+}
+
+@MainActor func save(_ name: String, on agent: NetworkAgent) async throws {
+    let task = Task { try await agent.send(CreateUser(name: name)) }
+    let time = BackgroundTime("save") { task.cancel() }
+    defer { time.end() }
+    _ = try await task.value
+}
+#endif
