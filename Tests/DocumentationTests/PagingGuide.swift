@@ -3,7 +3,9 @@ import Errand
 import ErrandPaging
 import Foundation
 
-nonisolated struct Article: Codable, Sendable {}
+nonisolated struct Article: Codable, Sendable {
+    var title = ""
+}
 nonisolated struct Articles: Codable, Sendable {
     let articles: [Article]
     let total: Int

@@ -19,11 +19,18 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// What a screen shows.
     public struct State: Sendable {
         /// The pages that are shown, in their order: ``PageController/next()`` adds one, everything else begins with one.
-        public internal(set) var pages: [Page<Item, Output>] = []
+        public internal(set) var pages: [Page<Item, Output>] = [] {
+            didSet { pagesVersion &+= 1 }
+        }
         /// Whether a page is being loaded.
         public internal(set) var isLoading = false
         /// What the last load threw, unless it was cancelled; nil once another one starts.
-        public internal(set) var error: (any Error)?
+        public internal(set) var error: (any Error)? {
+            didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
+        }
+        /// How often these have changed; errors cannot be compared, and pages should not be.
+        private(set) var pagesVersion = 0
+        private(set) var errorVersion = 0
 
         /// The items of all pages that are shown.
         public var items: [Item] { pages.flatMap(\.items) }

@@ -1,0 +1,108 @@
+public import Errand
+public import Observation
+
+/// What a ``PageController`` shows, for views that observe it: SwiftUI's, or anything by `withObservationTracking`.
+///
+/// ```swift
+/// @MainActor func screen() async throws {
+///     let articles = PageModel(GetArticles(), on: agent)
+///     try await articles.next()
+///     show(articles.items)
+/// }
+/// ```
+///
+/// A view that reads ``items`` is notified when these change, and not when ``isLoading`` does. When a call returns, the
+/// model has its result; what is done by the controller itself shows at the main actor's next turn. It keeps its
+/// controller, and nothing but its views keeps it.
+@MainActor @Observable
+public final class PageModel<Item: Sendable, Output: Sendable> {
+    /// The pages that are shown, in their order.
+    public private(set) var pages: [Page<Item, Output>] = []
+    /// Whether a page is being loaded.
+    public private(set) var isLoading = false
+    /// What the last load threw, unless it was cancelled; nil once another one starts.
+    public private(set) var error: (any Error)?
+
+    /// What loads the pages.
+    @ObservationIgnored public let controller: PageController<Item, Output>
+    @ObservationIgnored private var shown = PageController<Item, Output>.State()
+    @ObservationIgnored private var following: Task<Void, Never>?
+
+    /// Makes a model of a controller, which may be used directly as well.
+    public init(_ controller: PageController<Item, Output>) {
+        self.controller = controller
+        let states = controller.states
+        update()
+        following = Task { [weak self] in
+            for await _ in states {
+                guard let self else { return }
+                update()
+            }
+        }
+    }
+
+    /// Makes a model with a controller of its own; nothing is loaded yet.
+    public convenience init<R: PagedRequest>(
+        _ request: R, on agent: some Agent, options: CallOptions = CallOptions()
+    ) where R.Item == Item, R.Output == Output {
+        self.init(PageController(request, on: agent, options: options))
+    }
+
+    deinit { following?.cancel() }
+
+    /// The items of all pages that are shown.
+    public var items: [Item] { pages.flatMap(\.items) }
+    /// The last page that is shown; nil before the first one has come.
+    public var page: Page<Item, Output>? { pages.last }
+    /// How many items the whole list has; nil where the server does not say.
+    public var total: Int? { page?.total }
+    /// Whether the page is the first of the list; true before that has come.
+    public var isFirst: Bool { page?.isFirst ?? true }
+    /// Whether no page is after it; false before the first one has come.
+    public var isLast: Bool { page?.isLast ?? false }
+
+    /// See ``PageController/next()``.
+    @discardableResult public func next() async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.next()
+    }
+
+    /// See ``PageController/previous()``.
+    @discardableResult public func previous() async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.previous()
+    }
+
+    /// See ``PageController/load(page:)``.
+    @discardableResult public func load(page number: Int) async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.load(page: number)
+    }
+
+    /// See ``PageController/refresh()``.
+    @discardableResult public func refresh() async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.refresh()
+    }
+
+    /// See ``PageController/reload()``.
+    @discardableResult public func reload() async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.reload()
+    }
+
+    /// See ``PageController/cancel()``.
+    public func cancel() {
+        controller.cancel()
+        update()
+    }
+
+    /// Takes what the controller shows now, which is never older than what a stream has delivered.
+    private func update() {
+        let old = shown
+        shown = controller.state
+        if shown.pagesVersion != old.pagesVersion { pages = shown.pages }
+        if shown.isLoading != old.isLoading { isLoading = shown.isLoading }
+        if shown.errorVersion != old.errorVersion { error = shown.error }
+    }
+}
