@@ -37,6 +37,12 @@ struct FindFlights: Request {
     await indicator.finish()
 }
 
+@MainActor private final class TitledScreen { var title = "" }
+
+@MainActor private func hand(_ indicator: LoadingIndicator, to screen: TitledScreen) {
+    indicator.follow(screen) { screen, state in screen.title = state.isShown ? "Loading…" : "" }
+}
+
 private func write() {
     let spinner = TerminalSpinner()
     spinner.print("42 files are new")

@@ -51,6 +51,28 @@ struct LoadingIndicatorTests {
         #expect(indicator.state == .hidden)
     }
 
+    @Test("a view that follows an indicator is notified of each state, is not kept, and ends the task")
+    @MainActor func following() async throws {
+        @MainActor final class View {
+            var shown: [Bool] = []
+        }
+        let gate = Gate()
+        let indicator = instantly()
+        var view: View? = View()
+        weak let released = view
+        let task = try indicator.follow(#require(view)) { $0.shown.append($1.isShown) }
+        try await eventually { view?.shown == [false] }
+        let handle = agent(.text("ok").waiting(for: gate), indicator).start(Get())
+        try await gate.reached()
+        try await eventually { view?.shown == [false, true] }
+        view = nil
+        #expect(released == nil)
+        gate.open()
+        _ = try await handle.value
+        // The change after the view's end.
+        await task.value
+    }
+
     @Test("several agents share one, from any thread, under random cancels: it ends hidden (S6, S13, B7)")
     func sharing() async throws {
         let indicator = instantly()

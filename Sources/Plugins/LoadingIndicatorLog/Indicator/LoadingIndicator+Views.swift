@@ -2,32 +2,36 @@
 public import UIKit
 
 extension UIActivityIndicatorView {
-    /// Animates while the indicator is shown; returns when the indicator ends or the task is cancelled.
+    /// Animates while the indicator is shown.
     ///
     /// ```swift
-    /// let following = Task { await spinner.follow(indicator) }
+    /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
-    public func follow(_ indicator: LoadingIndicator) async {
-        for await state in indicator.states {
-            if state.isShown { startAnimating() } else { stopAnimating() }
+    ///
+    /// The view is not kept, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    @discardableResult
+    public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
+        indicator.follow(self) { view, state in
+            if state.isShown { view.startAnimating() } else { view.stopAnimating() }
         }
-        stopAnimating()
     }
 }
 #elseif canImport(AppKit)
 public import AppKit
 
 extension NSProgressIndicator {
-    /// Animates while the indicator is shown; returns when the indicator ends or the task is cancelled.
+    /// Animates while the indicator is shown.
     ///
     /// ```swift
-    /// let following = Task { await spinner.follow(indicator) }
+    /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
-    public func follow(_ indicator: LoadingIndicator) async {
-        for await state in indicator.states {
-            if state.isShown { startAnimation(nil) } else { stopAnimation(nil) }
+    ///
+    /// The view is not kept, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    @discardableResult
+    public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
+        indicator.follow(self) { view, state in
+            if state.isShown { view.startAnimation(nil) } else { view.stopAnimation(nil) }
         }
-        stopAnimation(nil)
     }
 }
 #endif
