@@ -65,7 +65,8 @@ extension SystemFile {
 
     /// Sets the times of the last use and the last change, in nanoseconds since 1970. A failure is ignored.
     package func setTimes(_ nanoseconds: Int64) {
-        let time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        let time = timespec(
+            tv_sec: Int(clamping: nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         let times = [time, time]
         futimens(descriptor, times)
     }

@@ -186,7 +186,7 @@ final class DiskDirectory: Sendable {
 
     func usage() throws(DiskFile.Failure) -> CacheLimit {
         try withLockedUsage { _, usage throws(DiskFile.Failure) in
-            CacheLimit(bytes: usage.bytes, entries: Int(usage.files))
+            CacheLimit(bytes: usage.bytes, entries: Int(clamping: usage.files))
         }
     }
 

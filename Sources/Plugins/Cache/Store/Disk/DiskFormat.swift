@@ -113,7 +113,7 @@ struct DiskFormat: Sendable, Hashable {
         var best: Head?
         for place in 0..<slots {
             let start = place * slotLength
-            let length = Int(bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
+            let length = Int(clamping: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
             let room = slotLength - Self.slotOverhead
             guard slots == 1 ? length == room : length <= room else { continue }
             let number = Self.number(bytes, start + 4)
@@ -133,7 +133,7 @@ struct DiskFormat: Sendable, Hashable {
     /// The bytes of the chunk that begins at an offset; nil if its checksum does not match.
     func payload(_ bytes: UnsafeRawBufferPointer, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
-        let length = Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian)
+        let length = Int(clamping: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian)
         guard length > 0, length <= bytes.count - offset - 12 else { return nil }
         let range = (offset + 4)..<(offset + 4 + length)
         let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[range]), seed: seed &+ 1 &+ number)
