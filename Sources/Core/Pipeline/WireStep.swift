@@ -14,13 +14,11 @@ final class WireStep: CoreStep {
 
     @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
         let request = try depart(exchange)
-        let response: HTTPResponse
-        exchange.addDeliveries(1)
-        do { response = try await transport.send(request, options: options(exchange)) } catch {
-            if error.reachedNoServer { exchange.addDeliveries(-1) }
-            throw error
-        }
-        let arrived = try arrive(response, request, exchange)
+        let arrived: HTTPResponse
+        do {
+            let response = try await transport.send(request, options: options(exchange))
+            arrived = try arrive(response, request, exchange)
+        } catch { throw failed(error, exchange) }
         return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
     }
 
@@ -38,7 +36,14 @@ final class WireStep: CoreStep {
             activity.notify(.requestBody(Data(data.prefix(activity.bodyByteLimit))))
         }
         if !exchange.isAsBuilt || exchange.attempt > 1 { activity.willSend(request) }
+        exchange.addDeliveries(1)
         return request
+    }
+
+    /// The same error; a request that reached no server does not count as delivered.
+    @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
+        if error.reachedNoServer { exchange.addDeliveries(-1) }
+        return error
     }
 
     @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
