@@ -6,7 +6,7 @@ struct ValidateCommand {
     enum Outcome: Int32 {
         case valid = 0
         case invalid = 1
-        /// A file that cannot be read, a schema or an example that cannot be used, or wrong arguments.
+        /// A file that cannot be read, a schema or an example that cannot be used, a document beyond the limits, or wrong arguments.
         case unusable = 2
     }
 
@@ -23,7 +23,8 @@ struct ValidateCommand {
           --json          prints one JSON object instead of a line for each problem
 
         A schema may refer to other files in its folder and below; nothing is fetched from elsewhere.
-        Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example or schema.
+        Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example or schema, or if the
+        document exceeds a limit before it is known whether it fits.
         """
 
     let arguments: [String]
@@ -43,7 +44,7 @@ struct ValidateCommand {
         guard let model = model(arguments), let document = read(arguments.document) else { return .unusable }
         do throws(JSONValidationError) { try model.validate(document, limits: .standard) } catch {
             if arguments.printsJSON { output(ValidationReport(error).json) } else { list(error, to: output) }
-            return .invalid
+            return error.verdict == .doesNotFit ? .invalid : .unusable
         }
         if arguments.printsJSON { output(ValidationReport(nil).json) }
         return .valid

@@ -41,6 +41,17 @@ struct PatternTests {
             ("(?<year>[0-9]{4})-[0-9]{2}", "2026-11", true),
             ("(?i:straSSe|É)", "STRASSE", true), ("(?i:straSSe|É)", "é", true), ("(?i:a(?-i:b))", "AB", false),
             ("(?<=(?=a)a)b|ab", "ab", true), ("[😀-😂]", "😁", true),
+            (#"[^@[\]]+@[a-z.]+"#, "a@b.c", true), ("[[]", "[", true), (#"\ud800"#, "x", false),
+            (#"[^\udc00]"#, "x", true),
+            (#"\ud83d\ude00"#, "😀", true), (#"[\ud83d\ude00]"#, "😀", true), (#"(?<\u0061>x)"#, "x", true),
+            (#"(?<\u{1d49c}\ud835\udc9c>x)"#, "x", true), (#"\p{Script=Greek}+"#, "λόγος", true),
+            (#"\p{sc=Grek}"#, "a", false), (#"\p{scx=Deva}"#, "\u{964}", true), (#"\p{sc=Deva}"#, "\u{964}", false),
+            (#"\p{Extended_Pictographic}\p{Emoji_Component}"#, "❤\u{FE0F}", true), (#"\p{RI}{2}"#, "🇸🇪", true),
+            (#"\p{Pattern_Syntax}\P{Bidi_Control}"#, "+x", true), (#"(?i:\w)"#, "\u{17F}", true),
+            (#"(?i:s\x4b)"#, "\u{17F}\u{212A}", true), (#"\w"#, "\u{212A}", false), (#"(?i:[^s])"#, "\u{17F}", false),
+            (#"(?i:[\W])"#, "s", false), (#"(?i:\b.\b)"#, "\u{17F}", true), (#"\b.\b"#, "\u{17F}", false),
+            ("(?s:.)", "\n", true), ("(?m:a$\n^b)", "a\nb", true), ("(?i-s:A.)", "a\n", false), ("(?i:ß)", "ẞ", true),
+            ("(?=(a|b))(?!b)[ab](?<=a)(?<!b)", "a", true), ("(?=(?=a)a)(?:a|b)", "b", false),
         ])
     func whole(source: String, text: String, expected: Bool) throws {
         #expect(try matches(source, text) == expected, "\(source) on \(text)")
@@ -64,10 +75,13 @@ struct PatternTests {
         arguments: [
             ("(", 0), ("ab)", 2), ("a(b", 1), ("[a", 0), ("*a", 0), ("a**", 2), ("a{2,1}", 1), ("{", 0), ("}", 0),
             ("a]", 1),
-            (#"\"#, 0), (#"\a"#, 0), (#"\_x\q"#, 3), (#"(a)\1"#, 3), (#"(?<n>a)\k<n>"#, 7), ("a++", 2), ("(?>a)", 0),
+            (#"\"#, 0), (#"\a"#, 0), (#"\_x"#, 0), (#"x\q"#, 1), (#"(a)\1"#, 3), (#"(?<n>a)\k<n>"#, 7), ("a++", 2),
+            ("(?>a)", 0),
             ("(?<n>a)(?<n>b)", 10), ("(?<1>a)", 3), ("[b-a]", 1), (#"[\d-\w]"#, 1), (#"\p{Nothing}"#, 0), (#"\p"#, 0),
-            (#"\u{110000}"#, 0), (#"\ud800"#, 0), (#"\x4"#, 0), (#"\01"#, 0), ("^*", 0), ("(?=a)*", 0), ("a{99999}", 6),
-            ("(?x:a)", 0),
+            (#"\u{110000}"#, 0), (#"\x4"#, 0), (#"\01"#, 0), ("^*", 0), ("(?=a)*", 0), ("a{99999}", 6),
+            ("(?x:a)", 0), ("(?ii:a)", 0), ("(?-:a)", 0), ("(?i-i:a)", 0), ("(?P<n>a)", 0), (#"\-"#, 0), (#"\%"#, 0),
+            (#"\ "#, 0), (#"(a)\2"#, 3), (#"\k<n>"#, 0), (#"(?<n>a)\k<m>"#, 7), (#"(?<\u0031>a)"#, 3),
+            (#"\p{Script=Nothing}"#, 0), (#"[\c1]"#, 1), (#"[\B]"#, 1), (#"(a)\1("#, 5),
         ])
     func refused(source: String, offset: Int) {
         let error = #expect(throws: JSONShapeError.self) { try JSONShape.string(pattern: source) }
@@ -96,6 +110,28 @@ struct PatternTests {
             #expect(problems.map(\.kind) == [.value], "\(source)")
         }
         #expect(JSONShape.string(matching: /(a+)+/).problems("\"\(text)\"").map(\.kind) == [.value])
+    }
+
+    @Test("lookarounds take as many steps as the text is long, wherever they stand", arguments: [500, 4_000])
+    func lookarounds(length: Int) throws {
+        let text = String(repeating: "a", count: length)
+        for source in ["(?=.*b)a", "(a(?=.*b))*c", "(?<=b.*)a", "(?=(?=.*b)a*c)a", "(?!.*b$)b"] {
+            let program = try PatternProgram(source)
+            var machine = PatternMachine()
+            let outcome = Array(text.utf8).withUnsafeBufferPointer {
+                machine.run(program, on: $0, .anywhere, budget: 40 * (length + 10))
+            }
+            #expect(outcome == .differs, "\(source)")
+        }
+    }
+
+    @Test("a set that is repeated is stored once, and parts without characters are not repeated at all")
+    func sharing() throws {
+        let set = String(String.UnicodeScalarView((0..<8_000).compactMap { Unicode.Scalar(0x3400 + $0 * 2) }))
+        #expect(try PatternProgram("[\(set)]{65535}").sets.count == 1)
+        #expect(try PatternProgram(String(repeating: "[a-c]", count: 3_000)).sets.count == 1)
+        let empty = String(repeating: "()", count: 5_000)
+        #expect(throws: PatternFault.self) { _ = try PatternProgram("(\(empty)a){60000}") }
     }
 
     @Test("a string that takes more steps than the budget is a problem that says so, and reading goes on")
@@ -149,7 +185,7 @@ struct PatternTests {
         for _ in 0..<300 {
             let program = try PatternProgram(pattern(4))
             for scope in [PatternMachine.Scope.whole, .anywhere] {
-                guard let table = program.table(scope) else { continue }
+                guard let table = PatternTable.make(program, scope, work: 1_000_000).table else { continue }
                 for _ in 0..<6 {
                     let text = String((0..<random.below(6)).map { _ in Character(random.pick(["a", "b", "c"])) })
                     var machine = PatternMachine()

@@ -57,7 +57,7 @@ struct SchemaHostileTests {
         let schema = try JSONSchema(Data(text.utf8))
         let nested = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
         var limits = JSONLimits()
-        limits.maximumSchemaSteps = 400 * 20
+        limits.maximumSteps = 400 * 20
         #expect(problems(schema, nested, limits).isEmpty)
     }
 
@@ -82,7 +82,7 @@ struct SchemaHostileTests {
             var (low, high) = (0, 10_000_000)
             while low < high {
                 var limits = JSONLimits()
-                limits.maximumSchemaSteps = (low + high) / 2
+                limits.maximumSteps = (low + high) / 2
                 if problems(schema, text, limits).isEmpty {
                     high = (low + high) / 2
                 } else {
@@ -153,7 +153,7 @@ struct SchemaHostileTests {
     func steps() throws {
         let schema = try JSONSchema(Data(#"{"items": {"anyOf": [{"minimum": 1}, {"maximum": 0}]}}"#.utf8))
         var limits = JSONLimits()
-        limits.maximumSchemaSteps = 100
+        limits.maximumSteps = 100
         let text = "[\((0..<100).map { "\($0)" }.joined(separator: ","))]"
         #expect(problems(schema, text, limits).map(\.kind) == [.limit])
         #expect(problems(schema, text).isEmpty)

@@ -26,12 +26,12 @@ struct UniqueItemsTests {
         var (low, high) = (0, 1 << 30)
         while low < high {
             var limits = JSONLimits()
-            limits.maximumSchemaSteps = (low + high) / 2
+            limits.maximumSteps = (low + high) / 2
             var isEnough = true
             do { try schema.validate(Data(text.utf8), limits: limits) } catch {
                 isEnough = !error.problems.contains { $0.kind == .limit }
             }
-            if isEnough { high = limits.maximumSchemaSteps } else { low = limits.maximumSchemaSteps + 1 }
+            if isEnough { high = limits.maximumSteps } else { low = limits.maximumSteps + 1 }
         }
         return low
     }

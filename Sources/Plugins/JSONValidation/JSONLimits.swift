@@ -15,13 +15,25 @@ public struct JSONLimits: Sendable, Hashable {
     /// at most its number of characters times the number of parts of the pattern, with counted repetitions expanded.
     public var maximumPatternSteps = 4_000_000
     /// The maximum number of elements that are stored for `uniqueItems` of a schema, in all open arrays together; 1,000,000
-    /// by default, about 50 MB. A text with more is rejected.
+    /// by default, about 60 MB. A text with more is rejected.
     public var maximumUniqueItems = 1_000_000
-    /// The maximum number of times that a schema within a ``JSONSchema`` is applied to a value; 1,000,000,000 by default,
-    /// some ten seconds. A text that takes more is rejected.
-    public var maximumSchemaSteps = 1_000_000_000
+    /// The maximum number of steps that a text may take altogether: each schema within a ``JSONSchema``, or each of several
+    /// shapes, that is applied to a value; each step of a pattern; and some bytes that are compared, hashed or read for a
+    /// format. 40,000,000 by default, less than a second. A text that takes more is rejected.
+    public var maximumSteps = 40_000_000
+    /// The maximum number of bytes of memory that a text may take beside itself: for keys and elements that are stored, and
+    /// for what a schema derives from the combinations that occur in it. An estimate; 64 MiB by default. A text that takes
+    /// more is rejected.
+    public var maximumMemory = 64 << 20
     /// Whether duplicate keys in an object are rejected; true by default. If not, each of the values has to fit.
     public var refusesRepeatedKeys = true
+
+    /// ``maximumSteps``.
+    @available(*, deprecated, renamed: "maximumSteps")
+    public var maximumSchemaSteps: Int {
+        get { maximumSteps }
+        set { maximumSteps = newValue }
+    }
 
     /// The default limits.
     public static let standard = JSONLimits()
@@ -34,7 +46,7 @@ public struct JSONLimits: Sendable, Hashable {
         var limits = self
         for limit in [
             \JSONLimits.maximumDepth, \.maximumBytes, \.maximumKeys, \.maximumPatternBytes, \.maximumPatternSteps,
-            \.maximumUniqueItems, \.maximumSchemaSteps,
+            \.maximumUniqueItems, \.maximumSteps, \.maximumMemory,
         ] { limits[keyPath: limit] = max(0, limits[keyPath: limit]) }
         return limits
     }

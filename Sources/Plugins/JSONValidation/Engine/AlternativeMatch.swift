@@ -96,6 +96,7 @@ extension Validator {
             return Choice(node: tables.nodes + best.node, end: start)
         }
         if best.cost > 0 { reportNoMatch(match, kind, start, end, depth) }
+        if match.duplicateCount > 0 { problems.note(.duplicateKey) }
         for duplicate in match.duplicates { problems.add(duplicate) }
         problems.addUnlisted(match.duplicateCount - match.duplicates.count)
         return Choice(node: node, end: end)
@@ -106,7 +107,10 @@ extension Validator {
         if candidateIndexes.isEmpty { candidateIndexes = [Int32](repeating: -1, count: program.nodes.count) }
         var match = AlternativeMatch(among: top, depth: depth, candidateIndexes: [])
         swap(&match.candidateIndexes, &candidateIndexes)
+        let isOuter = isMatching
+        isMatching = true
         let end = readCompeting(&match, from: start)
+        isMatching = isOuter
         let candidates = match.candidates
         match.leave(behind: 0)
         match.candidates = candidates
@@ -121,6 +125,7 @@ extension Validator {
         if kind & (ValueKind.array | ValueKind.object) != 0 {
             return problem(.value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
         }
+        problems.note(.value, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
         var words: [String] = []
         for candidate in match.candidates {

@@ -18,6 +18,8 @@ struct KeySet {
     init(limit: Int) { table = ProbeStack(limit: limit) }
 
     var count: Int { table.count }
+    /// The bytes that the table takes.
+    var size: Int { table.size }
 
     /// Adds a key of an object, which has a unique number.
     mutating func insert(_ text: JSONText, hasEscapes: Bool, hash key: UInt64, object: Int) -> ProbeOutcome {

@@ -51,6 +51,18 @@ extension TextValidator where Self: ~Copyable {
             offset: p - base)
     }
 
+    mutating func tooMuchMemory(at p: BytePointer, depth: Int) {
+        problems.stop(
+            .limit, pointer: pointer(depth),
+            expected: "a text that takes at most \(limits.maximumMemory) bytes of memory", found: "one that takes more",
+            offset: p - base)
+    }
+
+    /// What a text that takes too many steps is not.
+    var tooManySteps: (expected: String, found: String) {
+        ("a text that takes at most \(limits.maximumSteps) steps", "one that takes more")
+    }
+
     /// The pointer to the current value within a number of frames.
     func pointer(_ depth: Int) -> String {
         var pointer = ""

@@ -73,7 +73,7 @@ extension Validator {
             }
             if count >= 0, !program.bounds[Int(count)].contains(level.count) { match.candidates[index].cost += 1 }
             if node.hasChecks, match.candidates[index].cost == 0 {
-                for check in node.checks where !passes(check, level.start, p + 1) {
+                for check in node.checks where passes(check, level.start, p + 1) != true {
                     match.candidates[index].cost += 1
                 }
             }

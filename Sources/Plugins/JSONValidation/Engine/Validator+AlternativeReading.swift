@@ -7,6 +7,13 @@ extension Validator {
             guard p < end, let kind = kind(at: p) else { return stop(match, .value, at: p) }
             let first = match.candidates.count
             enter(&match, kind)
+            steps -= 1 + (match.candidates.count - first) * 2
+            if steps < 0 {
+                let (expected, found) = tooManySteps
+                problems.stop(
+                    .limit, pointer: pointer(match.depth), expected: expected, found: found, offset: p - base)
+                return nil
+            }
             if kind & (ValueKind.array | ValueKind.object) != 0 {
                 if match.depth + match.levels.count >= limits.maximumDepth {
                     tooDeep(at: p, depth: match.depth)
@@ -90,6 +97,7 @@ extension Validator {
             return nil
         }
         if outcome == .present { addDuplicate(&match, at: p) } else { match.levels[level].count += 1 }
+        steps -= (match.candidates.count - match.levels[level].first) * 2
         for index in match.levels[level].first..<match.candidates.count {
             match.candidates[index].expectedNode = -1
             let object = Int(tables.nodes[match.candidates[index].node].object)

@@ -23,7 +23,12 @@ extension Validator {
             frame.pointee.seen |= bit
         } else {
             switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
-            case .new: frame.pointee.count &+= 1
+            case .new:
+                frame.pointee.count &+= 1
+                if keys.count & 0xFFF == 0, keys.size > limits.maximumMemory {
+                    tooMuchMemory(at: p, depth: depth)
+                    return nil
+                }
             case .present: duplicate(depth, at: p)
             case .full:
                 tooManyKeys(at: p, depth: depth)
@@ -94,7 +99,12 @@ extension Validator {
     /// Runs custom checks for an array or an object without other problems.
     private mutating func validateContainer(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
         guard problems.count == frame.pointee.problemsBefore else { return }
-        for index in frame.pointee.node.pointee.checks where !passes(index, frame.pointee.start, p + 1) {
+        for index in frame.pointee.node.pointee.checks {
+            guard let isFit = passes(index, frame.pointee.start, p + 1) else {
+                problem(.limit, depth - 1, at: frame.pointee.start) { $0.tooManySteps }
+                return
+            }
+            if isFit { continue }
             problem(.value, depth - 1, at: frame.pointee.start) { validator in
                 let noun = Self.kindWord(frame.pointee.start)
                 return (validator.program.checks[Int(index)].expected, "\(noun) that is not")

@@ -6,6 +6,7 @@ extension Validator {
         _ kind: JSONProblem.Kind, _ depth: Int, at p: BytePointer,
         _ words: (borrowing Self) -> (expected: String, found: String)
     ) {
+        problems.note(kind, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
         let (expected, found) = words(self)
         let pointer = pointer(depth)
@@ -22,6 +23,7 @@ extension Validator {
     }
 
     mutating func missing(_ member: KeyRule, _ depth: Int, at p: BytePointer) {
+        problems.note(.missing, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
         let key = String(decoding: program.pool[Int(member.text)..<Int(member.text + member.length)], as: UTF8.self)
         let pointer = JSONPointer.appending(key, to: pointer(depth))
@@ -83,6 +85,7 @@ extension Validator {
 
     /// Describes the constraint that a value of the right kind violates.
     func expected(_ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ violation: Violation) -> String {
+        if case .steps = violation { return tooManySteps.expected }
         if case .check(let index) = violation { return program.checks[Int(index)].expected }
         if kind == ValueKind.string, node.pointee.string >= 0 {
             let rule = program.strings[Int(node.pointee.string)]
@@ -143,6 +146,7 @@ extension Validator {
         case .pattern: "a string that does not"
         case .patternBytes(let count): "\(count)"
         case .patternSteps: "a string that takes more"
+        case .steps: tooManySteps.found
         case .check: Self.kindWord(start) + " that is not"
         case .kind: Self.kindWord(start)
         }

@@ -8,6 +8,8 @@ enum Violation {
     /// The string exceeds the limit for patterns.
     case patternBytes(Int)
     case patternSteps
+    /// The text exceeds the limit of steps.
+    case steps
     case constant
     case fraction
     case range
@@ -19,7 +21,7 @@ enum Violation {
     var kind: JSONProblem.Kind {
         switch self {
         case .kind: .type
-        case .patternBytes, .patternSteps: .limit
+        case .patternBytes, .patternSteps, .steps: .limit
         default: .value
         }
     }
@@ -50,7 +52,10 @@ extension Validator {
             if let violation = violation(program.numbers[Int(node.pointee.number)], number, kind) { return violation }
         }
         if node.pointee.hasChecks {
-            for index in node.pointee.checks where !passes(index, start, end) { return .check(index) }
+            for index in node.pointee.checks {
+                guard let isFit = passes(index, start, end) else { return .steps }
+                if !isFit { return .check(index) }
+            }
         }
         return nil
     }
@@ -81,25 +86,43 @@ extension Validator {
     }
 
     private mutating func violation(pattern: Int32, _ text: JSONText) -> Violation? {
-        if text.count > limits.maximumPatternBytes { return .patternBytes(text.count) }
+        if text.count > limits.maximumPatternBytes { return unjudged(.patternBytes(text.count)) }
         guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
+        let budget = min(limits.maximumPatternSteps, max(0, steps))
         let outcome: PatternOutcome
         if text.hasEscapes {
             outcome = Array(text.decoded).withUnsafeBufferPointer {
-                machine.run(program, on: $0, .whole, budget: limits.maximumPatternSteps)
+                machine.run(program, on: $0, .whole, budget: budget)
             }
         } else {
             let bytes = UnsafeBufferPointer(start: text.start, count: text.count)
-            outcome = machine.run(program, on: bytes, .whole, budget: limits.maximumPatternSteps)
+            outcome = machine.run(program, on: bytes, .whole, budget: budget)
         }
+        let isWhole = budget == limits.maximumPatternSteps
+        steps -= machine.taken
         return switch outcome {
         case .matches: nil
         case .differs: .pattern
-        case .exceeded: .patternSteps
+        case .exceeded: unjudged(isWhole ? .patternSteps : .steps)
         }
     }
 
-    mutating func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool {
+    /// Notes that a limit was met while alternatives are matched.
+    private mutating func unjudged(_ violation: Violation) -> Violation {
+        if isMatching {
+            isUncertain = true
+            problems.note(.limit)
+        }
+        return violation
+    }
+
+    /// Whether a custom check passes; nil if there are no steps left for a copy of the value.
+    mutating func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool? {
+        steps -= 1 + (end - start) / 8
+        if steps < 0 {
+            _ = unjudged(.steps)
+            return nil
+        }
         let fragment = JSONFragment(data: Data(UnsafeBufferPointer(start: start, count: end - start)))
         return (try? program.checks[Int(check)].passes(fragment)) ?? false
     }

@@ -35,6 +35,7 @@ extension Validator {
     ) -> Choice {
         let unread = Choice(node: tables.any, end: start)
         if problems.isFull {
+            problems.note(.value)
             problems.addUnlisted(1)
             return unread
         }
@@ -67,6 +68,7 @@ extension Validator {
             problem.found = p.pointee == Lexer.quote ? "another string" : Self.kindWord(p)
             problem.offset = p - base
         }
+        problems.note(problem.kind, isDerived: isUncertain)
         problems.add(problem)
     }
 

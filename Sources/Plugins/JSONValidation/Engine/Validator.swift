@@ -23,6 +23,11 @@ struct Validator: ~Copyable, TextValidator {
     /// How many bytes may still be skipped to find the key that discriminates alternatives.
     var skipBudget: Int
     var machine = PatternMachine()
+    /// How many steps may still be taken.
+    var steps: Int
+    /// Whether several alternatives are matched, and whether a limit was met meanwhile, so that it is not known which fits.
+    var isMatching = false
+    var isUncertain = false
     /// The index of a node among the candidates of an alternative match; -1 if it is none. Empty before the first match.
     var candidateIndexes: [Int32] = []
 
@@ -38,6 +43,7 @@ struct Validator: ~Copyable, TextValidator {
         problems = ProblemList(limit: limits.maximumProblems)
         rereadBudget = text.count * 4 + 1 << 20
         skipBudget = rereadBudget
+        steps = limits.maximumSteps
         successors = .allocate(capacity: program.members.count + program.objects.count)
         for index in program.members.indices { successors[index] = -1 }
         for (index, object) in program.objects.enumerated() {

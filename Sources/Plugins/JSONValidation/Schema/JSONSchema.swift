@@ -11,15 +11,10 @@ public import ErrandEssentials
 /// reads the text once and builds no objects. A schema can be used wherever a ``JSONShape`` can: as a check, as the shape of
 /// a ``JSONValidatedRequest``, and on its own.
 public struct JSONSchema: JSONValidating {
-    /// The bytes of all documents of a schema together.
-    static let maximumBytes = 64 << 20
     /// The documents of a schema.
     static let maximumDocuments = 1_000
     /// The levels of a document of a schema.
     static let maximumDepth = 512
-    /// The schemas within a schema, each counted for each environment of dynamic anchors that it is reached with.
-    static let maximumNodes = 400_000
-
     /// The annotations of a text.
     static let maximumAnnotations = 100_000
 
@@ -42,13 +37,15 @@ public struct JSONSchema: JSONValidating {
     ///   - uri: the absolute URI of the document, which relative references are resolved against; its `$id` by default.
     ///   - dialect: the version of a schema without `$schema`; 2020-12 by default.
     ///   - formats: whether `format` rejects strings; it does not by default.
+    ///   - limits: what compiling may take.
     ///   - resolver: returns the document with a URI, or nil if it has none; without one there are no other documents.
     /// - Throws: ``JSONSchemaError``, with the place of the fault.
     public init(
         _ data: Data, at pointer: String = "", uri: String = "", dialect: JSONSchemaDialect = .draft2020_12,
-        formats: JSONSchemaFormats = .annotation, resolver: ((String) throws -> Data?)? = nil
+        formats: JSONSchemaFormats = .annotation, limits: JSONSchemaLimits = .standard,
+        resolver: ((String) throws -> Data?)? = nil
     ) throws(JSONSchemaError) {
-        let registry = SchemaRegistry(dialect: dialect, resolver: resolver)
+        let registry = SchemaRegistry(dialect: dialect, limits: limits, resolver: resolver)
         let root = try registry.add(data, uri: URIReference.resolve(uri, against: "").uri)
         let document = registry.documents[root.document]
         guard let value = document.find(Array(pointer.utf8), from: 0) else {
@@ -65,20 +62,22 @@ public struct JSONSchema: JSONValidating {
         program = try SchemaCompiler(registry, formats: formats).compile(place)
     }
 
-    /// Reads a schema from a file, and compiles it; see ``init(_:at:uri:dialect:formats:resolver:)``. The file's URL is
+    /// Reads a schema from a file, and compiles it; see ``init(_:at:uri:dialect:formats:limits:resolver:)``. The file's URL is
     /// the URI of the document.
     ///
     /// - Throws: ``JSONSchemaError``; for a file that cannot be read too.
     public init(
         contentsOf file: URL, at pointer: String = "", dialect: JSONSchemaDialect = .draft2020_12,
-        formats: JSONSchemaFormats = .annotation, resolver: ((String) throws -> Data?)? = nil
+        formats: JSONSchemaFormats = .annotation, limits: JSONSchemaLimits = .standard,
+        resolver: ((String) throws -> Data?)? = nil
     ) throws(JSONSchemaError) {
         let data: Data
         do { data = try Data(contentsOf: file) } catch {
             throw JSONSchemaError(.notJSON, uri: file.absoluteString, pointer: "", reason: "cannot be read: \(error)")
         }
         try self.init(
-            data, at: pointer, uri: file.absoluteString, dialect: dialect, formats: formats, resolver: resolver)
+            data, at: pointer, uri: file.absoluteString, dialect: dialect, formats: formats, limits: limits,
+            resolver: resolver)
     }
 
     /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the schema. Each one
@@ -102,12 +101,7 @@ public struct JSONSchema: JSONValidating {
         of data: Data, limits: JSONLimits = .standard
     ) throws(JSONValidationError) -> [JSONAnnotation] {
         try validate(data, limits: limits)
-        let found = data.withUnsafeBytes { program.annotations($0, limits) }
-        if let found { return found }
-        let problem = JSONProblem(
-            kind: .limit, pointer: "", expected: "at most \(Self.maximumAnnotations) annotations", found: "more",
-            offset: 0)
-        throw JSONValidationError(problems: [problem], count: 1)
+        return try data.withUnsafeBytes { program.annotations($0, limits) }.get()
     }
 
     /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.

@@ -43,15 +43,14 @@ extension JSONShape {
     /// ``JSONProblem/Kind/shape``.
     public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
         let source = pattern._literalPattern
-        return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern($0) } ?? .unreadable)))
+        return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern(literal: $0) } ?? .unreadable)))
     }
 
     /// A string that a regular expression matches as a whole: `try .string(pattern: "[a-z0-9-]+")`.
     ///
     /// The syntax is that of ECMA-262 with the flag `u`, as in JSON Schema, over Unicode scalars: groups, classes,
-    /// `\d \w \s \b` in their ASCII meaning, `\p{L}` and other properties without scripts, `. ^ $ |`, greedy, lazy and
-    /// counted quantifiers, lookahead and lookbehind, and `(?i:…)`. Backreferences and possessive quantifiers are not
-    /// supported. The pattern is compiled once. The time to match is bounded by the length of the string times that of the
+    /// `\d \w \s \b` in their ASCII meaning, `\p{L}` and other properties and scripts, `. ^ $ |`, greedy, lazy and
+    /// counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences are not supported. The pattern is compiled once. The time to match is bounded by the length of the string times that of the
     /// pattern, even for `(a+)+`; see ``JSONLimits/maximumPatternSteps``.
     ///
     /// Throws ``JSONShapeError`` for a source that is not valid, not supported or too large.

@@ -129,6 +129,21 @@ struct JSONPattern: Sendable {
         }
     }
 
+    /// A literal of Swift, in whose source more is escaped.
+    init(literal source: String) {
+        self.source = source
+        var budget = CompileBudget.pattern
+        do throws(PatternFault) {
+            program = .success(try PatternProgram(source, &budget, PatternRoom(), isLiteral: true))
+        } catch { program = .failure(JSONShapeError(pattern: source, reason: error.reason, offset: error.offset)) }
+    }
+
+    /// One of several with a budget in common.
+    init(_ source: String, _ budget: inout CompileBudget, _ room: PatternRoom) throws(PatternFault) {
+        self.source = source
+        program = .success(try PatternProgram(source, &budget, room))
+    }
+
     private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
 
     /// For a regular expression without a source, such as one that is built of components.

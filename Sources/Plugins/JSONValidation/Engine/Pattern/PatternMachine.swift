@@ -8,7 +8,7 @@ enum PatternOutcome: Sendable {
 /// Runs programs on well-formed UTF-8. One machine is used for many texts, one after the other.
 struct PatternMachine {
     /// Whether a pattern has to match the whole text, or a part of it.
-    enum Scope { case whole, anywhere }
+    enum Scope: Sendable { case whole, anywhere }
 
     private struct Threads {
         var places: [Int32] = []
@@ -29,9 +29,11 @@ struct PatternMachine {
 
     private var spare: [(Threads, Threads)] = []
     private var stack: [Int32] = []
-    /// The results of lookarounds, by their entry and position.
-    private var looks: [Int: Bool] = [:]
+    /// For each lookaround that was asked for, a bit for each position at which it matches.
+    private var looks: [[UInt64]] = []
     private var left = 0
+    /// The steps that the last text took, with what a table took to make.
+    private(set) var taken = 0
 
     init() {}
 
@@ -39,6 +41,7 @@ struct PatternMachine {
     private struct Run {
         let steps: UnsafeBufferPointer<PatternStep>
         let sets: UnsafeBufferPointer<PatternProgram.CompiledSet>
+        let looks: [PatternProgram.Look]
         let text: UnsafeBufferPointer<UInt8>
     }
 
@@ -47,58 +50,60 @@ struct PatternMachine {
         _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int,
         usesTable: Bool = true
     ) -> PatternOutcome {
-        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text) { return outcome }
+        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text) {
+            taken = 1 + text.count / PatternTable.charactersOfStep
+            return outcome
+        }
         left = max(0, budget)
-        if !looks.isEmpty { looks.removeAll() }
+        looks = program.looks.isEmpty ? [] : [[UInt64]](repeating: [], count: program.looks.count)
         let found = program.steps.withUnsafeBufferPointer { steps in
             program.sets.withUnsafeBufferPointer { sets in
-                run(
-                    Run(steps: steps, sets: sets, text: text), from: 0, at: 0, isForward: true,
-                    isWhole: scope == .whole,
-                    isFloating: scope == .anywhere)
+                run(Run(steps: steps, sets: sets, looks: program.looks, text: text), scope)
             }
         }
+        taken = max(0, budget) - max(0, left)
+        if usesTable { taken += program.spent(taken, scope) }
         return left < 0 ? .exceeded : found ? .matches : .differs
     }
 
-    private mutating func run(
-        _ run: Run, from entry: Int32, at start: Int, isForward: Bool, isWhole: Bool, isFloating: Bool
-    ) -> Bool {
+    private mutating func run(_ run: Run, _ scope: Scope) -> Bool {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
         defer { spare.append((now, next)) }
+        let isWhole = scope == .whole
         now.clear(run.steps.count)
-        var position = start
-        var isAccepted = add(entry, to: &now, run, position, isWhole)
-        while !isAccepted, left >= 0, !now.places.isEmpty || isFloating {
-            guard
-                let (value, behind) = isForward
-                    ? Self.scalar(run.text, at: position) : Self.scalar(run.text, before: position)
-            else { break }
+        var position = 0
+        var isAccepted = add(0, to: &now, run, position, isWhole: isWhole, stops: true)
+        while !isAccepted, left >= 0, !now.places.isEmpty || !isWhole {
+            guard let (value, behind) = Self.scalar(run.text, at: position) else { break }
             next.clear(run.steps.count)
-            for place in now.places where Self.accepts(run, place, value) {
-                if add(place + 1, to: &next, run, behind, isWhole) { isAccepted = true }
+            for place in now.places where accepts(run, place, value) {
+                isAccepted = add(place + 1, to: &next, run, behind, isWhole: isWhole, stops: true)
                 if isAccepted || left < 0 { break }
             }
             position = behind
-            if isFloating, !isAccepted, add(entry, to: &next, run, position, isWhole) { isAccepted = true }
+            if !isWhole, !isAccepted { isAccepted = add(0, to: &next, run, position, isWhole: false, stops: true) }
             swap(&now, &next)
         }
         return isAccepted && left >= 0
     }
 
-    private static func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
+    private mutating func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
         switch run.steps[Int(place)] {
-        case .scalar(let expected): expected == value
-        case .set(let index): run.sets[Int(index)].contains(value)
-        default: false
+        case .scalar(let expected): return expected == value
+        case .set(let index):
+            // A search among the ranges takes longer.
+            if value >= 0x80 { left -= 1 }
+            return run.sets[Int(index)].contains(value)
+        default: return false
         }
     }
 
     /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
     private mutating func add(
-        _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, _ isWhole: Bool
+        _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, isWhole: Bool, stops: Bool
     ) -> Bool {
         let base = stack.count
+        var isAccepted = false
         stack.append(place)
         while stack.count > base {
             let place = stack.removeLast()
@@ -113,51 +118,59 @@ struct PatternMachine {
                 stack.append(second)
                 stack.append(first)
             case .assertion(let assertion):
-                if Self.holds(assertion, run.text, position) { stack.append(place + 1) }
-            case .look(let entry, let isAhead, let isNegative):
-                if looks(run, entry, isAhead, position) != isNegative { stack.append(place + 1) }
+                if PatternPosition.holds(assertion, run.text, position) { stack.append(place + 1) }
+            case .look(let number, let isNegative):
+                if looks(run, Int(number), position) != isNegative { stack.append(place + 1) }
             case .accept:
                 if isWhole, position < run.text.count { continue }
+                isAccepted = true
+                if !stops { continue }
                 stack.removeLast(stack.count - base)
                 return true
             }
         }
         stack.removeLast(stack.count - base)
-        return false
+        return isAccepted
     }
 
-    private mutating func looks(
-        _ run: Run, _ entry: Int32, _ isAhead: Bool, _ position: Int
-    ) -> Bool {
-        let key = Int(entry) * (run.text.count + 1) + position
-        if let known = looks[key] { return known }
-        let found = self.run(
-            run, from: entry, at: position, isForward: isAhead, isWhole: false, isFloating: false)
-        looks[key] = found
+    // MARK: Lookarounds
+
+    private mutating func looks(_ run: Run, _ number: Int, _ position: Int) -> Bool {
+        if looks[number].isEmpty {
+            let found = positions(run, run.looks[number])
+            looks[number] = found
+        }
+        return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
+    }
+
+    /// All positions at which a lookaround matches, by one reading of the text towards them: its content begins anywhere.
+    private mutating func positions(_ run: Run, _ look: PatternProgram.Look) -> [UInt64] {
+        var (now, next) = spare.popLast() ?? (Threads(), Threads())
+        defer { spare.append((now, next)) }
+        var found = [UInt64](repeating: 0, count: run.text.count / 64 + 1)
+        var position = look.isAhead ? run.text.count : 0
+        now.clear(run.steps.count)
+        var isFound = add(look.entry, to: &now, run, position, isWhole: false, stops: false)
+        while left >= 0 {
+            if isFound { found[position / 64] |= 1 << UInt64(position % 64) }
+            guard
+                let (value, behind) = look.isAhead
+                    ? Self.scalar(run.text, before: position) : Self.scalar(run.text, at: position)
+            else { break }
+            next.clear(run.steps.count)
+            isFound = false
+            for place in now.places where accepts(run, place, value) {
+                if add(place + 1, to: &next, run, behind, isWhole: false, stops: false) { isFound = true }
+                if left < 0 { break }
+            }
+            position = behind
+            if add(look.entry, to: &next, run, position, isWhole: false, stops: false) { isFound = true }
+            swap(&now, &next)
+        }
         return found
     }
 
     // MARK: Text
-
-    private static func holds(_ assertion: PatternAssertion, _ text: UnsafeBufferPointer<UInt8>, _ position: Int)
-        -> Bool
-    {
-        switch assertion {
-        case .start: position == 0
-        case .end: position == text.count
-        case .boundary: isWord(text, position - 1) != isWord(text, position)
-        case .noBoundary: isWord(text, position - 1) == isWord(text, position)
-        }
-    }
-
-    /// Word characters are ASCII, so that a byte is sufficient.
-    private static func isWord(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Bool {
-        guard text.indices.contains(index) else { return false }
-        return switch text[index] {
-        case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
-        default: false
-        }
-    }
 
     private static func scalar(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> (UInt32, Int)? {
         guard position < text.count else { return nil }

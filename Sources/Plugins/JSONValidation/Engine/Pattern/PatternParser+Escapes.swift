@@ -2,92 +2,124 @@ extension PatternParser {
     /// Parses an escape after its backslash.
     mutating func escapeOutsideClass(_ start: Int) throws(PatternFault) -> PatternNode {
         switch peek {
-        case "b":
+        case "b", "B":
+            let isNegative = next() == "B"
+            return .assertion(.boundary(isNegative: isNegative, ignoresCase: flags.ignoresCase))
+        case "k":
             place += 1
-            return .assertion(.boundary)
-        case "B":
-            place += 1
-            return .assertion(.noBoundary)
-        case "k": throw unsupported("has a backreference, which is not supported", at: start)
+            guard next() == "<" else { throw fault("has a backreference without a name", at: start) }
+            named.append((try groupName(), start))
+            note("has a backreference, which is not supported", at: start)
+            return .sequence([])
         case let digit? where digit >= "1" && digit <= "9":
-            throw unsupported("has a backreference, which is not supported", at: start)
-        default: return .set(try escape(start, isInClass: false))
+            var group = 0
+            while let digit = peek, digit >= "0", digit <= "9" {
+                group = min(group * 10 + Int(digit.value - 0x30), 1 << 24)
+                place += 1
+            }
+            numbered.append((group, start))
+            note("has a backreference, which is not supported", at: start)
+            return .sequence([])
+        default: break
         }
+        switch try escape(start, isInClass: false) {
+        case .character(let value): return try single(value)
+        case .set(let set): return .set(try number(flags.ignoresCase ? set.withoutCase : set))
+        }
+    }
+
+    /// What an escape, or a part of a class, stands for.
+    enum Part {
+        case character(UInt32)
+        case set(PatternSet)
     }
 
     /// Parses a class after its opening bracket, including the closing one.
     mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
-        var set = PatternSet()
+        var isNegated = false
         if peek == "^" {
             place += 1
-            set.isNegated = true
+            isNegated = true
         }
+        var ranges: [ClosedRange<UInt32>] = []
+        // A set that is named again adds nothing.
+        var known: Set<PatternSet> = []
         while peek != "]" {
             let first = place
-            let low = try classAtom(start)
+            let low = try classPart(start)
             guard peek == "-", place + 1 < scalars.count, scalars[place + 1] != "]" else {
-                set.add(low)
+                switch low {
+                case .character(let value): ranges.append(value...value)
+                case .set(let set):
+                    try spend(steps: set.ranges.count)
+                    if known.insert(set).inserted { ranges += set.ranges }
+                }
                 continue
             }
             place += 1
-            let high = try classAtom(start)
-            guard let lower = low.single, let upper = high.single else {
+            guard case .character(let lower) = low, case .character(let upper) = try classPart(start) else {
                 throw fault("has a range that does not go from one character to another", at: first)
             }
             if upper < lower { throw fault("has a range that ends before it begins", at: first) }
-            set.ranges.append(lower...upper)
+            ranges.append(lower...upper)
         }
         place += 1
-        return set
+        try spend(steps: ranges.count * 4)
+        var set = PatternSet(ranges)
+        if flags.ignoresCase {
+            try spend(steps: 4_000)
+            set = set.withoutCase
+        }
+        return isNegated ? set.inverted : set
     }
 
-    private mutating func classAtom(_ start: Int) throws(PatternFault) -> PatternSet {
+    private mutating func classPart(_ start: Int) throws(PatternFault) -> Part {
         let place = place
+        try spend(steps: 1)
         guard let scalar = next() else { throw fault("has a class that is not closed", at: start) }
-        switch scalar {
-        case "\\": return try escape(place, isInClass: true)
-        case "[": throw fault("has a [ within a class that is not escaped", at: place)
-        default: return PatternSet(scalar)
-        }
+        return scalar == "\\" ? try escape(place, isInClass: true) : .character(scalar.value)
     }
 
     /// Parses an escape for characters, after its backslash.
-    private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> PatternSet {
+    private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> Part {
         guard let letter = next() else { throw fault("ends within an escape", at: start) }
         switch letter {
-        case "d": return .digit
-        case "D": return PatternSet.digit.negated
-        case "w": return .word
-        case "W": return PatternSet.word.negated
-        case "s": return .space
-        case "S": return PatternSet.space.negated
-        case "p", "P": return try property(start, isNegated: letter == "P")
-        case "t": return PatternSet("\t")
-        case "n": return PatternSet("\n")
-        case "v": return PatternSet("\u{0B}")
-        case "f": return PatternSet("\u{0C}")
-        case "r": return PatternSet("\r")
-        case "b" where isInClass: return PatternSet("\u{08}")
+        case "d": return .set(.digit)
+        case "D": return .set(PatternSet.digit.inverted)
+        case "w": return .set(flags.ignoresCase ? .wordWithoutCase : .word)
+        case "W": return .set((flags.ignoresCase ? PatternSet.wordWithoutCase : .word).inverted)
+        case "s": return .set(.space)
+        case "S": return .set(PatternSet.space.inverted)
+        case "p", "P": return .set(try property(start, isNegated: letter == "P"))
+        case "t": return .character(0x09)
+        case "n": return .character(0x0A)
+        case "v": return .character(0x0B)
+        case "f": return .character(0x0C)
+        case "r": return .character(0x0D)
+        case "b" where isInClass: return .character(0x08)
+        case "-" where isInClass: return .character(letter.value)
         case "0":
             if let digit = peek, digit >= "0", digit <= "9" { throw fault("has an octal escape", at: start) }
-            return PatternSet("\0")
+            return .character(0)
         case "c":
             guard let control = next(), control.isASCII, control.properties.isAlphabetic else {
                 throw fault("has an invalid escape", at: start)
             }
-            return PatternSet([control.value & 0x1F...control.value & 0x1F])
-        case "x": return try scalar(start, try hexadecimal(2, start))
-        case "u": return try unicode(start)
+            return .character(control.value & 0x1F)
+        case "x": return .character(try hexadecimal(2, start))
+        case "u": return .character(try unicode(start))
+        case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/":
+            return .character(letter.value)
         default:
-            // Syntax characters and the slash, as in the grammar; other punctuation has no other meaning.
-            guard letter.isASCII, letter.value > 0x20, !letter.properties.isAlphabetic, letter.value != 0x7F,
+            guard isLiteral, (0x21...0x7E).contains(letter.value), !letter.properties.isAlphabetic,
                 letter < "0" || letter > "9"
             else { throw fault("has an invalid escape", at: start) }
-            return PatternSet(letter)
+            return .character(letter.value)
         }
     }
 
-    private mutating func unicode(_ start: Int) throws(PatternFault) -> PatternSet {
+    /// The value of an escape after its `u`, which may be half a surrogate pair: a character that no text has.
+    mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
         if peek == "{" {
             place += 1
             var value: UInt32 = 0
@@ -97,13 +129,28 @@ extension PatternParser {
                 (place, count) = (place + 1, count + 1)
             }
             guard next() == "}", count > 0 else { throw fault("has an invalid escape", at: start) }
-            return try scalar(start, value)
+            if value > 0x10FFFF { throw fault("has an escape for no character", at: start) }
+            return value
         }
         let unit = try hexadecimal(4, start)
-        guard unit & 0xFC00 == 0xD800, skip("\\u") else { return try scalar(start, unit) }
-        let low = try hexadecimal(4, start)
-        guard low & 0xFC00 == 0xDC00 else { throw fault("has half a surrogate pair", at: start) }
-        return try scalar(start, 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF)
+        let behind = place
+        guard unit & 0xFC00 == 0xD800, skip("\\u"), peek != "{" else {
+            place = behind
+            return unit
+        }
+        var low: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = next()?.hexadecimal else {
+                place = behind
+                return unit
+            }
+            low = low << 4 | digit
+        }
+        guard low & 0xFC00 == 0xDC00 else {
+            place = behind
+            return unit
+        }
+        return 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
     }
 
     private mutating func hexadecimal(_ count: Int, _ start: Int) throws(PatternFault) -> UInt32 {
@@ -115,32 +162,15 @@ extension PatternParser {
         return value
     }
 
-    private func scalar(_ start: Int, _ value: UInt32) throws(PatternFault) -> PatternSet {
-        guard let scalar = Unicode.Scalar(value) else { throw fault("has an escape for no character", at: start) }
-        return PatternSet(scalar)
-    }
-
     private mutating func property(_ start: Int, isNegated: Bool) throws(PatternFault) -> PatternSet {
         guard next() == "{" else { throw fault("has an invalid escape", at: start) }
         var name = ""
         while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
-        guard scalars[place - 1] == "}", let property = PatternProperty(name) else {
-            let isKnownElsewhere = ["Script=", "sc=", "Script_Extensions=", "scx="].contains { name.hasPrefix($0) }
-            throw isKnownElsewhere
-                ? unsupported("has a script, which is not supported", at: start)
-                : fault("has a Unicode property that is not known", at: start)
+        guard scalars[place - 1] == "}", let property = PatternProperty.set(name) else {
+            throw fault("has a Unicode property that is not known", at: start)
         }
-        var set = PatternSet()
-        set.properties = [(property, isNegated)]
-        return set
-    }
-}
-
-extension PatternSet {
-    /// The scalar of a set with a single one.
-    fileprivate var single: UInt32? {
-        guard !isNegated, properties.isEmpty, ranges.count == 1, ranges[0].count == 1 else { return nil }
-        return ranges[0].lowerBound
+        try spend(steps: property.ranges.count)
+        return isNegated ? property.inverted : property
     }
 }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One step of a compiled pattern.
 enum PatternStep: Sendable {
     case scalar(UInt32)
@@ -6,8 +8,8 @@ enum PatternStep: Sendable {
     case fork(Int32, Int32)
     case jump(Int32)
     case assertion(PatternAssertion)
-    /// Continues if the steps from `entry` match, or do not match, from here.
-    case look(entry: Int32, isAhead: Bool, isNegative: Bool)
+    /// Continues where a lookaround, by its number, matches or does not match.
+    case look(Int32, isNegative: Bool)
     case accept
 }
 
@@ -17,61 +19,74 @@ final class PatternProgram: Sendable {
     /// The maximum number of steps of a pattern, with counted repetitions expanded.
     static let maximumSteps = 100_000
 
-    let steps: [PatternStep]
-    let sets: [CompiledSet]
-
-    /// Compiles a pattern; throws ``PatternFault`` for what is not supported.
-    init(_ source: String) throws(PatternFault) {
-        var compiler = PatternCompiler()
-        try compiler.compile(PatternParser.parse(source))
-        (steps, sets) = (compiler.steps, compiler.sets)
+    /// The content of a lookaround.
+    struct Look {
+        var entry: Int32
+        /// A content that looks ahead reads backwards, so that one reading of the text finds all places where it matches.
+        var isAhead: Bool
     }
 
-    /// The tables that replace the steps for texts in ASCII; made at their first use.
-    private let wholeTable = Once<PatternTable?>()
-    private let partTable = Once<PatternTable?>()
+    let steps: [PatternStep]
+    let sets: [CompiledSet]
+    let looks: [Look]
+    private let tables = Mutex(PatternTables())
+    /// What its tables are taken from, with those of other patterns.
+    private let room: PatternRoom
 
-    func table(_ scope: PatternMachine.Scope) -> PatternTable? {
-        (scope == .whole ? wholeTable : partTable).value { PatternTable(self, scope) }
+    /// Compiles a pattern; throws ``PatternFault`` for what is not supported.
+    convenience init(_ source: String) throws(PatternFault) {
+        var budget = CompileBudget.pattern
+        try self.init(source, &budget, PatternRoom())
+    }
+
+    init(
+        _ source: String, _ budget: inout CompileBudget, _ room: PatternRoom, isLiteral: Bool = false
+    ) throws(PatternFault) {
+        let (node, sets) = try PatternParser.parse(source, &budget, isLiteral: isLiteral)
+        var compiler = PatternCompiler(budget)
+        defer { budget = compiler.budget }
+        try compiler.compile(node)
+        (steps, looks) = (compiler.steps, compiler.looks)
+        self.room = room
+        self.sets = sets.map { CompiledSet($0) }
+    }
+
+    /// The table that replaces the steps for texts in ASCII, if there is one yet.
+    func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
+
+    /// Notes the steps that a text took. When texts have taken as many as a table may take to make, it is made.
+    ///
+    /// - Returns: what was taken to make it.
+    func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
+        let work = tables.withLock { $0[scope].spend(count) }
+        guard let work else { return 0 }
+        var made = PatternTable.make(self, scope, work: work)
+        if let table = made.table, !room.take(table.size) { made.table = nil }
+        tables.withLock { $0[scope].settle(made) }
+        return made.work
     }
 
     /// A set with a bit for each ASCII character, and sorted ranges for the rest.
     struct CompiledSet: Sendable {
         let low: UInt64
         let high: UInt64
-        private let ranges: [ClosedRange<UInt32>]
         private let set: PatternSet
 
         init(_ set: PatternSet) {
+            self.set = set
             var bits: (UInt64, UInt64) = (0, 0)
-            for value in UInt32(0)..<128 {
-                guard let scalar = Unicode.Scalar(value), set.contains(scalar) else { continue }
-                if value < 64 { bits.0 |= 1 << UInt64(value) } else { bits.1 |= 1 << UInt64(value - 64) }
-            }
-            (low, high) = bits
-            var merged: [ClosedRange<UInt32>] = []
-            for range in set.ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-                if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
-                    merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
-                } else {
-                    merged.append(range)
+            for range in set.ranges where range.lowerBound < 128 {
+                for value in range.lowerBound...min(range.upperBound, 127) {
+                    if value < 64 { bits.0 |= 1 << UInt64(value) } else { bits.1 |= 1 << UInt64(value - 64) }
                 }
             }
-            ranges = merged
-            self.set = set
+            (low, high) = bits
         }
 
         func contains(_ value: UInt32) -> Bool {
             if value < 64 { return low >> UInt64(value) & 1 != 0 }
             if value < 128 { return high >> UInt64(value - 64) & 1 != 0 }
-            var (first, last) = (0, ranges.count)
-            while first < last {
-                let middle = (first + last) / 2
-                if ranges[middle].upperBound < value { first = middle + 1 } else { last = middle }
-            }
-            if first < ranges.count, ranges[first].contains(value) { return !set.isNegated }
-            guard !set.properties.isEmpty, let scalar = Unicode.Scalar(value) else { return set.isNegated }
-            return set.properties.contains { $0.property.contains(scalar) != $0.isNegated } != set.isNegated
+            return set.contains(value)
         }
     }
 }
@@ -79,46 +94,53 @@ final class PatternProgram: Sendable {
 /// Generates the steps of a tree.
 private struct PatternCompiler {
     private(set) var steps: [PatternStep] = []
-    private(set) var sets: [PatternProgram.CompiledSet] = []
+    private(set) var looks: [PatternProgram.Look] = []
+    private(set) var budget: CompileBudget
     /// The contents of lookarounds, which are generated after the rest.
-    private var pending: [(step: Int, node: PatternNode, isAhead: Bool, isNegative: Bool)] = []
+    private var pending: [(look: Int, node: PatternNode)] = []
+
+    init(_ budget: CompileBudget) { self.budget = budget }
 
     mutating func compile(_ node: PatternNode) throws(PatternFault) {
         try add(node, isForward: true)
         try append(.accept)
-        while let look = pending.popLast() {
-            steps[look.step] = .look(
-                entry: Int32(steps.count), isAhead: look.isAhead, isNegative: look.isNegative)
-            try add(look.node, isForward: look.isAhead)
+        while let (look, node) = pending.popLast() {
+            looks[look].entry = Int32(steps.count)
+            try add(node, isForward: !looks[look].isAhead)
             try append(.accept)
         }
     }
 
     private mutating func append(_ step: PatternStep) throws(PatternFault) {
         if steps.count >= PatternProgram.maximumSteps {
-            throw PatternFault(reason: "has more than \(PatternProgram.maximumSteps) steps", offset: 0)
+            throw PatternFault(
+                reason: "has more than \(PatternProgram.maximumSteps) steps", offset: 0, kind: .tooLarge)
         }
+        try spend(bytes: MemoryLayout<PatternStep>.stride)
         steps.append(step)
     }
 
+    private mutating func spend(bytes: Int) throws(PatternFault) {
+        if budget.spend(steps: 1, bytes: bytes) { return }
+        throw PatternFault(reason: budget.excess, offset: 0, kind: .tooLarge)
+    }
+
     private mutating func add(_ node: PatternNode, isForward: Bool) throws(PatternFault) {
+        // Parts without steps count too, as they may be repeated.
+        try spend(bytes: 0)
         switch node {
         case .empty: break
-        case .set(let set):
-            if !set.isNegated, set.properties.isEmpty, set.ranges.count == 1, set.ranges[0].count == 1 {
-                return try append(.scalar(set.ranges[0].lowerBound))
-            }
-            sets.append(PatternProgram.CompiledSet(set))
-            let index = Int32(sets.count - 1)
-            try append(.set(index))
+        case .scalar(let value): try append(.scalar(value))
+        case .set(let number): try append(.set(number))
         case .sequence(let parts):
             for part in isForward ? parts : parts.reversed() { try add(part, isForward: isForward) }
         case .alternation(let parts): try addAlternation(parts, isForward)
         case .repetition(let part, let least, let most): try addRepetition(part, least, most, isForward)
         case .assertion(let assertion): try append(.assertion(assertion))
         case .look(let part, let isAhead, let isNegative):
-            pending.append((steps.count, part, isAhead, isNegative))
-            try append(.jump(0))
+            try append(.look(Int32(looks.count), isNegative: isNegative))
+            pending.append((looks.count, part))
+            looks.append(PatternProgram.Look(entry: 0, isAhead: isAhead))
         }
     }
 
@@ -140,12 +162,10 @@ private struct PatternCompiler {
     private mutating func addRepetition(
         _ part: PatternNode, _ least: Int, _ most: Int?, _ isForward: Bool
     ) throws(PatternFault) {
-        // Equal sets are stored once.
-        let isEmpty = { (before: Int, steps: [PatternStep]) in steps.count == before }
         for _ in 0..<least {
             let before = steps.count
             try add(part, isForward: isForward)
-            if isEmpty(before, steps) { return }
+            if steps.count == before { return }
         }
         guard let most else {
             let fork = steps.count
@@ -161,7 +181,7 @@ private struct PatternCompiler {
             try append(.jump(0))
             let before = steps.count
             try add(part, isForward: isForward)
-            if isEmpty(before, steps) { break }
+            if steps.count == before { break }
         }
         for fork in forks { steps[fork] = .fork(Int32(fork + 1), Int32(steps.count)) }
     }

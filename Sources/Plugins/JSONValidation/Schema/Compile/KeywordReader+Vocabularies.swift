@@ -24,8 +24,10 @@ extension KeywordReader {
                 }
             }
         case "properties":
+            try compiler.registry.spend(steps: 0, bytes: document.values[value].count * 64, at: here(value))
             for (key, schema) in try members(value) { object.properties[key] = try self.schema(schema) }
         case "patternProperties":
+            try compiler.registry.spend(steps: 0, bytes: document.values[value].count * 16, at: here(value))
             for (key, schema) in try members(value) {
                 object.patterns.append((try compiler.pattern(key, here(schema)), try self.schema(schema)))
             }
@@ -34,8 +36,7 @@ extension KeywordReader {
         case "prefixItems" where is2020: array.prefix = try schemas(value)
         case "items":
             if !is2020, document.values[value].kind == .array {
-                // An empty list is allowed, and constrains nothing.
-                if document.values[value].count > 0 { array.prefix = try schemas(value) }
+                array.prefix = try schemas(value)
             } else {
                 array.items = try schema(value)
             }
@@ -85,8 +86,8 @@ extension KeywordReader {
         case "type": try type(value)
         case "enum":
             guard document.values[value].kind == .array else { throw fault(value, "expected an array") }
-            node.enumeration = constants(Array(document.elements(value)), isConst: false)
-        case "const": node.constant = constants([value], isConst: true)
+            node.enumeration = try constants(Array(document.elements(value)), isConst: false)
+        case "const": node.constant = try constants([value], isConst: true)
         case "multipleOf":
             let divisor = try decimal(value)
             if divisor.isZero || divisor.isNegative { throw fault(value, "expected a number above 0") }
@@ -119,8 +120,11 @@ extension KeywordReader {
         let isList = document.values[value].kind == .array
         node.kinds = 0
         var hasNumber = false
+        var known: Set<String> = []
         for element in isList ? Array(document.elements(value)) : [value] {
-            switch document.string(element) {
+            let name = document.string(element)
+            if let name, !known.insert(name).inserted { throw fault(element, "expected each type once") }
+            switch name {
             case "null": node.kinds |= ValueKind.null
             case "boolean": node.kinds |= ValueKind.boolean
             case "string": node.kinds |= ValueKind.string
@@ -142,7 +146,7 @@ extension KeywordReader {
     /// `format`, the annotations of the standard, and keywords that nothing is known of.
     mutating func annotation(_ keyword: String, _ value: Int) throws(JSONSchemaError) {
         switch keyword {
-        case "title", "description", "contentEncoding", "contentMediaType": _ = try text(value)
+        case "title", "description", "contentEncoding", "contentMediaType": try expectText(value)
         case "readOnly", "writeOnly": _ = try flag(value)
         case "deprecated" where vocabulary.draft != .draft7: _ = try flag(value)
         case "examples":

@@ -54,6 +54,11 @@ struct KeywordReader {
         return text
     }
 
+    /// A string that is not read, however long it is.
+    func expectText(_ value: Int) throws(JSONSchemaError) {
+        if document.values[value].kind != .string { throw fault(value, "expected a string") }
+    }
+
     func decimal(_ value: Int) throws(JSONSchemaError) -> ExactDecimal {
         guard document.values[value].kind == .number, let decimal = document.text(value, ExactDecimal.init) else {
             throw fault(value, "expected a number")
@@ -76,11 +81,19 @@ struct KeywordReader {
         guard document.values[value].kind == .array else { throw fault(value, "expected an array of strings") }
         var keys: [[UInt8]] = []
         var known: Set<[UInt8]> = []
+        try spend(value, document.values[value].count)
         for element in document.elements(value) {
             guard let key = document.stringBytes(element) else { throw fault(element, "expected a string") }
-            if known.insert(key).inserted { keys.append(key) }
+            guard known.insert(key).inserted else { throw fault(element, "expected each key once") }
+            keys.append(key)
         }
         return keys
+    }
+
+    /// Counts what is compiled of a value with some parts: an index or a copy for each of them, and their bytes.
+    func spend(_ value: Int, _ parts: Int) throws(JSONSchemaError) {
+        let bytes = document.values[value].end - document.values[value].start
+        try compiler.registry.spend(steps: parts * 4 + bytes / 8, bytes: parts * 96 + bytes, at: here(value))
     }
 
     func schema(_ value: Int) throws(JSONSchemaError) -> Int32 {
@@ -95,6 +108,7 @@ struct KeywordReader {
             throw fault(value, "expected an array of schemas")
         }
         var nodes: [Int32] = []
+        try compiler.registry.spend(steps: 0, bytes: document.values[value].count * 8, at: here(value))
         for element in document.elements(value) { nodes.append(try schema(element)) }
         return nodes
     }
@@ -127,7 +141,7 @@ struct KeywordReader {
             let target = try compiler.dynamicNode(
                 text, at: here(value), in: resource, environment, isRecursive: isRecursive)
             gate(.all, [target], keyword)
-        case ("$comment", _): _ = try text(value)
+        case ("$comment", _): try expectText(value)
         case ("$id", _), ("$schema", _), ("$anchor", _), ("$dynamicAnchor", _), ("$recursiveAnchor", _), ("$defs", _),
             ("$vocabulary", _), ("definitions", _):
             break
@@ -169,7 +183,8 @@ struct KeywordReader {
         }
     }
 
-    mutating func constants(_ values: [Int], isConst: Bool) -> Int32 {
+    mutating func constants(_ values: [Int], isConst: Bool) throws(JSONSchemaError) -> Int32 {
+        for value in values { try spend(value, 1) }
         var found = SchemaConstants(isConst: isConst)
         for value in values {
             switch document.values[value].kind {

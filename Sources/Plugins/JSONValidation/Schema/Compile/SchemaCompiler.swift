@@ -34,7 +34,7 @@ final class SchemaCompiler {
         try compileWaiting()
         // The schemas of the document that nothing leads to have to be right as well.
         for other in registry.schemas(of: place.document) {
-            _ = try node(other, environments.entering(registry.resource(other), of: registry, from: 0))
+            _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()
         }
         try SchemaRecursion.check(nodes) { node in
@@ -54,7 +54,10 @@ final class SchemaCompiler {
 
     /// The number of the node for a schema that is entered from an environment.
     func node(_ place: SchemaPlace, _ outer: Int) throws(JSONSchemaError) -> Int32 {
-        var (place, environment) = (place, environments.entering(registry.resource(place), of: registry, from: outer))
+        try registry.spend(steps: 50, at: place)
+        var (place, environment) = (
+            place, try environments.entering(registry.resource(place), of: registry, from: outer)
+        )
         // A schema that only refers to another one is that one. A circle of them ends at some node, and is found later.
         var steps = 0
         while steps < 4, let next = try alias(Key(place: place, environment: environment)) {
@@ -69,10 +72,8 @@ final class SchemaCompiler {
             numbersOfNodes[key] = SchemaProgram.any
             return SchemaProgram.any
         }
-        if nodes.count >= JSONSchema.maximumNodes {
-            throw registry.fault(
-                .tooLarge, place, "exceeds \(JSONSchema.maximumNodes) schemas with their dynamic references")
-        }
+        try registry.spend(
+            steps: 32 + document.values[place.value].count * 8, bytes: MemoryLayout<SchemaNode>.stride + 96, at: place)
         let number = Int32(nodes.count)
         var node = SchemaNode(place: place, resource: registry.resource(place))
         node.isNever = kind == .false
@@ -94,7 +95,7 @@ final class SchemaCompiler {
         let target = try registry.resolve(text, from: registry.resource(place), at: here).place
         let next = Key(
             place: target,
-            environment: environments.entering(registry.resource(target), of: registry, from: key.environment))
+            environment: try environments.entering(registry.resource(target), of: registry, from: key.environment))
         aliases[key] = next
         return next
     }
@@ -116,11 +117,8 @@ final class SchemaCompiler {
     /// The number of a pattern.
     func pattern(_ source: [UInt8], _ place: SchemaPlace) throws(JSONSchemaError) -> Int32 {
         if let known = patternNumbers[source] { return known }
-        let pattern = JSONPattern(String(decoding: source, as: UTF8.self))
-        if case .failure(let error) = pattern.program {
-            throw registry.fault(.invalidPattern, place, error.description)
-        }
-        patterns.append(pattern)
+        try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: place)
+        patterns.append(try registry.pattern(String(decoding: source, as: UTF8.self), at: place))
         patternNumbers[source] = Int32(patterns.count - 1)
         return Int32(patterns.count - 1)
     }

@@ -46,13 +46,20 @@ final class SchemaProgram: Sendable {
         }
     }
 
-    /// The annotations of a valid text; nil if there are too many.
-    func annotations(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> [JSONAnnotation]? {
+    /// The annotations of a valid text, or the limit that they exceed.
+    func annotations(
+        _ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits
+    ) -> Result<[JSONAnnotation], JSONValidationError> {
         let machine = SchemaMachine(self)
         return bytes.withMemoryRebound(to: UInt8.self) { text in
             var validator = SchemaValidator(machine, text, limits.clamped)
             validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-            return validator.collect()
+            if let found = validator.collect() { return .success(found) }
+            if let error = validator.problems.error { return .failure(error) }
+            let problem = JSONProblem(
+                kind: .limit, pointer: "", expected: "at most \(JSONSchema.maximumAnnotations) annotations",
+                found: "more", offset: 0)
+            return .failure(JSONValidationError(problems: [problem], count: 1))
         }
     }
 

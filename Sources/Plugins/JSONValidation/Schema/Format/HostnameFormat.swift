@@ -5,39 +5,52 @@ import ErrandHTTPSyntax
 enum HostnameFormat {
     static func isHostname(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.count <= 253 else { return false }
-        return bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { isLabel($0) }
+        var labels: [[Unicode.Scalar]] = []
+        for label in bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard let decoded = self.label(label) else { return false }
+            labels.append(decoded)
+        }
+        return BidiName.fits(labels)
     }
 
-    private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
+    /// The characters that a label in ASCII stands for; nil if it is none.
+    private static func label(_ label: ArraySlice<UInt8>) -> [Unicode.Scalar]? {
         guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
             label.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") })
-        else { return false }
-        guard label.count >= 4, label.dropFirst(2).prefix(2).elementsEqual("--".utf8) else { return true }
+        else { return nil }
+        guard label.count >= 4, label.dropFirst(2).prefix(2).elementsEqual("--".utf8) else {
+            return label.map { Unicode.Scalar($0) }
+        }
         // Labels with two hyphens there are reserved, but for those in Punycode.
-        guard label.prefix(2).map({ $0 | 0x20 }) == Array("xn".utf8) else { return false }
-        guard let decoded = Punycode.decode(Array(label.dropFirst(4))) else { return false }
-        return decoded.contains { !$0.isASCII } && InternationalLabel(decoded).isValid
+        guard label.prefix(2).map({ $0 | 0x20 }) == Array("xn".utf8) else { return nil }
+        guard let decoded = Punycode.decode(Array(label.dropFirst(4))), decoded.contains(where: { !$0.isASCII }),
+            InternationalLabel(decoded).isValid
+        else { return nil }
+        return decoded
     }
 
     static func isInternational(_ text: String) -> Bool {
+        // Each character takes at least one byte of the 253 that the name may have in ASCII.
+        guard text.utf8.count <= 253 * 4 else { return false }
         let labels = text.unicodeScalars.split(
             omittingEmptySubsequences: false,
             whereSeparator: { $0 == "." || $0 == "\u{3002}" || $0 == "\u{FF0E}" || $0 == "\u{FF61}" })
         var length = labels.count - 1
+        var decoded: [[Unicode.Scalar]] = []
         for label in labels {
             if label.allSatisfy(\.isASCII) {
-                guard isLabel(Array(String(label).utf8)[...]) else { return false }
+                guard let scalars = self.label(Array(String(label).utf8)[...]) else { return false }
+                decoded.append(scalars)
                 length += label.count
             } else {
                 let scalars = Array(label)
-                guard InternationalLabel(scalars).isValid, let encoded = Punycode.encodedLength(scalars), encoded <= 59
-                else {
-                    return false
-                }
+                guard let encoded = Punycode.encodedLength(scalars), encoded <= 59, InternationalLabel(scalars).isValid
+                else { return false }
+                decoded.append(scalars)
                 length += encoded + 4
             }
         }
-        return length <= 253
+        return length <= 253 && BidiName.fits(decoded)
     }
 }
 

@@ -11,8 +11,7 @@ struct InternationalLabel {
         case .nonspacingMark, .spacingMark, .enclosingMark: return false
         default: break
         }
-        guard scalars.indices.allSatisfy(isAllowed) else { return false }
-        return isOneDirection
+        return scalars.indices.allSatisfy(isAllowed)
     }
 
     private func isAllowed(_ index: Int) -> Bool {
@@ -97,37 +96,6 @@ struct InternationalLabel {
             0x3200...0x33FF, 0xF900...0xFA0D, 0xFA10, 0xFA12, 0xFA15...0xFA1E, 0xFA20, 0xFA22, 0xFA25...0xFA26,
             0xFA2A...0xFAD9, 0xFB00...0xFDFF, 0xFE30...0xFE6F, 0xFE70...0xFFEF, 0x1D400...0x1D7FF, 0x1EE00...0x1EEFF,
             0x2F800...0x2FA1D:
-            true
-        default: false
-        }
-    }
-
-    // MARK: Direction (RFC 5893, section 2)
-
-    private var isOneDirection: Bool {
-        guard scalars.contains(where: Self.isRightToLeft) else { return true }
-        // The first one gives the direction; digits of both kinds do not mix, and the last one is of that direction.
-        guard let first = scalars.first, Self.isRightToLeft(first) else { return false }
-        let isMark: (Unicode.Scalar) -> Bool = { $0.properties.generalCategory == .nonspacingMark }
-        guard let last = scalars.last(where: { !isMark($0) }) else { return false }
-        let hasEuropean = scalars.contains { (0x30...0x39).contains($0.value) || (0x6F0...0x6F9).contains($0.value) }
-        let hasArabic = scalars.contains { (0x660...0x669).contains($0.value) }
-        if hasEuropean, hasArabic { return false }
-        let isDigit: (Unicode.Scalar) -> Bool = { $0.properties.generalCategory == .decimalNumber }
-        guard Self.isRightToLeft(last) || isDigit(last) else { return false }
-        return scalars.allSatisfy { scalar in
-            Self.isRightToLeft(scalar) || isMark(scalar) || isDigit(scalar) || scalar == "-" || scalar.value == 0x200C
-                || scalar.value == 0x200D
-        }
-    }
-
-    private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x5BE, 0x5C0, 0x5C3, 0x5C6, 0x5D0...0x5F4, 0x608, 0x60B, 0x60D, 0x61B...0x64A, 0x66D...0x66F,
-            0x671...0x6D5,
-            0x6E5...0x6E6, 0x6EE...0x6EF, 0x6FA...0x710, 0x712...0x72F, 0x74D...0x7A5, 0x7B1...0x7EA, 0x7F4...0x7F5,
-            0x7FA...0x815, 0x81A, 0x824, 0x828, 0x830...0x858, 0x85E...0x8C7, 0xFB1D...0xFB4F, 0x10800...0x10FFF,
-            0x1E800...0x1EFFF:
             true
         default: false
         }

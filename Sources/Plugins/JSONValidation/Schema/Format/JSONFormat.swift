@@ -17,8 +17,8 @@ enum JSONFormat: String, Sendable {
     case relativeJSONPointer = "relative-json-pointer"
     case regex
 
-    /// Whether a string has the format.
-    func fits(_ text: String) -> Bool {
+    /// Whether a string has the format; nil if it is too long to say.
+    func fits(_ text: String) -> Bool? {
         let bytes = Array(text.utf8)
         return switch self {
         case .dateTime: DateFormat.isDateTime(bytes)
@@ -39,7 +39,7 @@ enum JSONFormat: String, Sendable {
         case .uriTemplate: TextFormat.isURITemplate(text)
         case .jsonPointer: TextFormat.isPointer(bytes[...])
         case .relativeJSONPointer: TextFormat.isRelativePointer(bytes)
-        case .regex: TextFormat.isPattern(text)
+        case .regex: PatternParser.isPattern(text)
         }
     }
 }

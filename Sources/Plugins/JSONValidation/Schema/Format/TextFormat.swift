@@ -39,12 +39,7 @@ enum TextFormat {
         return first != 0x30 || allowsZero && digits.count == 1
     }
 
-    /// Whether a text is a regular expression, also one with what the engine does not support.
-    static func isPattern(_ text: String) -> Bool {
-        do throws(PatternFault) { _ = try PatternParser.parse(text) } catch { return error.isUnsupported }
-        return true
-    }
-
+    /// RFC 6570, section 2; an apostrophe is a literal (erratum 6937).
     static func isURITemplate(_ text: String) -> Bool {
         var scalars = text.unicodeScalars[...]
         while let scalar = scalars.popFirst() {
@@ -53,8 +48,8 @@ enum TextFormat {
                 guard let end = scalars.firstIndex(of: "}"), isExpression(scalars[..<end]) else { return false }
                 scalars = scalars[scalars.index(after: end)...]
             case "%": guard isHex(scalars.popFirst()), isHex(scalars.popFirst()) else { return false }
-            case "\u{0}"..." ", "\"", "'", "<", ">", "\\", "^", "`", "|", "}", "\u{7F}"..."\u{9F}": return false
-            default: continue
+            case "\u{0}"..." ", "\"", "<", ">", "\\", "^", "`", "|", "}", "\u{7F}": return false
+            default: if !scalar.isASCII, !URIFormat.isInternational(scalar, isPrivate: true) { return false }
             }
         }
         return true

@@ -27,7 +27,7 @@ enum URIFormat {
             var scalars = text.unicodeScalars[...]
             while let scalar = scalars.popFirst() {
                 guard scalar.isASCII else {
-                    guard isInternational, Self.isInternational(scalar, isQuery: isQuery) else { return false }
+                    guard isInternational, URIFormat.isInternational(scalar, isPrivate: isQuery) else { return false }
                     continue
                 }
                 let byte = UInt8(scalar.value)
@@ -74,14 +74,15 @@ enum URIFormat {
             }
             return AddressFormat.isIPv6(bytes[...])
         }
+    }
 
-        private static func isInternational(_ scalar: Unicode.Scalar, isQuery: Bool) -> Bool {
-            switch scalar.value {
-            case 0xA0...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFEF: true
-            case 0x1_0000...0xE_FFFD: scalar.value & 0xFFFF < 0xFFFE && !(0xE_0000...0xE_0FFF).contains(scalar.value)
-            case 0xE000...0xF8FF, 0xF_0000...0xF_FFFD, 0x10_0000...0x10_FFFD: isQuery
-            default: false
-            }
+    /// The characters beyond ASCII of RFC 3987, section 2.2: `ucschar`, and `iprivate` too.
+    static func isInternational(_ scalar: Unicode.Scalar, isPrivate: Bool) -> Bool {
+        switch scalar.value {
+        case 0xA0...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFEF: true
+        case 0x1_0000...0xE_FFFD: scalar.value & 0xFFFF < 0xFFFE && !(0xE_0000...0xE_0FFF).contains(scalar.value)
+        case 0xE000...0xF8FF, 0xF_0000...0xF_FFFD, 0x10_0000...0x10_FFFD: isPrivate
+        default: false
         }
     }
 }

@@ -57,11 +57,14 @@ extension SchemaValidator {
         let node = program.nodes[Int(lane.node)]
         for annotation in node.annotations {
             if annotation.keyword.hasPrefix("content"), start.pointee != Lexer.quote { continue }
-            let value = JSONFragment(data: program.documents[node.place.document].data(annotation.value))
+            let place = SchemaPlace(document: node.place.document, value: annotation.value)
             let made = JSONAnnotation(
-                pointer: pointer(depth), keyword: annotation.keyword, value: value,
+                pointer: pointer(depth), keyword: annotation.keyword, value: value(of: place),
                 schemaLocation: program.location(
                     lane.node, JSONPointer.appending(annotation.keyword, to: "")), offset: start - base)
+            machine.arena.count(
+                160 + made.pointer.utf8.count + made.keyword.utf8.count + made.schemaLocation.utf8.count)
+            steps -= 64
             collector?.add(made, to: first + index)
         }
         for place in 0..<Int(lane.gateCount) {
@@ -76,9 +79,19 @@ extension SchemaValidator {
                 if let frame, frame.pointee.object != nil, hasSeen(frame, Int(gate.entry)) { live = [branches[0]] }
             }
             for branch in live where results[Int(branch)] != 0 {
+                steps -= collector?.numbers(of: first + Int(branch)).count ?? 0
                 collector?.move(from: first + Int(branch), to: first + index)
             }
         }
+    }
+
+    /// The value of an annotation, of which all annotations with it share one copy.
+    private mutating func value(of place: SchemaPlace) -> JSONFragment {
+        if let known = values[place] { return known }
+        let made = JSONFragment(data: program.documents[place.document].data(place.value))
+        machine.arena.count(128 + made.data.count)
+        values[place] = made
+        return made
     }
 
     /// Takes the annotations of a part over to the lanes of the whole.
@@ -91,6 +104,7 @@ extension SchemaValidator {
             let wire = transition.pointee.wires[index]
             guard results[Int(wire.child)] != 0 else { continue }
             if wire.role != .unevaluated {
+                steps -= collector?.numbers(of: first + Int(wire.child)).count ?? 0
                 collector?.move(from: first + Int(wire.child), to: frame.pointee.results + Int(wire.parent))
                 continue
             }
@@ -100,8 +114,11 @@ extension SchemaValidator {
             let count = (frame.pointee.state.pointee.laneCount + 63) / 64
             pending.append(
                 PendingPart(
-                    lane: wire.parent, evaluators: (0..<count).map { evaluators[$0] }, place: start,
-                    index: frame.pointee.count, annotations: numbers))
+                    fate: PendingFate(
+                        container: frame.pointee.number, lane: wire.parent,
+                        evaluators: (0..<count).map { evaluators[$0] }),
+                    places: [(start, frame.pointee.count)], annotations: numbers))
+            machine.arena.count(160 + count * 8)
         }
     }
 
@@ -112,7 +129,9 @@ extension SchemaValidator {
         // Nothing is hard, so that every lane has a result that annotations are bound to.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = (0..<root.pointee.laneCount).map { root.pointee.lanes[$0].node }
-        guard read(Lexer.skipSpace(p, end), root, 0) != nil, let collector, !collector.isFull else { return nil }
+        guard read(Lexer.skipSpace(p, end), root, 0) != nil else { return nil }
+        if steps < 0 || machine.isFull { _ = tooMuch(at: end, depth: 0) }
+        guard problems.count == 0, let collector, !collector.isFull else { return nil }
         guard let place = lanes.firstIndex(of: program.root) else { return [] }
         return collector.annotations(of: place)
     }

@@ -32,9 +32,11 @@ struct PlanBuilder {
 
     private func finish(_ draft: Draft) -> TransitionPointer {
         var draft = draft
+        machine.work += 200 + draft.roots.count * 4 + draft.wires.count * 4
         // What a lane treats as unevaluated counts as evaluated for those that apply it.
         for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
         for (lane, node) in draft.unevaluated {
+            machine.work += draft.wires.count
             let certain = reached(from: lane, onlyAll: true)
             if certain.contains(where: { draft.evaluators[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }) { continue }
             let possible = reached(from: lane, onlyAll: false)
@@ -72,11 +74,12 @@ struct PlanBuilder {
     private func reached(from lane: Int, onlyAll: Bool) -> Set<Int> {
         var found: Set<Int> = []
         var open = [lane]
-        while let next = open.popLast(), !machine.isFull {
+        while let next = open.popLast(), machine.mayWork() {
             machine.work += 1
             for place in 0..<Int(lanes[next].gateCount) {
                 let gate = state.pointee.gates[Int(lanes[next].firstGate) + place]
                 if gate.kind == .not || onlyAll && gate.kind != .all { continue }
+                machine.work += Int(gate.count)
                 for branch in 0..<Int(gate.count) {
                     let target = Int(state.pointee.branches[Int(gate.first) + branch])
                     if found.insert(target).inserted { open.append(target) }
@@ -112,6 +115,7 @@ struct PlanBuilder {
     /// The transition for an element; those behind all prefixes have the same.
     func element(_ index: Int, _ plan: UnsafeMutablePointer<ArrayPlan>) -> TransitionPointer {
         var draft = Draft(lanes.count)
+        machine.work += plan.pointee.ruleCount
         for place in 0..<plan.pointee.ruleCount {
             let lane = Int(plan.pointee.rules[place].lane)
             let rule = program.arrays[Int(lanes[lane].array)]
@@ -151,6 +155,7 @@ struct PlanBuilder {
         }
         var rules: [LaneObject] = []
         var patterns: [Int32] = []
+        var known: Set<Int32> = []
         var names = Draft(lanes.count)
         for (index, lane) in lanes.enumerated() {
             let node = program.nodes[Int(lane.node)]
@@ -161,7 +166,8 @@ struct PlanBuilder {
             let rule = program.objects[Int(lane.object)]
             // In the order of the names, so that every machine derives the same.
             for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
-            for (pattern, _) in rule.patterns where !patterns.contains(pattern) { patterns.append(pattern) }
+            for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
+            machine.work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
             if rule.names >= 0 { names.and(rule.names, index, isHard: lane.isHard) }
             let needs = rule.required.map(number)
             let dependents = rule.dependentRequired.flatMap { pair in
@@ -208,8 +214,10 @@ struct PlanBuilder {
             if let patterns { matched.insert(patterns[place]) }
         }
         var draft = Draft(lanes.count)
+        machine.work += lanes.count + count
         for (index, lane) in lanes.enumerated() where lane.object >= 0 {
             let rule = program.objects[Int(lane.object)]
+            machine.work += rule.patterns.count
             var isEvaluated = false
             if let key, let node = rule.properties[key] {
                 draft.and(node, index, isHard: lane.isHard)

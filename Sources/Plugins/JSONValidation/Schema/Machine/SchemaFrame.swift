@@ -32,14 +32,21 @@ struct SchemaFrame {
     var hasEqual = false
 }
 
-/// An element or member that a lane may have to treat as unevaluated: its schema for these does not hold.
+/// Elements or members that a lane may have to treat as unevaluated, because its schema for these does not hold, and that
+/// the same lanes evaluate.
 struct PendingPart {
-    var lane: Int32
-    /// A bit for each lane that evaluates the part, if it holds.
-    var evaluators: [UInt64]
-    /// The key, or the element, and its index.
-    var place: BytePointer
-    var index: Int
+    var fate: PendingFate
+    /// The first of them: the key or the element, and its index.
+    var places: [(place: BytePointer, index: Int)]
+    var count = 1
     /// For a part whose schema holds, its annotations.
     var annotations: [Int]?
+}
+
+struct PendingFate: Hashable {
+    /// The number of the array or object.
+    var container: Int
+    var lane: Int32
+    /// A bit for each lane that evaluates the parts, if it holds.
+    var evaluators: [UInt64]
 }

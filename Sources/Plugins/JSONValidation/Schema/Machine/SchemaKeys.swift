@@ -80,6 +80,9 @@ final class SchemaArena {
 
     deinit { for block in blocks { block.deallocate() } }
 
+    /// Counts memory that others hold for the owner.
+    func count(_ bytes: Int) { size += bytes }
+
     /// Copies the elements, which must not need to be destroyed.
     func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
         let pointer = make(Element.self, count: elements.count)

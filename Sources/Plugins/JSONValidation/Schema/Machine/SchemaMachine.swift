@@ -3,12 +3,6 @@
 final class SchemaMachine {
     /// The bytes that a machine may grow to, and still be kept for the next validation.
     private static let keptBytes = 16 << 20
-    /// The bytes after which a validation ends.
-    private static let maximumBytes = 256 << 20
-
-    /// The lanes that may be visited to derive transitions, all together.
-    private static let maximumWork = 50_000_000
-
     let program: Unmanaged<SchemaProgram>
     let arena = SchemaArena()
     /// The state that every value fits.
@@ -40,18 +34,16 @@ final class SchemaMachine {
         var format: JSONFormat?
     }
 
-    /// A pattern as a table, which it may not have.
+    /// A pattern as a table, once it has one.
     struct PatternCheck {
         var classes: UnsafePointer<UInt8>?
         var next: UnsafePointer<UInt16>?
         var accepts: UnsafePointer<Bool>?
         var classCount = 0
 
-        init(_ pattern: JSONPattern, _ arena: SchemaArena) {
-            guard case .success(let program) = pattern.program, let table = program.table(.anywhere) else { return }
-            classes = UnsafePointer(arena.copy(table.classes))
-            next = UnsafePointer(arena.copy(table.next))
-            accepts = UnsafePointer(arena.copy(table.accepts))
+        /// The pattern keeps its table for as long as it lives.
+        mutating func load(_ table: PatternTable) {
+            (classes, next, accepts) = (table.classes, table.next, table.accepts)
             classCount = table.classCount
         }
     }
@@ -83,7 +75,7 @@ final class SchemaMachine {
             })
         numbers = arena.copy(program.numbers.map { NumberCheck(least: $0.least, most: $0.most, isFast: $0.isFast) })
         let arena = arena
-        patternChecks = arena.copy(program.patterns.map { PatternCheck($0, arena) })
+        patternChecks = arena.copy(program.patterns.map { _ in PatternCheck() })
         constantChecks = arena.copy(
             program.constants.map {
                 ConstantCheck(
@@ -98,16 +90,39 @@ final class SchemaMachine {
         words.deallocate()
     }
 
-    /// Whether it is too large to be kept.
+    /// Whether it is too large to be kept, or has what was not derived to the end.
     var isLarge: Bool {
-        arena.size > Self.keptBytes + constantBytes || frameCapacity > 4_096 || work > Self.maximumWork / 2
+        arena.size > Self.keptBytes + constantBytes || frameCapacity > 4_096 || resultCapacity > 1 << 20 || isExhausted
     }
-    /// Whether the schema and the document make it too large, or too much work, to go on.
-    var isFull: Bool { arena.size > Self.maximumBytes + constantBytes || work > Self.maximumWork }
-    /// How many lanes were visited to derive transitions.
+    /// Whether the text made it take more memory than it may.
+    var isFull: Bool { arena.size > memoryLimit }
+    private(set) var memoryLimit = Int.max
+    /// The steps that deriving took, and may take, since they were counted the last time.
     var work = 0
+    private var workLimit = Int.max
+    private(set) var isExhausted = false
     /// What it was made with.
     private lazy var constantBytes = arena.size
+
+    /// Begins with another text.
+    func begin(_ limits: JSONLimits) {
+        _ = constantBytes
+        memoryLimit = arena.size + limits.maximumMemory
+        (work, workLimit) = (0, limits.maximumSteps)
+    }
+
+    /// The steps that deriving took since the last call; with those that are left without them.
+    func takeWork(of steps: Int) -> Int {
+        defer { (work, workLimit) = (0, max(0, steps - work)) }
+        return work
+    }
+
+    /// Whether there are steps left to derive something; if not, what is derived is not kept.
+    func mayWork() -> Bool {
+        if work <= workLimit { return true }
+        isExhausted = true
+        return false
+    }
 
     func growFrames() {
         let grown = UnsafeMutablePointer<SchemaFrame>.allocate(capacity: frameCapacity * 2)
@@ -118,6 +133,7 @@ final class SchemaMachine {
 
     func growResults(_ needed: Int) {
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: needed * 2)
+        arena.count(needed * 2 - resultCapacity)
         grown.update(from: results, count: resultCapacity)
         results.deallocate()
         (results, resultCapacity) = (grown, needed * 2)
@@ -125,6 +141,7 @@ final class SchemaMachine {
 
     func growWords(_ needed: Int) {
         let grown = UnsafeMutablePointer<Int>.allocate(capacity: needed * 2)
+        arena.count((needed * 2 - wordCapacity) * 8)
         grown.update(from: words, count: wordCapacity)
         words.deallocate()
         (words, wordCapacity) = (grown, needed * 2)
@@ -146,8 +163,9 @@ final class SchemaMachine {
         sorted.removeAll { $0 == Self.root(SchemaProgram.any, isHard: true) }
         if sorted.isEmpty { return any }
         if let known = states[sorted] { return known }
-        _ = constantBytes
         let made = StateBuilder(program, sorted).build(arena)
+        work += 64 + sorted.count * 4 + made.pointee.cost * 8
+        arena.count(64 + sorted.count * 4)
         states[sorted] = made
         return made
     }
@@ -183,6 +201,7 @@ private struct StateBuilder {
         }
         var state = SchemaState(lanes: arena.copy(lanes), gates: arena.copy(gates), branches: arena.copy(branches))
         state.laneCount = lanes.count
+        state.cost = lanes.count + branches.count
         state.hasArrays = lanes.contains { $0.array >= 0 }
         state.hasObjects = lanes.contains { lane in
             lane.object >= 0 || program.nodes[Int(lane.node)].gates.contains { $0.kind == .dependent }

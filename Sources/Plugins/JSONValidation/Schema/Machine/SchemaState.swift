@@ -12,6 +12,8 @@ struct SchemaState {
     var gates: UnsafeMutablePointer<LaneGate>
     /// The lanes that gates refer to.
     var branches: UnsafeMutablePointer<Int32>
+    /// The steps that applying it takes: its lanes, and what their gates refer to.
+    var cost = 0
     /// The scalar kinds of which every value fits all lanes.
     var plain: UInt8 = ValueKind.all
     /// Whether a lane compares arrays or objects with constants.

@@ -38,9 +38,7 @@ extension SchemaValidator {
                 annotate(index, state, frame.pointee.results, results, frame, frame.pointee.start, depth - 1)
             }
         }
-        if pending.count > frame.pointee.pendingBefore {
-            pending.removeLast(pending.count - frame.pointee.pendingBefore)
-        }
+        while pending.count > frame.pointee.pendingBefore { pendingPlaces[pending.removeLast().fate] = nil }
         if uniques.count > frame.pointee.uniquesBefore { uniques.removeAll(behind: frame.pointee.uniquesBefore) }
         resultTop = frame.pointee.results
         wordTop = frame.pointee.words
@@ -61,6 +59,7 @@ extension SchemaValidator {
         _ p: BytePointer, _ digest: ValueDigest, _ depth: Int
     ) -> Bool {
         let transition = frame.pointee.transition
+        steps &-= transition.pointee.wireCount
         if transition.pointee.isSimple, transition.pointee.evaluators == nil {
             let parents = machine.results + frame.pointee.results
             for index in 0..<transition.pointee.wireCount {
@@ -93,6 +92,7 @@ extension SchemaValidator {
             }
         }
         guard let evaluators = transition.pointee.evaluators else { return }
+        steps -= transition.pointee.wireCount + contained.count + 64
         let count = (frame.pointee.state.pointee.laneCount + 63) / 64
         var set = (0..<count).map { evaluators[$0] }
         for lane in contained { set[Int(lane) / 64] |= 1 << UInt64(lane % 64) }
@@ -101,15 +101,16 @@ extension SchemaValidator {
             guard wire.role == .unevaluated, results[Int(wire.child)] == 0, !contained.contains(wire.parent) else {
                 continue
             }
-            let place = frame.pointee.isObject ? frame.pointee.key : start
-            // Parts that the same lanes evaluate have the same fate.
-            let isKnown = pending[frame.pointee.pendingBefore...].contains {
-                $0.lane == wire.parent && $0.evaluators == set
+            let part = (place: frame.pointee.isObject ? frame.pointee.key : start, index: frame.pointee.count)
+            let fate = PendingFate(container: frame.pointee.number, lane: wire.parent, evaluators: set)
+            guard let known = pendingPlaces[fate] else {
+                pendingPlaces[fate] = pending.count
+                pending.append(PendingPart(fate: fate, places: [part]))
+                machine.arena.count(160 + count * 16)
+                continue
             }
-            if !isKnown {
-                pending.append(
-                    PendingPart(lane: wire.parent, evaluators: set, place: place, index: frame.pointee.count))
-            }
+            pending[known].count += 1
+            if pending[known].places.count < problems.limit { pending[known].places.append(part) }
         }
     }
 
@@ -127,7 +128,8 @@ extension SchemaValidator {
         let outcome = uniques.insert(start, p, digest, array: frame.pointee.number)
         steps -= uniques.takeCompared() / Self.bytesOfStep
         switch outcome {
-        case .new: break
+        case .new:
+            if !hasRoom() { return tooMuch(at: start, depth: depth) }
         case .present: frame.pointee.hasEqual = true
         case .full:
             problems.stop(
@@ -149,10 +151,12 @@ extension SchemaValidator {
         let start = frame.pointee.start
         func fail(
             _ keyword: String, _ words: @autoclosure () -> String, _ found: @autoclosure () -> String,
-            _ validator: inout SchemaValidator
+            _ validator: inout SchemaValidator, isDerived: Bool = false
         ) {
             results[Int(rule.pointee.lane)] = 0
-            if lane.isHard { validator.report(.value, lane, keyword, depth - 1, start, words(), found()) }
+            if lane.isHard {
+                validator.report(.value, lane, keyword, depth - 1, start, words(), found(), isDerived: isDerived)
+            }
         }
         if count < rule.pointee.minimum {
             fail("/minItems", "an array of at least \(rule.pointee.minimum) elements", "\(count)", &self)
@@ -169,11 +173,13 @@ extension SchemaValidator {
                 let isPlain = rule.pointee.minimumContained == 1
                 fail(
                     isPlain ? "/contains" : "/minContains",
-                    "at least \(rule.pointee.minimumContained) elements that fit", "\(contained)", &self)
+                    "at least \(rule.pointee.minimumContained) elements that fit", "\(contained)", &self,
+                    isDerived: true)
             }
             if contained > rule.pointee.maximumContained {
                 fail(
-                    "/maxContains", "at most \(rule.pointee.maximumContained) elements that fit", "\(contained)", &self)
+                    "/maxContains", "at most \(rule.pointee.maximumContained) elements that fit", "\(contained)", &self,
+                    isDerived: true)
             }
         }
     }
@@ -186,6 +192,7 @@ extension SchemaValidator {
         let lane = frame.pointee.state.pointee.lanes[Int(rule.pointee.lane)]
         let start = frame.pointee.start
         if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.isWide {
+            steps -= rule.pointee.needCount
             for index in 0..<rule.pointee.needCount {
                 let entry = Int(rule.pointee.needs[index])
                 if hasSeen(frame, entry) { continue }
@@ -194,6 +201,7 @@ extension SchemaValidator {
                 missing(plan.pointee.keys.string(entry), lane, "/required", depth, start)
             }
         }
+        steps -= rule.pointee.dependentCount
         for index in 0..<rule.pointee.dependentCount {
             let (key, need) = (Int(rule.pointee.dependents[index * 2]), Int(rule.pointee.dependents[index * 2 + 1]))
             if !hasSeen(frame, key) || hasSeen(frame, need) { continue }

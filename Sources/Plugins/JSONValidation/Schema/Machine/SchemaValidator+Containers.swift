@@ -28,7 +28,7 @@ extension SchemaValidator {
         frame.pointee.digest = ValueHash.start(isObject: isObject)
         frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
         if count > 0 {
-            steps -= count
+            steps -= state.pointee.cost
             if steps < 0 || machine.isFull { return tooMuch(at: p, depth: depth - 1) }
             if resultTop + count > machine.resultCapacity { machine.growResults(resultTop + count) }
             let kind = isObject ? ValueKind.object : ValueKind.array
@@ -46,6 +46,7 @@ extension SchemaValidator {
             if isObject, state.pointee.hasObjects {
                 let plan =
                     state.pointee.object ?? PlanBuilder(machine: machine, program: program, state: state).objectPlan()
+                if state.pointee.object == nil { charge() }
                 state.pointee.object = plan
                 frame.pointee.object = plan
                 frame.pointee.entry = -2
@@ -53,12 +54,14 @@ extension SchemaValidator {
             } else if !isObject, state.pointee.hasArrays {
                 let plan =
                     state.pointee.array ?? PlanBuilder(machine: machine, program: program, state: state).arrayPlan()
+                if state.pointee.array == nil { charge() }
                 state.pointee.array = plan
                 frame.pointee.array = plan
                 more = plan.pointee.counters
                 if plan.pointee.isUnique { frame.pointee.hashes = true }
             }
             if more > 0 {
+                steps -= more / 8
                 if wordTop + more > machine.wordCapacity { machine.growWords(wordTop + more) }
                 for word in wordTop..<wordTop + more { machine.words[word] = 0 }
                 wordTop += more
@@ -95,9 +98,16 @@ extension SchemaValidator {
             transition = plan.pointee.rest ?? builder.element(index, plan)
             plan.pointee.rest = transition
         }
+        charge()
         frame.pointee.transition = transition
         frame.pointee.isQuiet = transition.pointee.isSimple && !frame.pointee.hashes
     }
+
+    /// Whether what is stored of the text takes no more memory than it may.
+    func hasRoom() -> Bool { machine.arena.size &+ uniques.size &+ keys.size <= machine.memoryLimit }
+
+    /// Takes what was derived from the steps.
+    @inline(never) mutating func charge() { steps -= machine.takeWork(of: steps) }
 
     // MARK: Keys
 
@@ -150,7 +160,12 @@ extension SchemaValidator {
             if markSeen(frame, entry) { frame.pointee.count &+= 1 } else { duplicate(depth, at: p) }
         } else {
             switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.number) {
-            case .new: frame.pointee.count &+= 1
+            case .new:
+                frame.pointee.count &+= 1
+                if keys.count & 0xFFF == 0, !hasRoom() {
+                    _ = tooMuch(at: p, depth: depth)
+                    return nil
+                }
             case .present: duplicate(depth, at: p)
             case .full:
                 tooManyKeys(at: p, depth: depth)
@@ -199,14 +214,13 @@ extension SchemaValidator {
             case .matches: matches[place / 64] |= 1 << UInt64(place % 64)
             case .differs: break
             case .exceeded:
+                let (expected, found) = patternLimit(text)
                 problems.stop(
-                    .limit, pointer: pointer(depth - 1),
-                    expected: "keys that patterns match within \(limits.maximumPatternSteps) steps",
-                    found: "a key that takes more",
-                    offset: p - base)
+                    .limit, pointer: pointer(depth - 1), expected: expected, found: found, offset: p - base)
                 return nil
             }
         }
+        defer { charge() }
         if entry >= 0 {
             let key = Array(plan.pointee.keys.bytes(entry))
             let made = builder.member(key, matches, patterns: plan.pointee.patterns, count: count)
@@ -216,6 +230,7 @@ extension SchemaValidator {
         if let known = machine.variants[plan.pointee.variants][matches] { return known }
         let made = builder.member(nil, matches, patterns: plan.pointee.patterns, count: count)
         machine.variants[plan.pointee.variants][matches] = made
+        machine.arena.count(128 + matches.count * 8)
         return made
     }
 }

@@ -15,7 +15,7 @@ extension SchemaValidator {
                 let words =
                     gate.nodes.count == 1
                     ? "a value that fits a schema" : "a value that fits one of \(gate.nodes.count) schemas"
-                report(.value, node, gate.keyword, depth, start, words, Self.kindWord(start))
+                report(.value, node, gate.keyword, depth, start, words, Self.kindWord(start), isDerived: true)
                 if isWeighing || problems.isFull { continue }
                 if let best = closest(gate.nodes, start, end, depth) { _ = reread(best, start, end, depth) }
             case .condition:
@@ -23,11 +23,13 @@ extension SchemaValidator {
                 if isWeighing || problems.isFull || !reread(branch, start, end, depth) {
                     report(
                         .value, node, number % 4 == 1 ? "/then" : "/else", depth, start, "a value that fits a schema",
-                        Self.kindWord(start))
+                        Self.kindWord(start), isDerived: true)
                 }
             default:
                 if isWeighing || problems.isFull || !reread(gate.nodes[0], start, end, depth) {
-                    report(.value, node, gate.keyword, depth, start, "a value that fits a schema", Self.kindWord(start))
+                    report(
+                        .value, node, gate.keyword, depth, start, "a value that fits a schema", Self.kindWord(start),
+                        isDerived: true)
                 }
             }
         }

@@ -59,19 +59,22 @@ extension SchemaValidator {
         _ frame: UnsafeMutablePointer<SchemaFrame>, _ results: UnsafeMutablePointer<UInt8>, _ depth: Int
     ) {
         let parts = frame.pointee.pendingBefore..<pending.count
-        guard parts.contains(where: { pending[$0].lane == index }) else { return }
+        steps -= parts.count
+        guard parts.contains(where: { pending[$0].fate.lane == index }) else { return }
         if steps < 0 { return }
         let live = liveLanes(index, state, results, frame)
-        for place in parts where pending[place].lane == index {
-            if zip(live, pending[place].evaluators).contains(where: { $0 & $1 != 0 }) { continue }
+        var found: [Int] = []
+        for place in parts where pending[place].fate.lane == index {
+            if zip(live, pending[place].fate.evaluators).contains(where: { $0 & $1 != 0 }) { continue }
             if let annotations = pending[place].annotations {
                 collector?.add(annotations, to: frame.pointee.results + index)
                 continue
             }
             results[index] = 0
             guard lane.pointee.isHard else { return }
-            unevaluated(pending[place], lane.pointee, frame, depth)
+            found.append(place)
         }
+        if !found.isEmpty { unevaluated(found.map { pending[$0] }, lane.pointee, frame, depth) }
     }
 
     /// The lanes whose annotations reach a lane: those that it applies to the same value, and that hold.
@@ -89,10 +92,11 @@ extension SchemaValidator {
         }
         while let next = open.popLast() {
             let lane = state.pointee.lanes + next
-            steps -= 1
+            steps -= 1 + Int(lane.pointee.gateCount)
             for place in 0..<Int(lane.pointee.gateCount) {
                 let gate = state.pointee.gates + Int(lane.pointee.firstGate) + place
                 let branches = state.pointee.branches + Int(gate.pointee.first)
+                steps -= Int(gate.pointee.count)
                 switch gate.pointee.kind {
                 case .all, .any, .one: for branch in 0..<Int(gate.pointee.count) { visit(branches[branch]) }
                 case .not: break

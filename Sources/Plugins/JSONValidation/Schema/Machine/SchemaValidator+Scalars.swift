@@ -33,7 +33,8 @@ extension SchemaValidator {
         _ state: StatePointer, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer, _ depth: Int
     ) -> UnsafeMutablePointer<UInt8>? {
         let count = state.pointee.laneCount
-        steps -= count
+        // Each lane may read a long one.
+        steps -= state.pointee.cost &* (1 &+ (p - start) >> 4)
         if steps < 0 || machine.isFull {
             _ = tooMuch(at: start, depth: depth)
             return nil
@@ -117,6 +118,7 @@ extension SchemaValidator {
                 || rule.pointee.minimum > 1 && bytes / 12 < rule.pointee.minimum
             {
                 let length = text.length
+                steps -= bytes / 4
                 if length < rule.pointee.minimum {
                     guard isHard else { return false }
                     let words = "a string of at least \(rule.pointee.minimum) characters"
@@ -142,14 +144,26 @@ extension SchemaValidator {
                 holds = false
             case .exceeded:
                 holds = false
-                let words = "a string that a pattern matches within \(limits.maximumPatternSteps) steps"
-                report(.limit, lane.pointee, "/pattern", depth, start, words, "a string that takes more")
+                let (expected, found) = patternLimit(text)
+                report(.limit, lane.pointee, "/pattern", depth, start, expected, found)
             }
         }
-        if let format = rule.pointee.format, !format.fits(text.string()) {
-            guard isHard else { return false }
-            report(.value, lane.pointee, "/format", depth, start, "the format \(format.rawValue)", "another string")
-            holds = false
+        if let format = rule.pointee.format {
+            steps -= text.count &* 2
+            // What was not looked at is not judged, as the end of the steps is a problem of its own.
+            guard steps >= 0 else { return holds }
+            switch format.fits(text.string()) {
+            case true?: break
+            case false?:
+                guard isHard else { return false }
+                report(.value, lane.pointee, "/format", depth, start, "the format \(format.rawValue)", "another string")
+                holds = false
+            case nil:
+                holds = false
+                report(
+                    .limit, lane.pointee, "/format", depth, start,
+                    "a string that is not too long for the format \(format.rawValue)", "one that is")
+            }
         }
         return holds
     }
@@ -161,16 +175,30 @@ extension SchemaValidator {
             let table = machine.patternChecks + Int(pattern)
             let outcome = PatternTable.run(
                 bytes, table.pointee.classes, table.pointee.next, table.pointee.accepts, table.pointee.classCount)
-            if let outcome { return outcome }
-        }
-        guard case .success(let compiled) = program.patterns[Int(pattern)].program else { return .differs }
-        if text.count > limits.maximumPatternBytes { return .exceeded }
-        if hasEscapes {
-            return Array(text.decoded).withUnsafeBufferPointer {
-                machine.patterns.run(compiled, on: $0, .anywhere, budget: limits.maximumPatternSteps)
+            if let outcome {
+                steps &-= 1 &+ text.count >> 3
+                return outcome
             }
         }
-        return machine.patterns.run(compiled, on: bytes, .anywhere, budget: limits.maximumPatternSteps)
+        if text.count > limits.maximumPatternBytes { return .exceeded }
+        return matchSlowly(pattern, hasEscapes ? Array(text.decoded) : nil, bytes)
+    }
+
+    @inline(never) private mutating func matchSlowly(
+        _ pattern: Int32, _ decoded: [UInt8]?, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> PatternOutcome {
+        guard case .success(let compiled) = program.patterns[Int(pattern)].program else { return .differs }
+        let budget = min(limits.maximumPatternSteps, max(0, steps))
+        let machine = machine
+        let outcome =
+            if let decoded {
+                decoded.withUnsafeBufferPointer { machine.patterns.run(compiled, on: $0, .anywhere, budget: budget) }
+            } else {
+                machine.patterns.run(compiled, on: bytes, .anywhere, budget: budget)
+            }
+        steps -= machine.patterns.taken + (outcome == .exceeded ? 1 : 0)
+        if let table = compiled.table(.anywhere) { machine.patternChecks[Int(pattern)].load(table) }
+        return outcome
     }
 
     // MARK: Numbers
@@ -209,6 +237,7 @@ extension SchemaValidator {
     ) -> Bool {
         let value = ExactDecimal(start, p)
         let isHard = lane.pointee.isHard
+        steps -= (p - start) / 8
         if lane.pointee.isIntegral, !value.isIntegral {
             if isHard { report(.type, lane.pointee, "/type", depth, start, "an integer", "a number with a fraction") }
             return false
@@ -225,11 +254,16 @@ extension SchemaValidator {
             failed.append(("/exclusiveMaximum", "a number below \(bound)"))
         }
         if let divisor = rule.multipleOf {
-            if value.digitCount / 9 * divisor.digitCount > limits.maximumPatternSteps {
-                let words = "a number that is divided within \(limits.maximumPatternSteps) steps"
+            let cost = value.isShort && divisor.isShort ? 1 : value.digitCount * (divisor.digitCount / 9 + 2)
+            if cost > limits.maximumPatternSteps || cost > steps {
+                let words =
+                    cost > limits.maximumPatternSteps
+                    ? "a number that is divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
                 report(.limit, lane.pointee, "/multipleOf", depth, start, words, "one that takes more")
+                if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false
             }
+            steps -= cost
             if !value.isMultiple(of: divisor) { failed.append(("/multipleOf", "a multiple of \(divisor)")) }
         }
         if isHard {

@@ -10,6 +10,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var uniques: UniqueSet
     var problems: ProblemList
     var pending: [PendingPart] = []
+    /// The pending parts by what determines their fate.
+    var pendingPlaces: [PendingFate: Int] = [:]
     /// The number of objects and arrays opened so far, which identifies the last one.
     var containers = 0
     /// The gates of the value that just ended which need an explanation.
@@ -24,6 +26,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var weighBase = 0
     /// Collects annotations, which is done for valid texts only.
     var collector: AnnotationCollector?
+    var values: [SchemaPlace: JSONFragment] = [:]
     /// The results that are in use.
     var resultTop = 0
     var wordTop = 0
@@ -43,7 +46,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
         uniques = UniqueSet(limit: limits.maximumUniqueItems)
         problems = ProblemList(limit: limits.maximumProblems)
         rereadBudget = text.count * 4 + 1 << 20
-        steps = limits.maximumSchemaSteps
+        steps = limits.maximumSteps
+        machine.begin(limits)
     }
 
     mutating func run() {
@@ -52,7 +56,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         guard var rest = read(p, root, 0) else { return }
         rest = Lexer.skipSpace(rest, end)
         if rest < end { stop(.end, at: rest, depth: 0) }
-        if steps < 0 { _ = tooMuch(at: rest, depth: 0) }
+        if steps < 0 || machine.isFull { _ = tooMuch(at: rest, depth: 0) }
     }
 
     /// Reads a value within some open frames; nil if the rest of the text is not read.

@@ -24,16 +24,23 @@ final class SchemaDocument: Sendable {
     /// For large objects, the members by key.
     private let tables: [Int: [[UInt8]: Int]]
 
-    /// Reads a text that is valid JSON.
-    init(_ data: Data, uri: String) throws(JSONValidationError) {
+    /// The bytes that a value takes, and a key beside its characters, with the room that arrays grow by.
+    private static let bytesOfValue = 100
+    private static let bytesOfKey = 80
+
+    /// Reads a text that is valid JSON; nil if it takes more than the budget has.
+    init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
+        guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
         var limits = JSONLimits()
         limits.maximumDepth = JSONSchema.maximumDepth
-        limits.maximumKeys = 4_000_000
+        limits.maximumBytes = .max
+        limits.maximumKeys = budget.bytes / Self.bytesOfKey
         limits.maximumProblems = 1
         try JSONShape.any.validate(data, limits: limits)
         self.uri = uri
         bytes = Array(data)
-        let parsed = bytes.withUnsafeBufferPointer { Self.parse($0) }
+        let parsed = bytes.withUnsafeBufferPointer { Self.parse($0, &budget) }
+        guard let parsed else { return nil }
         (values, children, keys) = parsed
         var tables: [Int: [[UInt8]: Int]] = [:]
         for (index, value) in parsed.values.enumerated() where value.kind == .object && value.count > 12 {
@@ -46,7 +53,7 @@ final class SchemaDocument: Sendable {
 
     private typealias Parsed = (values: [Value], children: [Int], keys: [[UInt8]])
 
-    private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Parsed {
+    private static func parse(_ text: UnsafeBufferPointer<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
         var parsed: Parsed = ([], [], [])
         guard var p = text.baseAddress else { return parsed }
         let (base, end) = (p, p + text.count)
@@ -80,9 +87,11 @@ final class SchemaDocument: Sendable {
                 let scan = Lexer.string(p + 1, end)
                 key = Array(JSONText(start: p + 1, end: scan.end - 1).decoded)
                 p = scan.end
+                guard budget.spend(steps: 2, bytes: bytesOfKey + key.count) else { return nil }
                 open[innermost].keys.append(key)
                 continue
             }
+            guard budget.spend(steps: 2, bytes: bytesOfValue) else { return nil }
             let index = parsed.values.count
             if innermost >= 0 {
                 if open[innermost].keys.count == open[innermost].children.count { open[innermost].keys.append([]) }
@@ -155,13 +164,23 @@ final class SchemaDocument: Sendable {
         while values[index].parent >= 0, index != root {
             let parent = values[index].parent
             let range = values[parent].first..<values[parent].first + values[parent].count
-            if let place = range.first(where: { children[$0] == index }) {
+            if let place = place(of: index, in: range) {
                 let isObject = values[parent].kind == .object
                 tokens.append(isObject ? String(decoding: keys[place], as: UTF8.self) : "\(place - range.lowerBound)")
             }
             index = parent
         }
         return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
+    }
+
+    /// Where a value is among the children of another one, which are in the order of the text.
+    private func place(of index: Int, in range: Range<Int>) -> Int? {
+        var (first, last) = (range.lowerBound, range.upperBound)
+        while first < last {
+            let middle = (first + last) / 2
+            if children[middle] < index { first = middle + 1 } else { last = middle }
+        }
+        return first < range.upperBound && children[first] == index ? first : nil
     }
 
     /// The value that a pointer leads to from a value.

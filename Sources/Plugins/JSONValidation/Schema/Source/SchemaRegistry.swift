@@ -27,16 +27,20 @@ final class SchemaRegistry {
     private var byURI: [String: Int] = [:]
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
-    private var bytes = 0
+    /// What compiling may still take.
+    private(set) var budget: CompileBudget
+    /// The tables of all patterns.
+    let room = PatternRoom()
+    /// The resource of the root of each document.
+    private var rootResources: [Int] = []
     /// The metaschemas whose vocabularies are being read.
     private var pending: Set<String> = []
 
-    init(dialect: JSONSchemaDialect, resolver: ((String) throws -> Data?)?) {
+    init(dialect: JSONSchemaDialect, limits: JSONSchemaLimits, resolver: ((String) throws -> Data?)?) {
+        budget = CompileBudget(steps: limits.maximumSteps, bytes: limits.maximumBytes)
         standard = SchemaVocabulary(dialect)
         self.resolver = resolver
     }
-
-    var hasDynamicAnchors: Bool { resources.contains { !$0.dynamicAnchors.isEmpty } }
 
     func resource(_ place: SchemaPlace) -> Int { places[place] ?? 0 }
 
@@ -45,18 +49,30 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(place.value), reason: reason)
     }
 
+    /// Counts what is taken for a place; throws if it is too much.
+    func spend(steps: Int, bytes: Int = 0, at place: SchemaPlace) throws(JSONSchemaError) {
+        if budget.spend(steps: steps, bytes: bytes) { return }
+        throw fault(.tooLarge, place, budget.excess)
+    }
+
+    /// A pattern, which takes from the budget.
+    func pattern(_ source: String, at place: SchemaPlace) throws(JSONSchemaError) -> JSONPattern {
+        do throws(PatternFault) { return try JSONPattern(source, &budget, room) } catch {
+            let shown = JSONShapeError(pattern: source, reason: error.reason, offset: error.offset)
+            throw fault(error.kind == .tooLarge ? .tooLarge : .invalidPattern, place, shown.description)
+        }
+    }
+
     // MARK: Documents
 
     /// Adds a document, and returns its root.
     func add(_ data: Data, uri: String) throws(JSONSchemaError) -> SchemaPlace {
-        bytes += data.count
-        if bytes > JSONSchema.maximumBytes || documents.count >= JSONSchema.maximumDocuments {
+        if documents.count >= JSONSchema.maximumDocuments {
             throw JSONSchemaError(
-                .tooLarge, uri: uri, pointer: "",
-                reason: "exceeds \(JSONSchema.maximumBytes) bytes or \(JSONSchema.maximumDocuments) documents")
+                .tooLarge, uri: uri, pointer: "", reason: "has more than \(JSONSchema.maximumDocuments) documents")
         }
-        let document: SchemaDocument
-        do { document = try SchemaDocument(data, uri: uri) } catch {
+        let read: SchemaDocument?
+        do { read = try SchemaDocument(data, uri: uri, &budget) } catch {
             let problem = error.problems.first
             let isLimit = problem?.kind == .limit
             throw JSONSchemaError(
@@ -64,15 +80,22 @@ final class SchemaRegistry {
                 reason: problem.map { "expected \($0.expected), found \($0.found) (byte \($0.offset))" }
                     ?? "is not JSON")
         }
+        guard let document = read else {
+            throw JSONSchemaError(.tooLarge, uri: uri, pointer: "", reason: budget.excess)
+        }
         documents.append(document)
         let root = SchemaPlace(document: documents.count - 1, value: 0)
         let vocabulary = try vocabulary(of: root) ?? standard
-        let resource = makeResource(uri, root, vocabulary)
+        let resource = try makeResource(uri, root, vocabulary)
+        rootResources.append(resource)
         try walk(root, resource, isLenient: false)
         return root
     }
 
-    private func makeResource(_ uri: String, _ root: SchemaPlace, _ vocabulary: SchemaVocabulary) -> Int {
+    private func makeResource(
+        _ uri: String, _ root: SchemaPlace, _ vocabulary: SchemaVocabulary
+    ) throws(JSONSchemaError) -> Int {
+        try spend(steps: 8, bytes: 256 + uri.utf8.count, at: root)
         resources.append(SchemaResource(uri: uri, root: root, vocabulary: vocabulary))
         if byURI[uri] == nil { byURI[uri] = resources.count - 1 }
         return resources.count - 1
@@ -144,6 +167,7 @@ final class SchemaRegistry {
                 }
                 continue
             }
+            try spend(steps: 4 + document.values[value].count, bytes: 80, at: here)
             resource = try identify(here, resource)
             places[here] = resource
             let vocabulary = resources[resource].vocabulary
@@ -194,6 +218,7 @@ final class SchemaRegistry {
         {
             let here = SchemaPlace(document: place.document, value: value)
             guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
+            try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
             let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
             if let fragment, !fragment.isEmpty {
                 if draft != .draft7 { throw fault(.invalidKeyword, here, "expected a URI without a fragment") }
@@ -211,7 +236,7 @@ final class SchemaRegistry {
                     {
                         throw fault(.invalidKeyword, here, "another schema has this URI")
                     }
-                    resource = makeResource(uri, place, vocabulary)
+                    resource = try makeResource(uri, place, vocabulary)
                 }
             }
         }
@@ -226,6 +251,7 @@ final class SchemaRegistry {
             if let other = resources[resource].anchors[name], other != place {
                 throw fault(.invalidKeyword, here, "another schema of this resource has this anchor")
             }
+            try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
             resources[resource].anchors[name] = place
             if isDynamic { resources[resource].dynamicAnchors[name] = place }
         }
@@ -257,12 +283,17 @@ final class SchemaRegistry {
     func resolve(
         _ reference: String, from resource: Int, at place: SchemaPlace
     ) throws(JSONSchemaError) -> (place: SchemaPlace, anchor: String?) {
-        let (uri, fragment) = URIReference.resolve(reference, against: resources[resource].uri)
+        // One within the resource needs no URI.
+        let isLocal = reference.isEmpty || reference.hasPrefix("#")
+        let base = isLocal ? "" : resources[resource].uri
+        try spend(steps: 20 + reference.utf8.count + base.utf8.count * 4, at: place)
+        let (uri, fragment) =
+            isLocal ? ("", String(reference.dropFirst())) : URIReference.resolve(reference, against: base)
         func missing(_ why: String) -> JSONSchemaError {
             fault(.unresolvedReference, place, "\(MessageText.shown(reference, limit: 200)) \(why)")
         }
         let target: Int
-        if reference.isEmpty || reference.hasPrefix("#") {
+        if isLocal {
             target = resource
         } else {
             guard let found = try load(uri, place, code: .unresolvedReference) else {
@@ -297,8 +328,7 @@ final class SchemaRegistry {
             outer = values[outer].parent
         }
         let resource = outer < 0 ? nil : places[SchemaPlace(document: place.document, value: outer)]
-        let rootOfDocument = resources.firstIndex { $0.root == SchemaPlace(document: place.document, value: 0) }
-        try walk(place, resource ?? rootOfDocument ?? 0, isLenient: false)
+        try walk(place, resource ?? rootResources[place.document], isLenient: false)
         return place
     }
 

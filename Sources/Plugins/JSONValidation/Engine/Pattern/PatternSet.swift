@@ -1,0 +1,61 @@
+/// A set of characters: sorted ranges that do not touch. Half surrogates may be in it; no text has one.
+struct PatternSet: Sendable, Hashable {
+    private(set) var ranges: [ClosedRange<UInt32>]
+
+    static let all: ClosedRange<UInt32> = 0...0x10FFFF
+
+    init(_ unsorted: [ClosedRange<UInt32>]) {
+        ranges = []
+        for range in unsorted.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = ranges.last, range.lowerBound <= last.upperBound + 1 {
+                ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                ranges.append(range)
+            }
+        }
+    }
+
+    /// The character of a set with a single one.
+    var single: UInt32? { ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
+
+    var inverted: PatternSet {
+        var found: [ClosedRange<UInt32>] = []
+        var next: UInt32 = 0
+        for range in ranges {
+            if range.lowerBound > next { found.append(next...range.lowerBound - 1) }
+            next = range.upperBound + 1
+        }
+        if next <= 0x10FFFF { found.append(next...0x10FFFF) }
+        return PatternSet(found)
+    }
+
+    /// With the characters that are equal to one of the set without case.
+    var withoutCase: PatternSet {
+        let more = PatternCaseFolding.variants(of: ranges)
+        return more.isEmpty ? self : PatternSet(ranges + more)
+    }
+
+    func contains(_ value: UInt32) -> Bool {
+        var (first, last) = (0, ranges.count)
+        while first < last {
+            let middle = (first + last) / 2
+            if ranges[middle].upperBound < value { first = middle + 1 } else { last = middle }
+        }
+        return first < ranges.count && ranges[first].lowerBound <= value
+    }
+
+    // MARK: Named sets (ECMA-262, section 22.2.2.9)
+
+    static let digit = PatternSet([0x30...0x39])
+    static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
+    /// Without case, the long s and the Kelvin sign are word characters (section 22.2.2.7.3, WordCharacters).
+    static let wordWithoutCase = word.withoutCase
+    /// WhiteSpace and LineTerminator (sections 12.2 and 12.3).
+    static let space = PatternSet([
+        0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
+        0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
+    ])
+    static let lineEnd = PatternSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
+    /// The set of `.`: all characters except line terminators.
+    static let dot = lineEnd.inverted
+}
