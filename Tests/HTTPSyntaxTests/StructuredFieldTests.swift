@@ -53,6 +53,52 @@ import Testing
         #expect(parameters.isEmpty)
     }
 
+    @Test(
+        "more members, parameters or items than four times what every parser has to take are refused, without reading on"
+    )
+    func limits() throws {
+        func joined(_ count: Int, _ separator: String, _ part: (Int) -> String) -> String {
+            (0..<count).map(part).joined(separator: separator)
+        }
+        let many = try StructuredField.Dictionary(parsing: joined(4_096, ", ") { "k\($0)=\($0)" })
+        #expect(many.entries.count == 4_096 && many["k4095"]?.item?.value == 4095 && many["k4096"] == nil)
+        #expect(try StructuredField.List(parsing: joined(4_096, ",") { "\($0)" }).members.count == 4_096)
+        #expect(try Item(parsing: "a;" + joined(1_024, ";") { "k\($0)" }).parameters.all.count == 1_024)
+        let texts = [joined(60_000, ", ") { "k\($0)=\($0)" }, joined(60_000, ", ") { _ in "a" }]
+        for text in texts {
+            let error = #expect(throws: StructuredField.ParseError.self) {
+                try StructuredField.Dictionary(parsing: text)
+            }
+            #expect((error?.offset ?? .max) < 60_000)
+        }
+        #expect(throws: StructuredField.ParseError.self) {
+            try StructuredField.List(parsing: joined(4_097, ",") { "\($0)" })
+        }
+        #expect(throws: StructuredField.ParseError.self) {
+            try StructuredField.List(parsing: "(" + joined(1_025, " ") { "\($0)" } + ")")
+        }
+        #expect(throws: StructuredField.ParseError.self) { try Item(parsing: "a;" + joined(1_025, ";") { "k\($0)" }) }
+    }
+
+    @Test("of many keys each is found, replaced in its place and removed")
+    func manyKeys() {
+        var fields = StructuredField.Dictionary()
+        // With a look at all keys for each this takes minutes.
+        for key in 0..<100_000 { fields["k\(key)"] = .item(.init(.integer(Int64(key)))) }
+        for key in 0..<100_000 { fields["k\(key)"] = .item(.init(.integer(Int64(-key)))) }
+        #expect(fields.entries.count == 100_000)
+        for key in [0, 7, 99_999] { #expect(fields["k\(key)"]?.item?.value == .integer(Int64(-key))) }
+        fields["k7"] = nil
+        #expect(fields["k7"] == nil && fields["k8"]?.item?.value == -8 && fields.entries[7].key == "k8")
+        var small: StructuredField.Parameters = [:]
+        for key in 0..<20 { small["k\(key)"] = 1 }
+        for key in 0..<15 { small["k\(key)"] = nil }
+        small["a"] = 2
+        #expect(small.all.map(\.key) == ["k15", "k16", "k17", "k18", "k19", "a"])
+        for key in 20..<40 { small["k\(key)"] = 3 }
+        #expect(small["a"] == 2 && small["k0"] == nil && small["k39"] == 3 && small.all.count == 26)
+    }
+
     @Test("lists hold items and inner lists, with blanks around the commas")
     func lists() throws {
         let list = try StructuredField.List(parsing: "(\"foo\" \"bar\");lvl=5 ,\t(  ) , sugar;a=?0, 1")

@@ -10,7 +10,8 @@
 /// ```
 ///
 /// Several field lines of one name are joined by `, ` before parsing (section 4.2). What does not parse as a whole throws
-/// ``ParseError``; a recipient then ignores the field.
+/// ``ParseError``; a recipient then ignores the field. So does what has more than 4,096 members, or more than 1,024
+/// parameters or items in one of them: four times what every parser has to take (section 3).
 public enum StructuredField {
     /// Why a field value does not parse.
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -31,8 +32,10 @@ public enum StructuredField {
 
     /// An ordered map of keys to bare items, behind an item or an inner list (section 3.1.2).
     public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+        private var fields = OrderedFields<BareItem>()
+
         /// In order; each key stands once.
-        public private(set) var all: [(key: String, value: BareItem)] = []
+        public var all: [(key: String, value: BareItem)] { fields.all }
 
         /// None.
         public init() {}
@@ -43,16 +46,8 @@ public enum StructuredField {
 
         /// The value of a key. Setting replaces it in its place, or appends it; nil removes it.
         public subscript(key: String) -> BareItem? {
-            get { all.first { $0.key == key }?.value }
-            set {
-                let index = all.firstIndex { $0.key == key }
-                switch (index, newValue) {
-                case (let index?, let value?): all[index].value = value
-                case (let index?, nil): all.remove(at: index)
-                case (nil, let value?): all.append((key, value))
-                case (nil, nil): break
-                }
-            }
+            get { fields[key] }
+            set { fields[key] = newValue }
         }
 
         /// Whether there are none.
@@ -175,11 +170,13 @@ public enum StructuredField {
             public var member: Member
         }
 
+        private var fields = OrderedFields<Member>()
+
         /// In order; each key stands once.
-        public private(set) var entries: [Entry]
+        public var entries: [Entry] { fields.all.map { Entry(key: $0.key, member: $0.value) } }
 
         /// Makes an empty dictionary.
-        public init() { entries = [] }
+        public init() {}
 
         /// Parses a field whose value is a dictionary (section 4.2.2); of a key that repeats the last member counts, in
         /// the first one's place. Throws ``ParseError``.
@@ -189,15 +186,20 @@ public enum StructuredField {
 
         /// The member of a key. Setting replaces it in its place, or appends it; nil removes it.
         public subscript(key: String) -> Member? {
-            get { entries.first { $0.key == key }?.member }
-            set {
-                let index = entries.firstIndex { $0.key == key }
-                switch (index, newValue) {
-                case (let index?, let member?): entries[index].member = member
-                case (let index?, nil): entries.remove(at: index)
-                case (nil, let member?): entries.append(Entry(key: key, member: member))
-                case (nil, nil): break
-                }
+            get { fields[key] }
+            set { fields[key] = newValue }
+        }
+
+        /// Two are equal if they have the same members in the same order.
+        public static func == (a: Dictionary, b: Dictionary) -> Bool {
+            a.fields.all.elementsEqual(b.fields.all) { $0.key == $1.key && $0.value == $1.value }
+        }
+
+        /// Takes in each pair in order.
+        public func hash(into hasher: inout Hasher) {
+            for (key, member) in fields.all {
+                hasher.combine(key)
+                hasher.combine(member)
             }
         }
 

@@ -4,6 +4,9 @@ import ErrandEssentials
 struct StructuredParser {
     typealias Failure = StructuredField.ParseError
 
+    /// Four times what RFC 9651, section 3, has every parser take.
+    static let (mostMembers, mostParts) = (4_096, 1_024)
+
     private let bytes: [UInt8]
     private var position = 0
 
@@ -24,6 +27,7 @@ struct StructuredParser {
     mutating func list() throws(Failure) -> [StructuredField.Member] {
         var members: [StructuredField.Member] = []
         while next != nil {
+            guard members.count < Self.mostMembers else { throw failure("at most \(Self.mostMembers) members") }
             members.append(try member())
             if try !continues() { break }
         }
@@ -32,7 +36,10 @@ struct StructuredParser {
 
     mutating func dictionary() throws(Failure) -> StructuredField.Dictionary {
         var dictionary = StructuredField.Dictionary()
+        var count = 0
         while next != nil {
+            count += 1
+            guard count <= Self.mostMembers else { throw failure("at most \(Self.mostMembers) members") }
             let key = try key()
             if take(UInt8(ascii: "=")) {
                 dictionary[key] = try member()
@@ -69,6 +76,7 @@ struct StructuredParser {
         while true {
             skip { $0 == 0x20 }
             if take(UInt8(ascii: ")")) { return .init(items, parameters: try parameters()) }
+            guard items.count < Self.mostParts else { throw failure("at most \(Self.mostParts) items") }
             items.append(try item())
             guard next == 0x20 || next == UInt8(ascii: ")") else { throw failure("a space or )") }
         }
@@ -76,7 +84,10 @@ struct StructuredParser {
 
     private mutating func parameters() throws(Failure) -> StructuredField.Parameters {
         var parameters = StructuredField.Parameters()
+        var count = 0
         while take(UInt8(ascii: ";")) {
+            count += 1
+            guard count <= Self.mostParts else { throw failure("at most \(Self.mostParts) parameters") }
             skip { $0 == 0x20 }
             let key = try key()
             parameters[key] = take(UInt8(ascii: "=")) ? try bareItem() : .boolean(true)
