@@ -49,7 +49,12 @@ extension StreamingError {
 /// A request for an event stream that is resumed without a pause.
 struct GetFeed: EventRequest {
     var path = "feed"
-    var eventOptions = EventOptions(reconnection: Reconnection(delay: .zero))
+    var eventOptions = EventOptions(reconnection: .immediate)
+}
+
+extension Reconnection {
+    /// Without a pause.
+    static let immediate = Reconnection(delay: .zero, minimumDelay: .zero)
 }
 
 /// A request for a stream.

@@ -95,7 +95,7 @@ import Testing
             var method: HTTPMethod { .post }
             var path: String { "feed" }
             var body: RequestBody { .json(["hello": "world"]) }
-            var eventOptions: EventOptions { EventOptions(reconnection: Reconnection(delay: .zero)) }
+            var eventOptions: EventOptions { EventOptions(reconnection: .immediate) }
         }
         server.enqueue(.events("a").closing(afterBodyBytes: 15), .status(204))
         #expect(try await agent.events(Ask()).all().map(\.data) == ["a"])
@@ -109,7 +109,7 @@ import Testing
         let body = RequestBody.stream(HTTPBody(stream: "x"))
         let call = Call<HTTPBody>(.post, "feed", body: body)
         let error = await #expect(throws: ErrandError.self) {
-            try await agent.events(call, EventOptions(reconnection: Reconnection(delay: .zero))).all()
+            try await agent.events(call, EventOptions(reconnection: .immediate)).all()
         }
         #expect(error?.code == .bodyNotReplayable && server.received.count == 1)
     }
@@ -160,14 +160,18 @@ import Testing
         #expect(stream.response?.url.path == "/moved")
     }
 
+    private static func impatient(_ failures: Int) -> Reconnection {
+        Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: failures, minimumDelay: .zero)
+    }
+
     @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
     func failures() async throws {
         server.enqueueConnections(.reset, .reset)
         server.on("/feed", .resumableEvents(Self.numbered(1...2)))
-        let patient = EventOptions(reconnection: Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: 9))
+        let patient = EventOptions(reconnection: Self.impatient(9))
         #expect(try await agent.events(GetFeed(eventOptions: patient)).all().count == 2)
         server.stop()
-        let impatient = EventOptions(reconnection: Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: 3))
+        let impatient = EventOptions(reconnection: Self.impatient(3))
         let stream = agent.events(GetFeed(eventOptions: impatient))
         let attempts = Collected<Int>()
         // From here on, not from when the task gets its turn.
@@ -201,9 +205,9 @@ import Testing
     @Test(
         "retry: sets the wait, also for later connections; what is no number is ignored",
         arguments: [
-            ("retry: 500\n\n", 500), ("retry:0\n", 0), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
+            ("retry: 500\n\n", 500), ("retry:0\n", 100), ("retry: 1000x\n", 3000), ("retry: -1\n", 3000),
             ("retry: 1e3\n", 3000), ("retry\n", 3000), ("retry: 1 \n", 3000), ("retry:  5\n", 3000),
-            ("retry: ٣\n", 3000), ("retry: 007\n", 7), ("retry: 500\nretry: x\n", 500), ("retry: 5", 3000),
+            ("retry: ٣\n", 3000), ("retry: 007\n", 100), ("retry: 500\nretry: x\n", 500), ("retry: 5", 3000),
             ("retry: 99999999999999999999999999\n", 86_400_000), ("", 3000),
         ])
     func retryField(text: String, milliseconds: Int) async throws {
@@ -213,7 +217,7 @@ import Testing
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(jitter: 0))))
         let reading = Task { try await stream.all() }
-        for _ in 0..<2 where milliseconds > 0 {
+        for _ in 0..<2 {
             try await time.waitForSleepers()
             #expect(time.nextWake == time.now.advanced(by: .milliseconds(milliseconds)))
             guard case .waiting(let instant, nil) = stream.state else { return _ = Issue.record("\(stream.state)") }
@@ -238,6 +242,46 @@ import Testing
             time.advance(by: .seconds(seconds))
         }
         #expect(try await reading.value.map(\.data) == ["a"])
+    }
+
+    @Test(
+        "a server that asks for no wait and closes after a byte gets no connection without one, and longer and longer ones"
+    )
+    func floor() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/feed", response: .events([.raw("retry: 0\n")]), .events([.raw(":")]))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        let rule = Reconnection(maximumDelay: .seconds(3), jitter: 0)
+        let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
+        for milliseconds in [100, 200, 400, 800, 1_600, 3_000, 3_000] {
+            try await time.waitForSleepers()
+            #expect(time.nextWake == time.now.advanced(by: .milliseconds(milliseconds)))
+            time.advance(by: .milliseconds(milliseconds))
+        }
+        reading.cancel()
+        _ = await reading.result
+    }
+
+    @Test(
+        "a server that asks for no wait and closes after an event gets the shortest wait each time",
+        arguments: [100, 700])
+    func floorOfEvents(milliseconds: Int) async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/feed", response: .events([TestEvent("a", retry: .zero)]))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        let rule =
+            milliseconds == 100
+            ? Reconnection(jitter: 0) : Reconnection(jitter: 0, minimumDelay: .milliseconds(milliseconds))
+        let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
+        for _ in 0..<5 {
+            try await time.waitForSleepers()
+            #expect(time.nextWake == time.now.advanced(by: .milliseconds(milliseconds)))
+            time.advance(by: .milliseconds(milliseconds))
+        }
+        reading.cancel()
+        _ = await reading.result
     }
 
     @Test("jitter makes a wait longer by a part at most, never shorter")
@@ -271,7 +315,7 @@ import Testing
         }
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
-        let options = EventOptions(reconnection: Reconnection(delay: .zero), silence: .seconds(10))
+        let options = EventOptions(reconnection: .immediate, silence: .seconds(10))
         let stream = agent.events(GetFeed(eventOptions: options))
         let (seen, errors) = (Collected<String>(), Collected<ErrandError.Code>())
         let states = stream.states

@@ -17,8 +17,9 @@ import ErrandHTTPSyntax
     private var attempts = 0
     /// Connections in a row that could not be opened.
     private var failures = 0
-    /// Connections in a row that brought no byte.
+    /// Connections in a row that brought no event, and did not last.
     private var silent = 0
+    private var opened: ContinuousClock.Instant?
 
     init(_ options: EventOptions, _ status: EventStreamStatus, _ begin: @escaping @Sendable () -> StreamSession) {
         (self.options, self.status, self.begin) = (options, status, begin)
@@ -33,6 +34,7 @@ import ErrandHTTPSyntax
     func ready() throws -> ServerSentEvent? {
         do {
             guard let session, !session.isCancelled, let event = try parser.next() else { return nil }
+            silent = 0
             session.countElement()
             return event
         } catch { throw ended(by: error) }
@@ -47,6 +49,7 @@ import ErrandHTTPSyntax
                 if let session {
                     if session.isCancelled { throw CancellationError() }
                     if let event = try parser.next() {
+                        silent = 0
                         session.countElement()
                         return event
                     }
@@ -65,7 +68,6 @@ import ErrandHTTPSyntax
                     return nil
                 }
                 if let chunk {
-                    silent = 0
                     session?.count(bytes: chunk.count)
                     parser.push(chunk)
                     body = reading
@@ -129,6 +131,7 @@ import ErrandHTTPSyntax
         }
         failures = 0
         silent += 1
+        opened = seen.time.now
         parser = EventParser(
             limit: options.maximumEventBytes, lastEventID: lastEventID, onComment: options.onComment)
         body = response.body.makeAsyncIterator()
@@ -156,6 +159,10 @@ import ErrandHTTPSyntax
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
+        // A comment is a heartbeat: a connection that lasts is a good one without an event.
+        if let opened, opened.duration(to: seen.time.now) >= options.reconnection.maximumDelay {
+            silent = min(silent, 1)
+        }
         let isAsked = status.takeReconnect()
         if let error, !isAsked || !options.reconnection.isEnabled, !options.reconnection.permits(error) { throw error }
         guard options.reconnection.isEnabled else {
