@@ -149,9 +149,12 @@ class Package:
         self.targets = {
             target["name"]: target for target in description["targets"] if target["module_type"] == "SwiftTarget"
         }
-        self.declared = {}
+        self.declared, self.isolation = {}, {}
         for target in json.loads((WORK / "manifest.json").read_text())["targets"]:
             self.declared[target["name"]] = [self.dependency(entry) for entry in target["dependencies"]]
+            defaults = [setting["kind"]["defaultIsolation"]["_0"] for setting in target.get("settings", [])
+                        if "defaultIsolation" in setting["kind"]]
+            self.isolation[target["name"]] = [f for d in defaults if d for f in ("-default-isolation", d)]
         self.every_name = {module_name(name) for name in self.declared}
 
     @staticmethod
@@ -228,7 +231,7 @@ def check(package, platform, name, earlier):
         shutil.copy(earlier.modules / file, platform.modules / file)
         platform.record(name, key)
         return []
-    errors = platform.compile(name, sources, STRICT_FLAGS)
+    errors = platform.compile(name, sources, STRICT_FLAGS + package.isolation[name])
     if not errors:
         platform.record(name, key)
     return errors
@@ -242,7 +245,7 @@ def check_width(package, platform, name):
         return []
     target = package.targets[name]
     sources = [platform.files / target["path"] / source for source in target["sources"]]
-    found = platform.too_wide(name, sources, STRICT_FLAGS)
+    found = platform.too_wide(name, sources, STRICT_FLAGS + package.isolation[name])
     if not found:
         record.write_text(key)
     return found

@@ -54,7 +54,8 @@ struct SessionTests {
             if received > 0 { transfer.receive(Data(repeating: 1, count: received)) }
         }
         transfer.complete(
-            URLSession(configuration: .ephemeral).dataTask(with: url), URLError(.networkConnectionLost))
+            URLSession(configuration: .ephemeral).dataTask(with: URLRequest(url: url)), URLError(.networkConnectionLost)
+        )
         #expect(transfer.state.withLock { $0.failure?.code } == expected)
     }
 

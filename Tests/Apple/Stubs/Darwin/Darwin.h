@@ -118,6 +118,7 @@ FUNCTION(int, "rename(_:_:)", rename, const char *, const char *);
 FUNCTION(int, "link(_:_:)", link, const char *, const char *);
 FUNCTION(int, "symlink(_:_:)", symlink, const char *, const char *);
 FUNCTION(int, "mkdir(_:_:)", mkdir, const char *, apple_mode_t);
+FUNCTION(int, "mkfifo(_:_:)", mkfifo, const char *, apple_mode_t);
 FUNCTION(int, "rmdir(_:)", rmdir, const char *);
 FUNCTION(int, "chmod(_:_:)", chmod, const char *, apple_mode_t);
 FUNCTION(int, "fchmod(_:_:)", fchmod, int, apple_mode_t);
