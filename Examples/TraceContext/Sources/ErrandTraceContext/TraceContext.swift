@@ -15,8 +15,9 @@ public import Errand
 /// try await agent.send(GetUser(id: 7), options: .trace(incoming))
 /// ```
 ///
-/// A request with a valid `traceparent` of its own continues that one. The field goes to trusted origins only, and each
-/// span is a note of the activity, so that logs and traces can be joined.
+/// A request with a valid `traceparent` of its own continues that one, and its `tracestate` goes along, in valid form and
+/// within the limits of ``TraceState``. The fields go to trusted origins only, and each span is a note of the activity, so
+/// that logs and traces can be joined.
 public struct TraceContext: Filter {
     /// The share of new traces that are marked as sampled, from 0 to 1.
     public let sampling: Double
@@ -37,13 +38,18 @@ public struct TraceContext: Filter {
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         if exchange.stage == .call {
-            if exchange.tags[TraceParentTag.self] == nil {
-                let own = exchange.http.headers["traceparent"].flatMap(TraceParent.init(parsing:))
-                exchange.tags[TraceParentTag.self] =
-                    own ?? TraceParent(isSampled: Double.random(in: 0..<1) < sampling)
+            let headers = exchange.http.headers
+            let own = headers["traceparent"].flatMap(TraceParent.init(parsing:))
+            let known = exchange.tags[TraceParentTag.self] ?? own
+            exchange.tags[TraceParentTag.self] = known ?? TraceParent(isSampled: Double.random(in: 0..<1) < sampling)
+            // Without the trace that it belongs to a state means nothing.
+            if exchange.tags[TraceStateTag.self] == nil, let known, known.traceID == (own ?? known).traceID {
+                exchange.tags[TraceStateTag.self] = headers["tracestate"].flatMap(TraceState.init(parsing:))
             }
         } else if let span = exchange.tags[TraceParentTag.self]?.child(), exchange.isTrusted {
             exchange.http.headers["traceparent"] = span.description
+            let state = exchange.tags[TraceStateTag.self]?.description ?? ""
+            exchange.http.headers["tracestate"] = state.isEmpty ? nil : state
             exchange.note("trace", span.description, details: span)
         } else {
             // Another origin gets neither the field nor what was set by hand.
@@ -60,14 +66,23 @@ public enum TraceParentTag: TagKey {
     public static var defaultValue: TraceParent? { nil }
 }
 
+/// What systems keep of the trace that a call belongs to; nil by default.
+public enum TraceStateTag: TagKey {
+    /// Nil: that of the request's own field, where it has one.
+    public static var defaultValue: TraceState? { nil }
+}
+
 extension CallOptions {
     /// Options with a trace and nothing else.
-    public static func trace(_ parent: TraceParent?) -> CallOptions { CallOptions().trace(parent) }
+    public static func trace(_ parent: TraceParent?, state: TraceState? = nil) -> CallOptions {
+        CallOptions().trace(parent, state: state)
+    }
 
-    /// The same options with a trace that the call continues; with nil it begins one.
-    public func trace(_ parent: TraceParent?) -> CallOptions {
+    /// The same options with a trace that the call continues, and with its state; with nil it begins one.
+    public func trace(_ parent: TraceParent?, state: TraceState? = nil) -> CallOptions {
         var options = self
         options.tags[TraceParentTag.self] = parent
+        options.tags[TraceStateTag.self] = state
         return options
     }
 }

@@ -1,4 +1,4 @@
-/// The value of a `traceparent` field (W3C Trace Context, section 3.2): a trace, the span within it, and flags.
+/// The value of a `traceparent` field (W3C Trace Context Level 2, section 3.2): a trace, the span within it, and flags.
 ///
 /// ```swift
 /// let parent = TraceParent(parsing: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
@@ -10,15 +10,18 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     public let parentID: String
     /// Whether the caller may have recorded the trace.
     public var isSampled: Bool
+    /// Whether the last 14 digits of ``traceID`` are random, so that services may sample by them.
+    public let isRandom: Bool
 
-    private init(traceID: String, parentID: String, isSampled: Bool) {
-        (self.traceID, self.parentID, self.isSampled) = (traceID, parentID, isSampled)
+    private init(traceID: String, parentID: String, isSampled: Bool, isRandom: Bool) {
+        (self.traceID, self.parentID) = (traceID, parentID)
+        (self.isSampled, self.isRandom) = (isSampled, isRandom)
     }
 
-    /// Begins a trace.
+    /// Begins a trace, of random digits.
     public init(isSampled: Bool) {
         let trace = Self.hexadecimal(UInt64.random(in: 0 ... .max)) + Self.hexadecimal(UInt64.random(in: 1 ... .max))
-        self.init(traceID: trace, parentID: Self.spanID(), isSampled: isSampled)
+        self.init(traceID: trace, parentID: Self.spanID(), isSampled: isSampled, isRandom: true)
     }
 
     /// Reads a field; nil for one that is not valid, which the standard wants to be ignored. A version that is not known
@@ -34,16 +37,16 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         if texts[0] == "ff" || (texts[0] == "00" && isLong) || (isLong && bytes[55] != dash) { return nil }
         guard texts[1].contains(where: { $0 != "0" }), texts[2].contains(where: { $0 != "0" }) else { return nil }
         let flags = UInt8(texts[3], radix: 16) ?? 0
-        self.init(traceID: texts[1], parentID: texts[2], isSampled: flags & 1 == 1)
+        self.init(traceID: texts[1], parentID: texts[2], isSampled: flags & 1 != 0, isRandom: flags & 2 != 0)
     }
 
     /// A new span of the same trace.
     public func child() -> TraceParent {
-        TraceParent(traceID: traceID, parentID: Self.spanID(), isSampled: isSampled)
+        TraceParent(traceID: traceID, parentID: Self.spanID(), isSampled: isSampled, isRandom: isRandom)
     }
 
-    /// The value of the field, in version 00.
-    public var description: String { "00-\(traceID)-\(parentID)-\(isSampled ? "01" : "00")" }
+    /// The value of the field, in version 00, with the flags that this type knows and no others.
+    public var description: String { "00-\(traceID)-\(parentID)-0\((isSampled ? 1 : 0) + (isRandom ? 2 : 0))" }
 
     private static func spanID() -> String { hexadecimal(UInt64.random(in: 1 ... .max)) }
 

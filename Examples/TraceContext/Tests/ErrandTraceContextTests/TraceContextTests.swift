@@ -81,6 +81,75 @@ struct TraceContextTests {
         #expect(parents.allSatisfy { $0?.parentID != incoming.parentID })
     }
 
+    @Test("the random flag of level 2 is read, kept by every span, and set for what is random; unknown flags go")
+    func flags() throws {
+        let prefix = Self.example.dropLast(2)
+        for (read, written) in [
+            ("00", "00"), ("01", "01"), ("02", "02"), ("03", "03"), ("04", "00"), ("ff", "03"), ("fe", "02"),
+        ] {
+            let parent = try #require(TraceParent(parsing: prefix + read))
+            #expect(parent.description == prefix + written)
+            #expect(parent.child().description.hasSuffix("-" + written) && parent.child().isRandom == parent.isRandom)
+        }
+        for isSampled in [true, false] {
+            #expect(TraceParent(isSampled: isSampled).description.hasSuffix(isSampled ? "-03" : "-02"))
+        }
+    }
+
+    @Test(
+        "a state is read as the standard wants it, or discarded as a whole",
+        arguments: [
+            ("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"),
+            (" a=1 ,\t, b@c=2 3 ,", "a=1,b@c=2 3"), ("1a_-*/@=!~", "1a_-*/@=!~"), ("", ""), (",,", ""),
+            ("a= 1", "a= 1"), ("a=1,a=2", nil), ("A=1", nil), ("a", nil), ("=1", nil), ("a=", nil), ("a=b=c", nil),
+            ("_a=1", nil), ("@a=1", nil), ("a =1", nil), ("a=\u{E4}", nil), ("a=\u{7F}", nil), ("a=b\tc", nil),
+            ("a;b=1", nil),
+            (String(repeating: "a", count: 256) + "=1", ""), (String(repeating: "a", count: 257) + "=1", nil),
+            ("a=" + String(repeating: "1", count: 256), ""), ("a=" + String(repeating: "1", count: 257), nil),
+            ((0..<32).map { "k\($0)=1" }.joined(separator: ","), ""),
+            ((0..<33).map { "k\($0)=1" }.joined(separator: ","), nil),
+        ] as [(String, String?)])
+    func states(text: String, written: String?) {
+        let state = TraceState(parsing: text)
+        #expect((state == nil) == (written == nil), "\(text)")
+        // Of the long ones only that they are valid, and written as they were.
+        if let state, let written { #expect(state.description == (written.isEmpty && text.count > 9 ? text : written)) }
+    }
+
+    @Test("a state of more than 512 characters loses its large members, then its last ones, each as a whole")
+    func limits() throws {
+        let large = "large=" + String(repeating: "x", count: 200)
+        let small = (0..<30).map { "k\($0)=" + String(repeating: "y", count: 15) }
+        let state = try #require(TraceState(parsing: ([large] + small).joined(separator: ",")))
+        #expect(state.description.utf8.count <= 512 && state.members.count == 31)
+        #expect(state.description == small.prefix(26).joined(separator: ","))
+        let set = try #require(TraceState.Member("k3", "new"))
+        #expect(state.setting(set).members.first == set && state.setting(set).members.count == 31)
+        #expect(TraceState.Member("K", "v") == nil && TraceState.Member("k", "v ") == nil)
+    }
+
+    @Test("a valid state goes with its trace and nowhere else, and an invalid one nowhere")
+    func stateOnTheWire() async throws {
+        let incoming = try #require(TraceParent(parsing: Self.example))
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [.traceContext])
+        func send(_ parent: String?, _ states: [String], _ options: CallOptions = CallOptions()) async throws -> String?
+        {
+            let call = Call<Void>(.get, "a") { call in
+                if let parent { call.headers["traceparent"] = parent }
+                for state in states { call.headers.add("tracestate", state) }
+            }
+            try await agent.send(call, options: options)
+            return stub.received.last?.headers["tracestate"]
+        }
+        #expect(try await send(Self.example, ["a=1", " b=2 "]) == "a=1,b=2")
+        #expect(try await send(Self.example, ["a=1", "a=2"]) == nil)
+        #expect(try await send("nonsense", ["a=1"]) == nil)
+        #expect(try await send(nil, ["a=1"]) == nil)
+        #expect(try await send(nil, ["a=1"], .trace(incoming)) == "a=1")
+        #expect(try await send(nil, [], .trace(incoming, state: TraceState(parsing: "c=3"))) == "c=3")
+    }
+
     @Test("another origin gets no trace")
     func origins() async throws {
         let stub = StubTransport { request in
