@@ -91,14 +91,14 @@ public struct Redactor: Sendable {
         var bytes = bytes
         // A secret may be part of a longer one.
         for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) {
-            let pattern = Array(secret.utf8)
-            guard var match = bytes.firstRange(of: pattern) else { continue }
+            let pattern = BytePattern(secret.utf8)
+            guard var match = pattern.firstMatch(in: bytes[...]) else { continue }
             var result: [UInt8] = []
             var rest = bytes[...]
             while true {
                 result += rest[..<match.lowerBound] + Array(Redaction.mask.utf8)
                 rest = rest[match.upperBound...]
-                guard let next = rest.firstRange(of: pattern) else { break }
+                guard let next = pattern.firstMatch(in: rest) else { break }
                 match = next
             }
             bytes = result + rest

@@ -6,7 +6,7 @@ indirect enum JSONTree: Sendable, Equatable {
     case object([String: JSONTree])
     case array([JSONTree])
     case string(String)
-    /// A number, `true`, `false` or `null` as it is written.
+    /// `true`, `false` or `null` as it is written, or a number in one form for each value.
     case word(String)
 
     private static let depthLimit = 64
@@ -32,28 +32,34 @@ indirect enum JSONTree: Sendable, Equatable {
             try reader.array { (reader, _) throws(HARError) in elements.append(try read(&reader, depth: depth + 1)) }
             return .array(elements)
         case UInt8(ascii: "\""): return .string(try reader.string(limit: .max) ?? "")
-        default: return .word(try reader.word())
+        default: return .word(JSONNumberText.normal(try reader.word()))
         }
     }
 
     /// Where another value differs from this one, in which masks stand for anything: a JSON Pointer; nil for nowhere.
-    func difference(from other: JSONTree, at pointer: String = "") -> String? {
+    func difference(from other: JSONTree) -> String? {
+        path(to: other).map { path in
+            path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
+        }
+    }
+
+    /// The names and indices that lead to the difference, the innermost first, so that only they are written.
+    private func path(to other: JSONTree) -> [String]? {
         if case .string(Redaction.mask) = self { return nil }
         switch (self, other) {
         case (.object(let mine), .object(let its)):
             for name in Set(mine.keys).union(its.keys).sorted() {
-                let place = "\(pointer)/\(name.replacing("~", with: "~0").replacing("/", with: "~1"))"
-                guard let a = mine[name], let b = its[name] else { return place }
-                if let found = a.difference(from: b, at: place) { return found }
+                guard let a = mine[name], let b = its[name] else { return [name] }
+                if let found = a.path(to: b) { return found + [name] }
             }
             return nil
         case (.array(let mine), .array(let its)):
             for (index, pair) in zip(mine, its).enumerated() {
-                if let found = pair.0.difference(from: pair.1, at: "\(pointer)/\(index)") { return found }
+                if let found = pair.0.path(to: pair.1) { return found + ["\(index)"] }
             }
-            return mine.count == its.count ? nil : "\(pointer)/\(min(mine.count, its.count))"
-        case (.string(let mine), .string(let its)): return MaskedText.matches(mine, its) ? nil : pointer
-        default: return self == other ? nil : pointer
+            return mine.count == its.count ? nil : ["\(min(mine.count, its.count))"]
+        case (.string(let mine), .string(let its)): return MaskedText.matches(mine, its) ? nil : []
+        default: return self == other ? nil : []
         }
     }
 

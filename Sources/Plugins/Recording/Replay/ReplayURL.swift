@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
+import ErrandSupport
 
 /// A URL in the form in which a replay compares it.
 struct ReplayURL: Sendable, Hashable {
@@ -87,7 +88,7 @@ enum MaskedText {
         else { return false }
         var rest = text[first.count..<(text.count - last.count)]
         for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
-            guard let found = rest.firstRange(of: piece) else { return false }
+            guard let found = BytePattern(piece).firstMatch(in: rest) else { return false }
             rest = rest[found.upperBound...]
         }
         return true

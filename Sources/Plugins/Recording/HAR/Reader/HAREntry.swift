@@ -149,7 +149,7 @@ extension HAREntry {
         return body
     }
 
-    /// The fields; those of HTTP/2's own, such as `:status`, are none. Chromium joins fields of one name by line breaks.
+    /// The fields; those of HTTP/2's own, such as `:status`, are none. Programs join fields of one name by line breaks of any kind.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (name, value) in try pairs(&reader) {
@@ -159,7 +159,8 @@ extension HAREntry {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
                 continue
             }
-            for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
+            // By bytes: a line feed behind a carriage return is no character of its own.
+            for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))
             }

@@ -1,0 +1,31 @@
+/// Bytes that are looked for in others, in time that grows with the length of both (Knuth, Morris and Pratt).
+package struct BytePattern: Sendable {
+    private let bytes: [UInt8]
+    /// For each length of what has matched, that of its longest beginning that is its end as well.
+    private let borders: [Int]
+
+    package init(_ bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
+        var (borders, border) = ([Int](repeating: 0, count: bytes.count), 0)
+        for index in bytes.indices.dropFirst() {
+            while border > 0, bytes[index] != bytes[border] { border = borders[border - 1] }
+            if bytes[index] == bytes[border] { border += 1 }
+            borders[index] = border
+        }
+        (self.bytes, self.borders) = (bytes, borders)
+    }
+
+    /// Where the pattern stands first; nil for nowhere, and for an empty pattern.
+    package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
+        guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
+        return text.withUnsafeBufferPointer { text -> Range<Int>? in
+            var matched = 0
+            for index in text.indices {
+                while matched > 0, text[index] != bytes[matched] { matched = borders[matched - 1] }
+                if text[index] == bytes[matched] { matched += 1 }
+                if matched == bytes.count { return index + 1 - matched..<index + 1 }
+            }
+            return nil
+        }.map { $0.lowerBound + text.startIndex..<$0.upperBound + text.startIndex }
+    }
+}
