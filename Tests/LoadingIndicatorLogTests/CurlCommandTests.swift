@@ -70,6 +70,38 @@ struct CurlCommandTests {
         #expect(open.contains("Bearer hunter2hunter2") && open.contains("token=hunter2hunter2"))
     }
 
+    @Test(
+        "secrets in a body are masked whatever the letters of its media type, and whichever field names it",
+        arguments: [
+            ("Application/JSON", #"{"password":"canary-1","x":1}"#),
+            ("APPLICATION/PROBLEM+JSON", #"{"password":"canary-1"}"#),
+            ("application/vnd.api+Json; charset=UTF-8", #"{"a":{"password":"canary-1"}}"#),
+            ("text/plain", #" {"password":"canary-1"}"#), ("", #"[{"password":"canary-1"}]"#),
+            ("application/x-ndjson", "{\"a\":1}\n{\"password\":\"canary-1\"}\n"),
+            ("Application/X-WWW-Form-URLencoded; charset=utf-8", "a=1&password=canary-1&b=2"),
+            ("APPLICATION/X-WWW-FORM-URLENCODED", "pass%77ord=canary-1"),
+            (
+                "Multipart/Form-Data; Boundary=b",
+                "--b\r\nContent-Disposition: form-data; name=password\r\n\r\ncanary-1\r\n--b--"
+            ),
+        ])
+    func bodySecrets(type: String, text: String) throws {
+        let url = try #require(URL(string: base))
+        let body = RequestBody.data(Data(text.utf8), contentType: type.isEmpty ? nil : type)
+        let byBody = HTTPRequest(.post, url, body: body)
+        let byHeader = HTTPRequest(
+            .post, url, headers: type.isEmpty ? [:] : ["Content-Type": type], body: .data(Data(text.utf8)))
+        for request in [byBody, byHeader] {
+            #expect(!request.curlCommand().contains("canary") && request.curlCommand().contains("•••"))
+            #expect(request.curlCommand(redaction: nil).contains("canary-1"))
+        }
+        // Nothing can be masked within a content coding.
+        let coded = HTTPRequest(
+            .post, url, headers: ["Content-Type": "application/json", "Content-Encoding": "rot0"],
+            body: .text("{\"password\":\"canary-1\"}"))
+        #expect(!coded.curlCommand().contains("canary") && coded.curlCommand().contains(" # the body, "))
+    }
+
     @Test("a stream is left out, and a comment says so")
     func stream() throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("unused")))

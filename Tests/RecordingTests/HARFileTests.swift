@@ -58,6 +58,99 @@ struct HARFileTests {
         #expect(!String(decoding: data, as: UTF8.self).contains("abcdefgh"))
     }
 
+    /// The bodies of the entries of a recording of one POST.
+    private func recorded(
+        _ body: String, _ type: String, cutTo limit: Int = 1 << 20, response: StubResponse = .text("ok")
+    ) async throws -> (request: String, response: String, whole: String) {
+        let recorder = ExchangeRecorder(bodiesUpTo: limit)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
+        _ = try await agent.send(Post(body: .data(Data(body.utf8), contentType: type)))
+        let file = recorder.harFile()
+        let entry = try #require(file.log.entries.first)
+        return (
+            entry.request.postData?.text ?? "", entry.response.content.text ?? "",
+            String(decoding: try file.encoded(), as: UTF8.self)
+        )
+    }
+
+    @Test("the secret fields of a multipart form are masked, and the rest is as it was, in both directions")
+    func multipart() async throws {
+        func form(_ secret: String, boundary: String = "b0") -> String {
+            """
+            preamble\r
+            --\(boundary)\r
+            Content-Disposition: form-data; name="title"\r
+            \r
+            Sea\r
+            --\(boundary) \t\r
+            content-disposition: FORM-DATA; NAME=password\r
+            \r
+            \(secret)\r
+            \r
+            more \(secret)\r
+            --\(boundary)\r
+            Content-Type: text/plain\r
+            Content-Disposition: form-data; filename="a.txt"; name="api%5Fkey"\r
+            \r
+            \(secret)\r
+            --\(boundary)\r
+            Content-Disposition: form-data; name="data"\r
+            Content-Type: Application/JSON\r
+            X-Part-Key: \(secret)\r
+            \r
+            {"token":"\(secret)","open":1}\r
+            --\(boundary)\r
+            Content-Disposition: form-data; name="form"\r
+            Content-Type: application/x-www-form-urlencoded\r
+            \r
+            pin=\(secret)&open=2\r
+            --\(boundary)--\r
+            epilogue
+            """
+        }
+        let expected = form("•••").replacing("•••\r\n\r\nmore •••", with: "•••").replacing("\"•••\"", with: "\"•••\"")
+        for type in [
+            "multipart/form-data; boundary=b0", "Multipart/Form-Data; charset=utf-8; Boundary=\"b0\"",
+            "multipart/mixed; boundary=b0",
+        ] {
+            let response = StubResponse.data(Data(form("canary-2").utf8), contentType: type)
+            let (sent, received, whole) = try await recorded(form("canary-1"), type, response: response)
+            #expect(!whole.contains("canary"), "\(type)")
+            #expect(sent == expected && received == expected, "\(type)")
+        }
+    }
+
+    @Test("a multipart form that is cut off, nested, without a boundary or with another one shows no secret")
+    func multipartEdges() async throws {
+        let head = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ncanary-canary"
+        for end in ["", "\r\n--", "\r\n--b", "\r\n--b--", "\n--b--"] {
+            let (sent, _, whole) = try await recorded(head + end, "multipart/form-data; boundary=b")
+            #expect(!whole.contains("canary") && sent.hasPrefix("--b\r\nContent-Disposition"), "\(end)")
+        }
+        for count in 1..<head.utf8.count {
+            #expect(try await !recorded(head, "multipart/form-data; boundary=b", cutTo: count).whole.contains("canary"))
+        }
+        let nested =
+            "--a\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n" + head + "\r\n--b--\r\n--a--\r\n"
+        for type in [
+            "multipart/mixed; boundary=a", "multipart/form-data", "multipart/form-data; boundary=other",
+            "multipart/form-data; boundary=",
+        ] {
+            #expect(try await !recorded(nested, type).whole.contains("canary"), "\(type)")
+        }
+        // A head that cannot be read, and line ends of another kind.
+        for text in [
+            "--b\r\nnonsense\r\n\r\ncanary\r\n--b--",
+            "--b\nContent-Disposition: form-data; name=password\n\ncanary\n--b--",
+            "--b\r\nContent-Disposition: form-data; name=\"pass\\word\"\r\n\r\ncanary\r\n--b--",
+            "--b\r\nContent-Disposition: form-data; name*=UTF-8''pass%77ord\r\n\r\ncanary\r\n--b--",
+            "--b\r\nContent-Disposition: form-data;\r\n name=password\r\n\r\ncanary\r\n--b--",
+            "--b\r\n\r\n{\"password\":\"canary\"}\r\n--b--",
+        ] {
+            #expect(try await !recorded(text, "multipart/form-data; boundary=b").whole.contains("canary"), "\(text)")
+        }
+    }
+
     @Test("phases add up: TLS is a part of connecting, what is not known is -1")
     func phases() async throws {
         var timings = TransferTimings()

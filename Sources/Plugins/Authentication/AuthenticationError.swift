@@ -64,3 +64,14 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 }
+
+extension AuthenticationError: CustomReflectable {
+    /// What the description is made of: neither a request nor what a cause holds.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code, "response": response as Any, "underlying": underlying.map { ErrorText.brief($0) } as Any,
+            ])
+    }
+}

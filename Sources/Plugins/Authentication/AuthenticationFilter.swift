@@ -305,6 +305,11 @@ extension AuthenticationFilter {
     }
 }
 
+extension AuthenticationFilter: CustomReflectable {
+    /// No children, which would hold the credential.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The sessions whose credential a request goes without, because it has its own.
 private enum OwnCredentials: TagKey {
     static var defaultValue: [ObjectIdentifier] { [] }

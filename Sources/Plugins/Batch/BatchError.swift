@@ -92,3 +92,24 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
     /// The same.
     public var debugDescription: String { description }
 }
+
+extension BatchError: CustomReflectable {
+    /// What the description is made of: neither a request nor what a cause holds.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code, "index": index as Any, "label": label as Any, "failureCount": failureCount,
+                "underlying": underlying.map { ErrorText.brief($0) } as Any,
+            ])
+    }
+}
+
+extension BatchError.Failure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The part, its label, and what happened to it.
+    public var description: String { "part \(index) (\(label)): \(ErrorText.brief(error))" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// No children, which would hold what the description leaves out.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -56,3 +56,12 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// 1: there is one kind.
     public var errorCode: Int { 1 }
 }
+
+extension ChainError: CustomReflectable {
+    /// What the description is made of: neither a request nor what a cause holds.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["chain": chain, "index": index, "label": label, "underlying": ErrorText.brief(underlying)])
+    }
+}

@@ -3,7 +3,7 @@
 /// ```swift
 /// configuration.proxy = .url("http://proxy.example.com:3128", except: ["localhost", ".example.com"])
 /// ```
-public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Choice: Sendable {
         case environment
         case none
@@ -39,6 +39,8 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// The same as `description`.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The proxy for each scheme, as libcurl takes it.

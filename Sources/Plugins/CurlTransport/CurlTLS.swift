@@ -47,7 +47,7 @@ public struct CurlTLS: Sendable {
 }
 
 /// The certificate and the key of a client. Its description shows neither.
-public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case pemFiles(certificate: String, key: String)
         case pem(certificate: Data, key: Data)
@@ -79,4 +79,6 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
     public var description: String { "CurlClientIdentity(•••)" }
     /// No secret either.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -118,3 +118,14 @@ extension Multipart.Part {
 
     var isReplayable: Bool { if case .stream(_, false, _) = content { false } else { true } }
 }
+
+extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names; nothing of the content.
+    public var description: String {
+        "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
+    }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

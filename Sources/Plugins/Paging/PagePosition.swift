@@ -105,3 +105,12 @@ public struct PagePosition: Sendable, Hashable {
         }
     }
 }
+
+extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Which page it is; nothing of a cursor or a link.
+    public var description: String { "page \(number)" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

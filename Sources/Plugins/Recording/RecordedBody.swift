@@ -1,6 +1,5 @@
 import Errand
 public import ErrandEssentials
-import ErrandHTTPSyntax
 
 /// A bounded copy of a body: its bytes, in which only the values of secrets are replaced.
 public struct RecordedBody: Sendable, Hashable {
@@ -51,27 +50,9 @@ extension RecordedBody {
         redacting data: Data, _ contentType: String?, coding: String?, length: Int64?, _ redactor: inout Redactor
     ) {
         self.init(Data(), length: length, contentType: contentType, copiedBytes: data.count)
-        if data.isEmpty { return }
-        if let coding, !coding.isEmpty, coding.lowercased() != "identity" {
-            omission = "left out: its secrets cannot be masked within its content coding"
-            return
-        }
-        let essence = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
-        let isJSON = essence == "application/json" || essence.hasSuffix("+json")
-        let first = data.first { $0 > 0x20 }
-        let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        if isJSON || looksLikeJSON, let masked = redactor.json(data) {
-            self.data = masked
-        } else if isJSON {
-            omission = "left out: it is not the JSON that its type promises"
-        } else if essence == "application/x-www-form-urlencoded" {
-            if let text = String(validating: data, as: UTF8.self) {
-                self.data = Data(redactor.form(text).utf8)
-            } else {
-                omission = "left out: it is not the form that its type promises"
-            }
-        } else {
-            self.data = data
+        switch redactor.body(data, contentType: contentType, contentCoding: coding) {
+        case .shown(let bytes): self.data = bytes
+        case .omitted(let reason): omission = "left out: \(reason)"
         }
     }
 

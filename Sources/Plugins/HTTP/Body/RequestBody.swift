@@ -153,8 +153,9 @@ public struct RequestBody: Sendable {
     /// change what a body says find it in ``uncoded``, and put theirs in its place with ``recoded(_:)``.
     ///
     /// ```swift
-    /// exchange.http.body = try body.coded { plain in .data(try gzip(plain.data ?? Data()), contentType: plain.contentType) }
-    /// exchange.http.headers.set(.contentEncoding, "gzip")
+    /// let backwards = try RequestBody.data(data).coded { plain in
+    ///     .data(Data((plain.data ?? Data()).reversed()), contentType: plain.contentType)
+    /// }
     /// ```
     ///
     /// - Parameter encode: makes the coded form of a body, of this one now and of others later.

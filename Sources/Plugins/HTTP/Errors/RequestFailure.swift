@@ -4,7 +4,7 @@
 /// response of the batch's part.
 ///
 /// ```swift
-/// do { _ = try await agent.send(checkout) } catch let error as any RequestFailure where error.isRetryable {
+/// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
 ///     print(error.response?.status ?? 0)
 /// }
 /// ```

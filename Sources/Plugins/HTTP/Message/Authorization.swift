@@ -4,7 +4,9 @@ import ErrandSupport
 ///
 /// An agent's are sent to the origins of its base and CDN URLs and to its `trustedOrigins` only; a request's own go where
 /// the request goes, but not along with a redirect to another origin.
-public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     /// Nil for none.
     package let value: String?
     private let scheme: String
@@ -33,6 +35,8 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
     public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders {

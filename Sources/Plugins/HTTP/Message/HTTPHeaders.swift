@@ -198,7 +198,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 }
 
-extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A line a field, sensitive values masked.
     public var description: String {
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
@@ -206,11 +206,15 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Name and value, a sensitive value masked.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

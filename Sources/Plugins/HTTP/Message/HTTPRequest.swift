@@ -85,7 +85,7 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Method and URL with the values of the query masked; no header, no body.
     public var description: String {
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
@@ -93,4 +93,6 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
     }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

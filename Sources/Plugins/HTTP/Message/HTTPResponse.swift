@@ -145,9 +145,11 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
+extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Status and URL with the values of the query masked; no header, no body.
     public var description: String { "\(status) \(URLSyntax.redacted(fields[0].url.text))" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+    /// No children, which would hold what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

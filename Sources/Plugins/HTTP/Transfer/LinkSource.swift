@@ -10,8 +10,8 @@ import ErrandHTTPSyntax
 ///
 /// ```swift
 /// var options = CallOptions()
-/// options.tags[LinkSource.self] = firstPage
-/// try await agent.send(Call<[Item]>(.get, nextLink), options: options)
+/// options.tags[LinkSource.self] = response.url
+/// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
 /// ```
 public enum LinkSource: TagKey {
     /// Nil.

@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 extension HTTPRequest {
     /// The request as a command line that any shell runs as it stands, secrets masked.
@@ -14,7 +15,7 @@ extension HTTPRequest {
     /// and a comment says so.
     ///
     /// - Parameter redaction: what may be shown; nil shows the secrets, for your own eyes only. In bodies it masks the
-    ///   fields of forms and JSON.
+    ///   fields of forms, JSON and multipart forms; a body in a content coding is left out.
     public func curlCommand(redaction: Redaction? = Redaction()) -> String {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
@@ -51,15 +52,13 @@ extension HTTPRequest {
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
         guard redactor != nil else { return data }
-        let type = headers[.contentType] ?? body.contentType ?? ""
-        if type.contains("json") {
-            guard let masked = redactor?.json(data) else { return nil }
-            return masked == data ? data : Data(JSONIndenter.text(masked).utf8)
+        let type = headers[.contentType] ?? body.contentType
+        let shown = redactor?.body(data, contentType: type, contentCoding: headers[.contentEncoding])
+        guard case .shown(let masked) = shown else { return nil }
+        let isJSON = type.flatMap { MediaType.essence(of: $0) }.map {
+            $0 == "application/json" || $0.hasSuffix("+json")
         }
-        if type.contains("form-urlencoded") {
-            return (redactor?.form(String(decoding: data, as: UTF8.self))).map { Data($0.utf8) }
-        }
-        return data
+        return masked != data && isJSON == true ? Data(JSONIndenter.text(masked).utf8) : masked
     }
 
     private static func body(_ bytes: Data, _ words: inout [String]) -> (before: String, after: String) {

@@ -11,13 +11,10 @@ enum LogBody {
         let whole = max(length ?? 0, Int64(data.count))
         let rest = whole > Int64(data.count) ? "\n… \(whole) bytes in all" : ""
         let size = "(\(type.isEmpty ? "a body" : type), \(whole) bytes)"
-        if type == "application/json" || type.hasSuffix("+json") {
-            return redactor.json(data).map { JSONIndenter.text($0) + rest } ?? size
-        }
-        if type == "application/x-www-form-urlencoded" {
-            return redactor.form(String(decoding: data, as: UTF8.self)) + rest
-        }
+        guard case .shown(let masked) = redactor.body(data, contentType: contentType) else { return size }
+        if type == "application/json" || type.hasSuffix("+json") { return JSONIndenter.text(masked) + rest }
+        if type == "application/x-www-form-urlencoded" { return String(decoding: masked, as: UTF8.self) + rest }
         guard type.hasPrefix("text/"), !data.contains(0) else { return size }
-        return String(decoding: data, as: UTF8.self) + rest
+        return String(decoding: masked, as: UTF8.self) + rest
     }
 }
