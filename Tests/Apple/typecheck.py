@@ -151,6 +151,11 @@ class Package:
         }
         self.declared, self.isolation = {}, {}
         for target in json.loads((WORK / "manifest.json").read_text())["targets"]:
+            kinds = [setting["kind"] for setting in target["settings"]]
+            self.isolation[target["name"]] = [
+                flag for kind in kinds if "defaultIsolation" in kind
+                for flag in ("-default-isolation", kind["defaultIsolation"]["_0"])
+            ]
             self.declared[target["name"]] = [self.dependency(entry) for entry in target["dependencies"]]
             defaults = [setting["kind"]["defaultIsolation"]["_0"] for setting in target.get("settings", [])
                         if "defaultIsolation" in setting["kind"]]

@@ -54,6 +54,7 @@ struct UserCodeTests {
                 case .progress: "progress"
                 case .informational: "informational"
                 case .trailers: "trailers"
+                case .waitingForConnectivity: "waiting"
                 case .timings: "timings"
                 }
             kinds.add(kind)
