@@ -22,9 +22,9 @@ struct Bench {
         [
             ("core", CoreBench.run), ("batch", BatchBench.run), ("wire", WireBench.run), ("cpu", WireCostBench.run),
         ] + programs + [
-            ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("log", LogBench.run),
-            ("session", SessionBench.run), ("coalescing", CoalescingBench.run), ("urlfilters", URLFiltersBench.run),
-            ("retry", RetryBench.run), ("streaming", StreamingBench.run),
+            ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("xml", XMLBench.run),
+            ("log", LogBench.run), ("session", SessionBench.run), ("coalescing", CoalescingBench.run),
+            ("urlfilters", URLFiltersBench.run), ("retry", RetryBench.run), ("streaming", StreamingBench.run),
         ]
 
     static func main() async throws { try await runAll() }

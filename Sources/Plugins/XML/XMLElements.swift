@@ -58,7 +58,7 @@ public struct XMLElements: AsyncSequence, Sendable {
                 do { try builder.add(event) } catch {
                     let place = events.place
                     events.end()
-                    throw error.at(place)
+                    throw XMLError(error.code, error.message, at: place)
                 }
                 if let element = builder.takeFinished().first { return element }
             }

@@ -33,14 +33,12 @@ public struct XMLError: CodedError, Sendable, Hashable {
     /// The column in characters, from 1; where the parser noticed the failure, which may be behind what caused it.
     public var column: Int
 
-    init(_ code: Code, _ message: String, at place: (line: Int, column: Int) = (1, 1)) {
+    init(_ code: Code, _ message: String, at place: XMLPlace = XMLPlace()) {
         (self.code, self.message, line, column) = (code, message, place.line, place.column)
     }
 
     /// The code, the message and the place.
     public var description: String { "\(code): \(message), line \(line), column \(column)" }
-
-    func at(_ place: (line: Int, column: Int)) -> XMLError { XMLError(code, message, at: place) }
 }
 
 extension XMLError.Code {

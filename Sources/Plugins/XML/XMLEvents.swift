@@ -11,7 +11,6 @@ import ErrandEssentials
 /// ```
 ///
 /// It pulls: a slow reader slows down the sender. Leaving the loop cancels the transfer. It has one reader, as the body has.
-/// Each reader has a thread, since Foundation's parser blocks while it waits for bytes.
 ///
 /// Throws ``XMLError``, and `ErrandError` for what fails on the wire, each behind the events before it.
 public struct XMLEvents: AsyncSequence, Sendable {
@@ -35,41 +34,45 @@ public struct XMLEvents: AsyncSequence, Sendable {
     }
 
     /// Begins to read.
-    public func makeAsyncIterator() -> Iterator { Iterator(body, ParserThread(charset: charset, limits: limits)) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(body, DocumentParser(charset: charset, limits: limits))
+    }
 
     /// Pulls the events.
     public struct Iterator: AsyncIteratorProtocol {
         private let hold: Hold
         private var body: HTTPBody.Iterator
         private var pieces = DataPieces(Data())
-        private var turn = ParserThread.Turn()
+        /// Nil at the end.
+        private var parser: DocumentParser?
+        private var events: [XMLEvent] = []
         private var position = 0
-        private var isOver = false
-
-        fileprivate init(_ body: HTTPBody, _ thread: ParserThread) {
-            hold = Hold(body: body, thread: thread)
-            self.body = body.makeAsyncIterator()
-        }
-
+        /// Thrown behind the events.
+        private var failure: XMLError?
         /// Behind the bytes that were parsed last.
-        var place: (line: Int, column: Int) { (turn.line, turn.column) }
+        private(set) var place = XMLPlace()
+
+        fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
+            hold = Hold(body)
+            self.body = body.makeAsyncIterator()
+            self.parser = parser
+        }
 
         /// The next event; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> XMLEvent? {
-            while position == turn.events.count {
-                if isOver { return nil }
-                if turn.isOver {
-                    isOver = true
-                    if let error = turn.error { throw error }
-                    return nil
+            while position == events.count {
+                if let error = failure {
+                    end()
+                    throw error
                 }
+                guard parser != nil else { return nil }
                 do { try await parse(isolation: actor) } catch {
                     end()
                     throw error
                 }
             }
             defer { position += 1 }
-            return turn.events[position]
+            return events[position]
         }
 
         private mutating func parse(isolation actor: isolated (any Actor)?) async throws {
@@ -78,30 +81,37 @@ public struct XMLEvents: AsyncSequence, Sendable {
                 pieces = DataPieces(chunk)
                 piece = pieces.next() ?? Data()
             }
-            turn = await hold.thread.parse(piece)
+            guard var parser = parser.take() else { return }
+            (events, failure) = await Self.parse(piece, &parser)
             position = 0
+            place = parser.place
+            if piece != nil, failure == nil { self.parser = parser }
+        }
+
+        /// Off the reader's actor. Nil is the end of the document.
+        @concurrent private static func parse(
+            _ piece: Data?, _ parser: inout DocumentParser
+        ) async -> ([XMLEvent], XMLError?) {
+            var failure: XMLError?
+            do throws(XMLError) {
+                if let piece { try parser.read(piece) } else { try parser.finish() }
+            } catch { failure = error }
+            return (parser.takeEvents(), failure)
         }
 
         /// Ends the reading, such as after an error of its reader.
         mutating func end() {
-            isOver = true
-            (turn.events, position) = ([], 0)
-            hold.cancel()
+            (events, position, failure, parser) = ([], 0, nil, nil)
+            hold.body.cancel()
         }
     }
 
-    /// Ends the thread and the transfer with the reader.
+    /// Ends the transfer with the reader.
     private final class Hold: Sendable {
         let body: HTTPBody
-        let thread: ParserThread
 
-        init(body: HTTPBody, thread: ParserThread) { (self.body, self.thread) = (body, thread) }
+        init(_ body: HTTPBody) { self.body = body }
 
-        func cancel() {
-            thread.cancel()
-            body.cancel()
-        }
-
-        deinit { cancel() }
+        deinit { body.cancel() }
     }
 }

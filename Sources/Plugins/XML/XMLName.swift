@@ -21,8 +21,12 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
     /// The namespace of `xml:lang` and `xml:space`, which needs no declaration.
     public static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-    /// By local name and namespace.
-    public static func == (a: XMLName, b: XMLName) -> Bool { a.local == b.local && a.namespace == b.namespace }
+    /// By local name and namespace, character by character.
+    public static func == (a: XMLName, b: XMLName) -> Bool {
+        guard a.local.utf8.elementsEqual(b.local.utf8) else { return false }
+        guard let one = a.namespace, let other = b.namespace else { return a.namespace == b.namespace }
+        return one.utf8.elementsEqual(other.utf8)
+    }
 
     /// Of local name and namespace.
     public func hash(into hasher: inout Hasher) {

@@ -14,13 +14,23 @@ extension XMLTree {
         let limits = limits.forTree
         var builder = TreeBuilder(limits)
         var pieces = DataPieces(data)
-        let parser = DocumentParser(charset: charset, limits: limits) { parser throws(XMLError) in
-            for event in parser.takeEvents() { try builder.add(event) }
-            return pieces.next()
-        }
-        try parser.run()
-        do throws(XMLError) { for event in parser.takeEvents() { try builder.add(event) } } catch {
-            throw error.at(parser.place)
+        var parser = DocumentParser(charset: charset, limits: limits)
+        var isOver = false
+        while !isOver {
+            // What the tree refuses comes before what is wrong behind it.
+            var failure: XMLError?
+            do throws(XMLError) {
+                if let piece = pieces.next() {
+                    try parser.read(piece)
+                } else {
+                    isOver = true
+                    try parser.finish()
+                }
+            } catch { failure = error }
+            do throws(XMLError) { for event in parser.takeEvents() { try builder.add(event) } } catch {
+                throw XMLError(error.code, error.message, at: parser.place)
+            }
+            if let failure { throw failure }
         }
         guard let root = builder.finished.first else { throw XMLError(.truncated, "there is no root element") }
         self = root

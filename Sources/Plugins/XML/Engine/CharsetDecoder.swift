@@ -5,9 +5,9 @@ import ErrandHTTPSyntax
 /// Turns the bytes of a document into UTF-8, at any split into chunks.
 ///
 /// What names the charset is, in this order (RFC 7303, section 3.2): a byte order mark, the header, the XML declaration.
-/// The parser below sees UTF-8 only, so that no charset hides anything from the scanner between them.
-struct CharsetDecoder {
-    private enum Coding {
+/// The reader below sees UTF-8 only, and reads what the declaration says of a charset no second time.
+struct CharsetDecoder: Sendable {
+    private enum Coding: Sendable {
         case undecided
         case utf8
         case latin1
@@ -23,7 +23,11 @@ struct CharsetDecoder {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    init(header: String?, limit: Int) { (self.header, self.limit) = (header?.lowercased(), limit) }
+    /// - Parameter header: an empty one says nothing.
+    init(header: String?, limit: Int) {
+        let name = header?.lowercased() ?? ""
+        (self.header, self.limit) = (name.isEmpty ? nil : name, limit)
+    }
 
     /// Appends the text of a chunk. What is valid before a failure is appended as well.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
@@ -111,6 +115,8 @@ struct CharsetDecoder {
         case "utf-16le": return .utf16(isBigEndian: false)
         case "utf-16be": return .utf16(isBigEndian: true)
         default:
+            // Letters and the marks behind them are one.
+            if name.hasSuffix("1258") { return .whole(name) }
             let isBytewise = ["iso-8859-", "windows-125", "cp125", "koi8-"].contains { name.hasPrefix($0) }
             return isBytewise ? .bytewise(name) : .whole(name)
         }
@@ -174,6 +180,11 @@ struct CharsetDecoder {
             ).text()
         else { throw XMLError(.charset, "\(name) is not known, or the bytes are not valid in it") }
         held.removeAll()
-        output += text.utf8.drop { $0 == 0 }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if case .whole = coding, text.utf8.starts(with: mark) {
+            output += text.utf8.dropFirst(mark.count)
+        } else {
+            output += text.utf8
+        }
     }
 }

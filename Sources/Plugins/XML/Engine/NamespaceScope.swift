@@ -1,16 +1,20 @@
 /// The prefixes that are declared where a document is read, and the names that follow from them (Namespaces in XML 1.0).
-struct NamespaceScope {
+struct NamespaceScope: Sendable {
     private var namespaces: [String: String] = ["xml": XMLName.xmlNamespace]
     private var changes: [[(prefix: String, before: String?)]] = []
 
     /// An element begins: its name and its attributes, which may declare prefixes.
     mutating func enter(
-        _ name: String, _ attributes: [String: String]
+        _ name: String, _ attributes: [(name: String, value: String)]
     ) throws(XMLError) -> (name: XMLName, attributes: [XMLName: String]) {
         var changed: [(prefix: String, before: String?)] = []
+        var declared: Set<String> = []
         for (name, value) in attributes {
             guard let prefix = Self.declaredPrefix(name) else { continue }
             try check(prefix, value)
+            guard declared.insert(prefix).inserted else {
+                throw XMLError(.malformed, "an element has two attributes of the same name")
+            }
             changed.append((prefix, namespaces[prefix]))
             namespaces[prefix] = value.isEmpty ? nil : value
         }
@@ -34,10 +38,15 @@ struct NamespaceScope {
     private static func declaredPrefix(_ name: String) -> String? {
         guard name.utf8.starts(with: "xmlns".utf8) else { return nil }
         if name.utf8.count == 5 { return "" }
-        return name.utf8.dropFirst(5).first == UInt8(ascii: ":") ? String(name.dropFirst(6)) : nil
+        guard name.utf8.dropFirst(5).first == UInt8(ascii: ":") else { return nil }
+        // A colon alone is no prefix; what is checked next says so.
+        return name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
     private func check(_ prefix: String, _ namespace: String) throws(XMLError) {
+        guard prefix.isEmpty || Self.isLocal(prefix) else {
+            throw XMLError(.namespace, "a name has a colon where none is allowed")
+        }
         guard (prefix == "xml") == (namespace == XMLName.xmlNamespace), prefix != "xmlns",
             namespace != "http://www.w3.org/2000/xmlns/"
         else { throw XMLError(.namespace, "the prefixes xml and xmlns cannot be declared anew") }
@@ -46,12 +55,17 @@ struct NamespaceScope {
         }
     }
 
+    /// Whether a part of a name is a name without a colon.
+    private static func isLocal(_ name: String) -> Bool {
+        !name.utf8.contains(UInt8(ascii: ":")) && XMLCharacters.isName(name.utf8)
+    }
+
     private func resolve(_ name: String, isElement: Bool) throws(XMLError) -> XMLName {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             return XMLName(name, in: isElement ? namespaces[""] : nil)
         }
         let (prefix, local) = (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
-        guard !prefix.isEmpty, !local.isEmpty, !local.utf8.contains(UInt8(ascii: ":")) else {
+        guard !prefix.isEmpty, Self.isLocal(local) else {
             throw XMLError(.namespace, "a name has a colon where none is allowed")
         }
         guard let namespace = namespaces[prefix] else {

@@ -5,8 +5,6 @@ import ErrandHTTPSyntax
 struct XMLDeclaration {
     /// The name of the charset, in lower case.
     private(set) var encoding: String?
-    /// Where the bytes that name the charset are, with the white space before them.
-    private(set) var encodingRange: Range<Int>?
 
     /// The most bytes that it may have.
     static let maximumBytes = 1_024
@@ -16,34 +14,49 @@ struct XMLDeclaration {
     static func begins(_ bytes: some Collection<UInt8>) -> Bool? {
         guard bytes.prefix(mark.count).elementsEqual(mark.prefix(bytes.count)) else { return false }
         guard let next = bytes.dropFirst(mark.count).first else { return nil }
-        return isSpace(next)
+        return XMLCharacters.isSpace(next)
     }
 
     /// Reads one from its first byte to its last; nil if it is not one.
     init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumBytes else { return nil }
         var position = Self.mark.count
         var names = ["version", "encoding", "standalone"][...]
         while true {
             let start = position
-            while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+            while position < bytes.count, XMLCharacters.isSpace(bytes[position]) { position += 1 }
             if bytes[position...].elementsEqual("?>".utf8) { break }
             guard position > start, let (name, value) = Self.pair(bytes, &position) else { return nil }
             guard let index = names.firstIndex(of: name), name == "version" || names.first != "version" else {
                 return nil
             }
             names = names[(index + 1)...]
-            guard !value.isEmpty, value.allSatisfy({ ASCII.isToken($0) }) else { return nil }
-            if name == "encoding" {
-                encoding = String(decoding: value, as: UTF8.self).lowercased()
-                encodingRange = start..<position
+            let text = String(decoding: value, as: UTF8.self)
+            switch name {
+            case "version": guard Self.isVersion(value) else { return nil }
+            case "encoding":
+                guard Self.isCharset(value) else { return nil }
+                encoding = text.lowercased()
+            default: guard text == "yes" || text == "no" else { return nil }
             }
         }
         if names.first == "version" { return nil }
     }
 
+    /// `1.` and digits: later versions are read as 1.0 (section 2.8). `1.` alone passes, as it does elsewhere.
+    private static func isVersion(_ value: ArraySlice<UInt8>) -> Bool {
+        value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
+    }
+
+    /// EncName (section 4.3.3)
+    private static func isCharset(_ value: ArraySlice<UInt8>) -> Bool {
+        guard let first = value.first, ASCII.isLetter(first) else { return false }
+        return value.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "._-".utf8.contains($0) }
+    }
+
     /// `name = "value"`
     private static func pair(_ bytes: [UInt8], _ position: inout Int) -> (name: String, value: ArraySlice<UInt8>)? {
-        func skipSpace() { while position < bytes.count, isSpace(bytes[position]) { position += 1 } }
+        func skipSpace() { while position < bytes.count, XMLCharacters.isSpace(bytes[position]) { position += 1 } }
         let start = position
         while position < bytes.count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[position]) {
             position += 1
@@ -59,6 +72,4 @@ struct XMLDeclaration {
         defer { position = end + 1 }
         return (name, bytes[(position + 1)..<end])
     }
-
-    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }
