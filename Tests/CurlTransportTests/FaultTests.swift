@@ -42,6 +42,75 @@ struct FaultTests {
         }
     }
 
+    /// What no client can take for a response, however often it asks.
+    private static let malformedResponses = [
+        "Transfer-Encoding: chunked\r\n\r\nx\r\nok\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\nok-\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nok",
+        "Transfer-Encoding: chunked\r\n\r\n-2\r\nok\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nno field\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nT: 1\r\n\rX: 2\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nT: \(String(repeating: "a", count: 300_000))\r\n\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "transfer-encoding:chunked , deflate\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked;q=1\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        "\rX-A: 1\r\nContent-Length: 2\r\n\r\nok", "X-A: 1\r\n\rX-B: 2\r\nContent-Length: 2\r\n\r\nok",
+        "X-A: 1\r\n\r\r\nok", "\r: 1\r\n\r\n",
+    ]
+
+    @Test(
+        "chunks, trailers, codings and fields that are not valid make an invalid response, on an open and a closed connection",
+        arguments: malformedResponses.indices, [false, true])
+    func malformed(index: Int, closes: Bool) async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                peer.send("HTTP/1.1 200 OK\r\n\(Self.malformedResponses[index])")
+                if closes { return }
+            }
+        }
+        let transport = CurlTransport()
+        for delivery in [BodyDelivery.data, .stream] {
+            let error = try await failure {
+                let response = try await transport.send(try request(.get, server.url()), options: .of(delivery))
+                return try await response.body.collect(upTo: 1000)
+            }
+            #expect(
+                error.code == .invalidResponse,
+                "\(Self.malformedResponses[index].prefix(80).debugDescription): \(error)")
+            #expect(!error.isRetryable)
+        }
+    }
+
+    @Test("identity, an empty list and chunked in capitals are transfer codings like none and chunked")
+    func knownCodings() async throws {
+        for coding in ["Chunked", "chunked", ",chunked"] {
+            let server = try RawServer { peer in
+                _ = peer.readHead()
+                peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+            }
+            let response = try await CurlTransport().send(try request(.get, server.url()), options: .of())
+            #expect(response.data == Data("ok".utf8), "\(coding)")
+        }
+    }
+
+    @Test("a request whose head is too long for libcurl is the request's fault", arguments: [2 << 20, 9_000_000])
+    func tooLong(count: Int) async throws {
+        let heads = Log<Int>()
+        let server = try RawServer { peer in while let head = peer.readHead() { heads.add(head.count) } }
+        let path = String(repeating: "a", count: count)
+        let url = try await failure {
+            try await CurlTransport().send(try request(.get, server.url("/\(path)")), options: .of())
+        }
+        #expect(url.code == .invalidURL, "\(url)")
+        let headers: HTTPHeaders = ["X-Long": path]
+        let field = try await failure {
+            try await CurlTransport().send(try request(.get, server.url(), headers: headers), options: .of())
+        }
+        #expect(field.code == .invalidRequest, "\(field)")
+        #expect(heads.all.isEmpty)
+    }
+
     @Test("a kept connection that the server closed meanwhile is replaced without an error")
     func staleConnection() async throws {
         let server = try RawServer { peer in

@@ -30,11 +30,34 @@ final class HTTP2Server: Sendable {
         case goAwayOpen
         /// Nothing until a later stream of the connection is refused, then 200.
         case hold
+        /// GOAWAY that leaves out all streams which have not begun, and 200 to those which have; the connection stays open.
+        case respondLast
+        /// These, in one write, and the connection stays open unless the last one ends it.
+        case send([Step])
+    }
+
+    /// What a server may do to a stream, whether it makes sense or not.
+    enum Step: Sendable {
+        /// A header block of these fields; `:status` first makes it a head, none makes it trailers. A block that no frame
+        /// has room for goes on in CONTINUATION frames.
+        case fields([(String, String)], ends: Bool = false)
+        /// A header block as it stands.
+        case block([UInt8], ends: Bool = false)
+        case data(String, ends: Bool = false)
+        /// RST_STREAM with this code.
+        case reset(UInt32)
+        /// GOAWAY with this code, whose last stream is this many, which is even, after the present one.
+        case goAway(code: UInt32 = 0, after: Int = 0)
+        /// The end of the connection.
+        case close
+        /// What stands before it is a write of its own.
+        case flush
     }
 
     let url: String
     private let server: RawServer
     private let log: Log<Arrival>
+    private let responded: Log<UInt32>
 
     /// With `waitsForBody` it reacts when the request is complete, else to its header block.
     init(
@@ -42,6 +65,7 @@ final class HTTP2Server: Sendable {
     ) throws {
         let log = Log<Arrival>()
         let connections = Atomic(0)
+        let responded = Log<UInt32>()
         server = try RawServer { peer in
             // OpenSSL writes without MSG_NOSIGNAL.
             var signals = sigset_t()
@@ -50,7 +74,7 @@ final class HTTP2Server: Sendable {
             pthread_sigmask(SIG_BLOCK, &signals, nil)
             guard let session = context.accept(peer.descriptor) else { return }
             let connection = connections.add(1, ordering: .relaxed).newValue
-            var exchange = Connection(session: session, waitsForBody: waitsForBody)
+            var exchange = Connection(session: session, waitsForBody: waitsForBody, responded: responded)
             exchange.run { method in
                 let arrival = Arrival(connection: connection, number: log.all.count, method: method)
                 log.add(arrival)
@@ -58,8 +82,12 @@ final class HTTP2Server: Sendable {
             }
         }
         self.log = log
+        self.responded = responded
         url = "https://localhost:\(server.port)/"
     }
+
+    /// How many requests got 200 and "ok".
+    var responses: Int { responded.all.count }
 
     /// The requests so far, in the order in which they came.
     var arrivals: [Arrival] { log.all }
@@ -74,7 +102,9 @@ final class HTTP2Server: Sendable {
             static let ping: UInt8 = 6
             static let goAway: UInt8 = 7
             static let windowUpdate: UInt8 = 8
+            static let continuation: UInt8 = 9
         }
+        private static let largestFrame = 16384
         private static let endStream: UInt8 = 1
         private static let acknowledgement: UInt8 = 1
         private static let endHeaders: UInt8 = 4
@@ -85,9 +115,12 @@ final class HTTP2Server: Sendable {
         let waitsForBody: Bool
         private var methods: [UInt32: String] = [:]
         private var held: [UInt32] = []
+        /// The last stream that gets a response.
+        private var last: UInt32?
+        private let responded: Log<UInt32>
 
-        init(session: TLSSession, waitsForBody: Bool) {
-            (self.session, self.waitsForBody) = (session, waitsForBody)
+        init(session: TLSSession, waitsForBody: Bool, responded: Log<UInt32>) {
+            (self.session, self.waitsForBody, self.responded) = (session, waitsForBody, responded)
         }
 
         mutating func run(_ react: (String) -> Reaction) {
@@ -134,20 +167,83 @@ final class HTTP2Server: Sendable {
         }
 
         private mutating func act(_ react: (String) -> Reaction, on stream: UInt32) -> Bool {
-            switch react(methods[stream] ?? "") {
+            let reaction = react(methods[stream] ?? "")
+            if let last {
+                if stream <= last { respond(stream) }
+                return true
+            }
+            switch reaction {
             case .respond: respond(stream)
+            case .respondLast:
+                let last = methods.keys.max() ?? stream
+                self.last = last
+                send(Kind.goAway, 0, 0, Self.word(last) + [0, 0, 0, 0])
+                respond(stream)
             case .refuse:
                 send(Kind.reset, 0, stream, Self.refusedStream)
                 respondToHeld()
             case .goAway:
-                send(Kind.goAway, 0, 0, Self.word(stream - 1) + [0, 0, 0, 0])
+                send(Kind.goAway, 0, 0, Self.word(max(stream, 2) - 2) + [0, 0, 0, 0])
                 return false
             case .goAwayOpen:
-                send(Kind.goAway, 0, 0, Self.word(stream - 1) + [0, 0, 0, 0])
+                send(Kind.goAway, 0, 0, Self.word(max(stream, 2) - 2) + [0, 0, 0, 0])
                 respondToHeld()
             case .hold: held.append(stream)
+            case .send(let steps): return perform(steps, on: stream)
             }
             return true
+        }
+
+        /// Returns whether the connection stays open.
+        private func perform(_ steps: [Step], on stream: UInt32) -> Bool {
+            var bytes: [UInt8] = []
+            for step in steps {
+                switch step {
+                case .fields(let fields, let ends): bytes += Self.head(fields.flatMap(Self.literal), ends, stream)
+                case .block(let block, let ends): bytes += Self.head(block, ends, stream)
+                case .data(let text, let ends):
+                    bytes += Self.frame(Kind.data, ends ? Self.endStream : 0, stream, Array(text.utf8))
+                case .reset(let code): bytes += Self.frame(Kind.reset, 0, stream, Self.word(code))
+                case .goAway(let code, let offset):
+                    let last = UInt32(max(0, Int(stream) + offset))
+                    bytes += Self.frame(Kind.goAway, 0, 0, Self.word(last) + Self.word(code))
+                case .flush:
+                    session.write(bytes)
+                    bytes = []
+                case .close:
+                    session.write(bytes)
+                    return false
+                }
+            }
+            if !bytes.isEmpty { session.write(bytes) }
+            return true
+        }
+
+        private static func head(_ block: [UInt8], _ ends: Bool, _ stream: UInt32) -> [UInt8] {
+            let flags = ends ? endStream : 0
+            if block.count <= largestFrame { return frame(Kind.headers, flags | endHeaders, stream, block) }
+            var bytes = frame(Kind.headers, flags, stream, Array(block.prefix(largestFrame)))
+            var rest = block.dropFirst(largestFrame)
+            while !rest.isEmpty {
+                let part = rest.prefix(largestFrame)
+                rest = rest.dropFirst(largestFrame)
+                bytes += frame(Kind.continuation, rest.isEmpty ? endHeaders : 0, stream, Array(part))
+            }
+            return bytes
+        }
+
+        /// A field without indexing, with a new name (RFC 7541, section 6.2.2).
+        private static func literal(_ name: String, _ value: String) -> [UInt8] { [0] + string(name) + string(value) }
+
+        private static func string(_ text: String) -> [UInt8] {
+            let bytes = Array(text.utf8)
+            if bytes.count < 127 { return [UInt8(bytes.count)] + bytes }
+            var (length, rest) = ([UInt8(127)], bytes.count - 127)
+            while rest >= 128 {
+                length.append(UInt8(rest & 127 | 128))
+                rest >>= 7
+            }
+            return length + [UInt8(rest)] + bytes
         }
 
         private mutating func respondToHeld() {
@@ -156,6 +252,7 @@ final class HTTP2Server: Sendable {
         }
 
         private func respond(_ stream: UInt32) {
+            responded.add(stream)
             // 0x88 is ":status: 200".
             send(Kind.headers, Self.endHeaders, stream, [0x88])
             send(Kind.data, Self.endStream, stream, Array("ok".utf8))
@@ -163,9 +260,12 @@ final class HTTP2Server: Sendable {
 
         private static func word(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
+        private static func frame(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ body: [UInt8]) -> [UInt8] {
+            Array(word(UInt32(body.count)).dropFirst()) + [kind, flags] + word(stream) + body
+        }
+
         private func send(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ body: [UInt8]) {
-            let length = Self.word(UInt32(body.count)).dropFirst()
-            session.write(Array(length) + [kind, flags] + Self.word(stream) + body)
+            session.write(Self.frame(kind, flags, stream, body))
         }
     }
 }

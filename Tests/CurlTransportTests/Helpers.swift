@@ -135,6 +135,10 @@ extension RawServer {
 enum Offer {
     private static let library = try? CurlLibrary.load()
     static let speaksHTTP2 = library?.speaksHTTP2 == true
+    /// Whether it says of each stream that it was reset as refused.
+    static let namesRefusals = (library?.version ?? .oldest) >= CurlVersion(8, 19, 0)
+    /// Whether a request with a body has HTTP/1.1 only.
+    static let sendsBodiesInHTTP1 = library?.avoids(.http2Upload) == true
     private static let isGnuTLS = library?.tls.hasPrefix("GnuTLS") == true
     /// Whether a name lookup can be left without waiting for its end.
     static let leavesLookups = library?.leavesLookups == true

@@ -50,6 +50,10 @@ struct VersionTests {
             ]
         ),
         (
+            .http2LongUpload,
+            [(CurlVersion(7, 88, 0), false), (CurlVersion(7, 88, 1), true), (CurlVersion(8, 0, 0), false)]
+        ),
+        (
             .http2Upload,
             [
                 (CurlVersion(7, 88, 1), false), (CurlVersion(8, 14, 0), true), (CurlVersion(8, 22, 0), true),

@@ -143,6 +143,10 @@ int errand_curl_set_seek_callback(void *easy, errand_curl_seek_callback callback
     return api.easy_setopt(easy, ERRAND_CURLOPT_SEEKFUNCTION, callback);
 }
 
+int errand_curl_set_log_callback(void *easy, errand_curl_log_callback callback) {
+    return api.easy_setopt(easy, ERRAND_CURLOPT_DEBUGFUNCTION, callback);
+}
+
 int errand_curl_set_socket_callbacks(
     void *easy, errand_curl_open_callback open, errand_curl_close_callback close) {
     int code = api.easy_setopt(easy, ERRAND_CURLOPT_OPENSOCKETFUNCTION, open);

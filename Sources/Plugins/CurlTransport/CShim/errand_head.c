@@ -144,6 +144,42 @@ static void trim(const char *bytes, size_t *start, size_t *end) {
     while (*end > *start && is_blank(bytes[*end - 1])) --*end;
 }
 
+static int is_same(const char *name, const char *bytes, size_t count) {
+    size_t index = 0;
+    while (index < count && lower(bytes[index]) == name[index]) index++;
+    return index == count && !name[count];
+}
+
+// Whether a list has a coding that a client takes only if it asked for it.
+static int has_coding(const char *list, size_t count) {
+    size_t end = 0;
+    for (size_t start = 0; start < count; start = end + 1) {
+        const char *comma = memchr(list + start, ',', count - start);
+        end = comma ? (size_t)(comma - list) : count;
+        size_t first = start, last = end;
+        trim(list, &first, &last);
+        if (first == last) continue;
+        if (!is_same("chunked", list + first, last - first) && !is_same("identity", list + first, last - first)) return 1;
+    }
+    return 0;
+}
+
+int errand_head_has_coding(const char *bytes, size_t count) {
+    static const char name[] = "transfer-encoding";
+    const size_t length = sizeof name - 1;
+    for (size_t start = 0; start < count;) {
+        const char *newline = memchr(bytes + start, '\n', count - start);
+        size_t end = newline ? (size_t)(newline - bytes) : count;
+        if (end - start > length && lower(bytes[start]) == 't' && is_same(name, bytes + start, length)) {
+            const char *colon = memchr(bytes + start + length, ':', end - start - length);
+            size_t value = colon ? (size_t)(colon - bytes) + 1 : end;
+            if (has_coding(bytes + value, end - value)) return 1;
+        }
+        start = end + 1;
+    }
+    return 0;
+}
+
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field) {
     while (*offset < count) {
         size_t start = *offset;

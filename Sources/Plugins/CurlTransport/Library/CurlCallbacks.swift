@@ -60,8 +60,20 @@ func onRequest(
     guard let transfer = transfer(user), !transfer.isParked else { return ERRAND_CURL_PREREQFUNC_ABORT }
     transfer.isResolving = false
     guard transfer.beginAttempt() else { return ERRAND_CURL_PREREQFUNC_ABORT }
-    transfer.loop.sockets.hold(port: UInt16(clamping: localPort), by: transfer)
+    transfer.noteRequest(on: transfer.loop.sockets.hold(port: UInt16(clamping: localPort), by: transfer))
     return ERRAND_CURL_PREREQFUNC_OK
+}
+
+/// A piece of the log, where one is asked for.
+func onLog(
+    _: UnsafeMutableRawPointer?, _ kind: Int32, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ user: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard kind == ERRAND_LOG_TEXT, let bytes else { return 0 }
+    var stream: UInt32 = 0
+    let event = errand_stream_event(bytes, count, &stream)
+    if event != 0 { transfer(user)?.noteStream(event, stream) }
+    return 0
 }
 
 func onSocket(

@@ -41,6 +41,8 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
+    /// What libcurl ends with where a buffer of its own has no room.
+    static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
 /// OpenSSL's verdicts on a certificate, `X509_V_ERR_…`.

@@ -17,6 +17,8 @@ struct CurlVersionRule {
         case http2
         /// HTTP/2 for a request with a body.
         case http2Upload
+        /// HTTP/2 for a request whose body is too long to be sent with its head.
+        case http2LongUpload
         /// libcurl's callback before each attempt at a request.
         case attemptCallback
         /// Leaving a name lookup without waiting for its end.
@@ -100,6 +102,12 @@ struct CurlVersionRule {
         CurlVersionRule(
             .http2, CurlVersion(8, 16, 0), CurlVersion(8, 17, 255),
             "A stream that is paused ends with a write error (issue 19334)."),
+        CurlVersionRule(
+            .http2LongUpload, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
+            """
+            A whole response that comes before the end of the request is lost where RST_STREAM comes with it, and ends \
+            the upload without an end else (seen with Debian's; RFC 9113, section 8.1).
+            """),
         CurlVersionRule(
             .http2Upload, CurlVersion(8, 14, 0), CurlVersion(8, 22, 255),
             "A server that refuses the stream of an upload makes libcurl use freed memory (CVE-2026-92392)."),

@@ -35,6 +35,7 @@ extension EasyHandle {
         errand_curl_set_seek_callback(raw, onSeek)
         errand_curl_set_socket_callbacks(raw, onOpen, onClose)
         errand_curl_set_start_callbacks(raw, onResolve, onRequest)
+        if loop.speaksHTTP2 { errand_curl_set_log_callback(raw, onLog) }
         switch configuration.addressFamily {
         case .any: break
         case .v4: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V4)

@@ -19,6 +19,8 @@ final class EasyHandle {
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
+    /// Whether libcurl writes its log.
+    private var isLogging = false
     private var url = ""
 
     /// CURL_ERROR_SIZE.
@@ -60,11 +62,12 @@ final class EasyHandle {
         if !isClean { try reset() }
         try watchHead(of: transfer.request)
         errorText[0] = 0
+        if isLogging { setLogging(false) }
         current = .passUnretained(transfer)
         try collectHead(of: transfer)
         let (request, target) = (transfer.request, transfer.target)
         if url != target.text {
-            try set(text: ERRAND_CURLOPT_URL, target.text)
+            try set(text: ERRAND_CURLOPT_URL, target.text, .invalidURL)
             url = target.text
         }
         try setOrigin(target, of: request)
@@ -72,7 +75,7 @@ final class EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             isClean = false
         }
-        if transfer.loop.speaksHTTP2, transfer.loop.library.avoids(.http2Upload), !transfer.upload.isNone {
+        if transfer.keepsToHTTP1 {
             set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_1_1)
             set(ERRAND_CURLOPT_PIPEWAIT, 0)
             isClean = false
@@ -130,7 +133,7 @@ final class EasyHandle {
         // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
         if !isNew { errand_curl_easy_reset(raw) }
         isNew = false
-        (isSecure, bufferSize, url) = (nil, 0, "")
+        (isSecure, bufferSize, isLogging, url) = (nil, 0, false, "")
         let user = Unmanaged.passUnretained(self).toOpaque()
         for option in Self.userOptions { set(option, user) }
         try setCommon(loop.value)
@@ -140,7 +143,7 @@ final class EasyHandle {
     /// What libcurl gives to callbacks: the handle, which knows its transfer.
     private static let userOptions = [
         ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA,
-        ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA,
+        ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA, ERRAND_CURLOPT_DEBUGDATA,
     ]
 
     private func collectHead(of transfer: Transfer) throws(ErrandError) {
@@ -164,16 +167,25 @@ final class EasyHandle {
     /// Leaves the `Expect` of the request out of what libcurl sends from now on.
     func withdrawExpectation() { headerList.withdraw(HTTPHeaderName.expect.rawName) }
 
+    /// Has libcurl write its log from now on: it names the stream of a request nowhere else. Nothing of it is kept.
+    func watchStreams() { if !isLogging { setLogging(true) } }
+
+    private func setLogging(_ isLogging: Bool) {
+        set(ERRAND_CURLOPT_VERBOSE, isLogging ? 1 : 0)
+        self.isLogging = isLogging
+    }
+
     private func setMethod(_ method: HTTPMethod) throws(ErrandError) {
         isClean = false
-        try set(text: ERRAND_CURLOPT_CUSTOMREQUEST, method.rawValue)
+        try set(text: ERRAND_CURLOPT_CUSTOMREQUEST, method.rawValue, .invalidRequest)
     }
 
     func set(_ option: Int32, _ value: Int) { errand_curl_set_long(raw, option, value) }
     func set(_ option: Int32, _ value: UnsafeRawPointer?) { errand_curl_set_pointer(raw, option, value) }
     private func set(offset option: Int32, _ value: Int64) { errand_curl_set_offset(raw, option, value) }
 
-    private func set(text option: Int32, _ text: String) throws(ErrandError) {
+    /// Throws an error of that kind where libcurl does not take the text, which may be too long for it.
+    private func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let hasControl =
             text.utf8.withContiguousStorageIfAvailable { $0.contains { $0 <= 0x20 || $0 == 0x7F } }
             ?? text.utf8.contains { $0 <= 0x20 || $0 == 0x7F }
@@ -181,7 +193,12 @@ final class EasyHandle {
             throw ErrandError(.invalidRequest, "the URL or the method has a control character")
         }
         let code = text.withCString { errand_curl_set_pointer(raw, option, $0) }
-        if code != 0 { throw Failure(code: code, summary: String(cString: errand_curl_describe(code))).error }
+        if code != 0 {
+            let message = String(cString: errand_curl_describe(code))
+            throw ErrandError(
+                kind, "libcurl does not take the URL or the method: \(message)",
+                underlying: CurlError(code: code, message: message))
+        }
     }
 
     // MARK: After the transfer
@@ -195,6 +212,8 @@ final class EasyHandle {
             verification: errand_curl_get_long(raw, ERRAND_CURLINFO_SSL_VERIFYRESULT),
             proxyStatus: errand_curl_get_long(raw, ERRAND_CURLINFO_HTTP_CONNECTCODE))
     }
+
+    var hasErrorText: Bool { errorText[0] != 0 }
 
     /// What went out of the request, over all connections.
     var sentBytes: Int64 {

@@ -18,6 +18,8 @@ struct Failure {
     var hasHead = false
     /// The connection had carried another request, and no line of a response came.
     var isOnUsedConnection = false
+    /// The request had a stream on an HTTP/2 connection that neither side was known to end: libcurl ended it.
+    var isBrokenHTTP2 = false
     /// A byte of the request may have gone out, on this connection or on one before.
     var isRepetition = false
 
@@ -72,13 +74,17 @@ struct Failure {
 
     private var responseJudgement: (ErrandError.Code, String?)? {
         switch code {
+        case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
         case _ where isOnUsedConnection && Self.isForeign(code):
             (.connectionLost, "the connection, which was used before, has bytes that belong to no response")
         case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
         case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
-        case CurlCode.badFunctionArgument where !hasHead:
-            (.invalidResponse, "a header field of the response is not valid")
+        case CurlCode.badFunctionArgument:
+            (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is not valid")
+        case _ where isMalformed: (.invalidResponse, nil)
+        case CurlCode.gotNothing where isBrokenHTTP2:
+            (.invalidResponse, "what the server sent is not valid in HTTP/2")
         case CurlCode.outOfMemory where !hasHead, CurlCode.tooLarge:
             (.invalidResponse, "a header field is longer than libcurl accepts")
         case CurlCode.gotNothing: (.connectionLost, "the connection was closed before a response")
@@ -89,6 +95,21 @@ struct Failure {
         default: nil
         }
     }
+
+    /// Whether what came breaks the rules of chunks or of HTTP/2, which libcurl reports like a connection that is lost.
+    var isMalformed: Bool {
+        if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
+        return switch code {
+        case CurlCode.receiveError, CurlCode.outOfMemory: hasHead && detail.contains("chunk")
+        case CurlCode.http2Stream: detail.contains("PROTOCOL_ERROR")
+        default: false
+        }
+    }
+
+    /// What libcurl says where its HTTP/2 library does not accept what came.
+    private static let recvFailures = [
+        "nghttp2_session_mem_recv() returned", "nghttp2 recv error", "nghttp2 shuts down connection",
+    ]
 
     private static func isUnreached(_ code: Int32) -> Bool {
         switch code {

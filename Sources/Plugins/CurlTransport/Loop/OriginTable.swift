@@ -70,6 +70,8 @@ final class Origin {
     let name: String
     /// Sockets that are open, those that are still connecting included.
     var open = 0
+    /// The last response to a request that might have had HTTP/2 was in HTTP/1.
+    var speaksHTTP1 = false
     /// When there were last as many as there may be.
     var lastFull: UInt64 = 0
     /// Transfers that libcurl has.

@@ -48,13 +48,15 @@ extension SocketTable {
     }
 
     /// A transfer got a connection with this local port, which may be an old one with other transfers on it. All of
-    /// several with the same port are held.
-    func hold(port: UInt16, by transfer: Transfer) {
-        if port == 0 { return }
+    /// several with the same port are held. The result is the one; nil if it is not known which it is.
+    func hold(port: UInt16, by transfer: Transfer) -> Hold? {
+        if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
         let range = ports.range(of: port)
         for index in range { hold(ports[index], by: transfer) }
-        if range.count == 1 { transfer.setUnplaced(false) }
+        guard range.count == 1, let index = range.first else { return nil }
+        transfer.setUnplaced(false)
+        return Hold(descriptor: ports[index], serial: entries[Int(ports[index])].serial)
     }
 
     private func notePorts() {

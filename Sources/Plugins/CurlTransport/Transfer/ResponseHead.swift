@@ -82,6 +82,11 @@ struct ResponseHead: ~Copyable {
     /// Whether its status line begins with "HTTP/1".
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == 0x31 }
 
+    /// Whether it has a transfer coding that is neither `chunked` nor none, which some versions of libcurl let pass.
+    var hasUnknownCoding: Bool {
+        block.map { errand_head_has_coding($0.pointee.bytes, $0.pointee.count) != 0 } ?? false
+    }
+
     /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line that
     /// is no header field is left out.
     var headers: HTTPHeaders { fields.headers }

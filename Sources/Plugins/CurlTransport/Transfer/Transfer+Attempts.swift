@@ -16,6 +16,12 @@ extension Transfer {
         var isExpectationRefused = false
         /// Kept connections are not to be used for it.
         var needsFreshConnection = false
+        /// How often a server said that it had not processed the request.
+        var refusals = 0
+        /// It was kept from going out again as libcurl would do it, and is to go out from the start.
+        var isToRestart = false
+        /// The server would not shake hands for HTTP/1.
+        var needsHTTP2 = false
         /// The system had no descriptor for its socket.
         var lacksDescriptor = false
         /// Since when it waits for a descriptor.
@@ -49,26 +55,42 @@ extension Transfer {
             (attempts.isExpectationRefused, attempts.count) = (true, 0)
             handle.withdrawExpectation()
         }
+        if stream.isRefused, !upload.isBegunStream {
+            guard takeRefusal() else { return false }
+            // The second time a connection of its own is safer, and a body goes from its start.
+            if attempts.refusals > 1 || !upload.isNone {
+                attempts.isToRestart = true
+                return false
+            }
+        }
         // libcurl would send what is left of a body that can be read once.
         if attempts.count > 0 && upload.isBegunStream {
             failure = ErrandError(
                 .connectionLost, "the connection was closed while a body that can be sent once was on its way")
             return false
         }
+        // It would get the same again.
+        if attempts.onHandle > 1, handle.failure(CurlCode.receiveError).isMalformed {
+            failure = handle.failure(CurlCode.receiveError).error
+            return false
+        }
         // The attempt before sent nothing, so that no server saw it.
         if attempts.count > 0 && sent == attempts.sentBefore { return true }
         guard attempts.count < mostAttempts else {
-            let isRepeated = request.method.isIdempotent
-            failure = ErrandError(
-                .connectionLost,
-                isRepeated
-                    ? "the connection was closed before a response, twice"
-                    : "the connection was closed before a response; a \(request.method.rawValue) that may have been received is not sent again"
-            )
+            failure = repetitionError
             return false
         }
         attempts.count += 1
         return true
+    }
+
+    private var repetitionError: ErrandError {
+        ErrandError(
+            .connectionLost,
+            request.method.isIdempotent
+                ? "the connection was closed before a response, twice"
+                : "the connection was closed before a response; a \(request.method.rawValue) that may have been received is not sent again"
+        )
     }
 
     /// Whether a byte of it may have gone out on any connection.
@@ -79,13 +101,50 @@ extension Transfer {
     /// What follows after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
+        if attempts.count == 0, code == CurlCode.tlsHandshake, mayTurnToHTTP2 {
+            attempts.needsHTTP2 = true
+            return .again
+        }
         if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
             return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
         }
-        // libcurl itself sends a request again whose stream was reset as refused, but not one that a GOAWAY leaves out.
-        let mayRepeat = Failure.isForeign(code) && handle.isReused || Failure.isGoAway(code)
-        return mayRepeat && attempts.count < mostAttempts ? .again : .end
+        if attempts.isToRestart || stream.isRefused && takeRefusal() {
+            attempts.isToRestart = false
+            attempts.needsFreshConnection = attempts.refusals > 1
+            return .again
+        }
+        if failure != nil || attempts.count >= mostAttempts { return .end }
+        let isLost =
+            Failure.isForeign(code) && handle.isReused
+            || Failure.isGoAway(code) && !handle.failure(code).isMalformed
+            || code == CurlCode.partialFile && handle.isReused
+        if isLost { attempts.needsFreshConnection = true }
+        return isLost ? .again : .end
     }
+
+    /// The server has not processed the present attempt, which counts as not sent (RFC 9113, section 8.7); false, with a
+    /// failure, where that happened too often.
+    private func takeRefusal() -> Bool {
+        stream.isRefused = false
+        attempts.count = max(0, attempts.count - 1)
+        attempts.refusals += 1
+        if attempts.refusals <= Self.mostRefusals { return true }
+        failure = ErrandError(
+            .connectionLost, "the server refused to process the request on \(attempts.refusals) connections")
+        return false
+    }
+
+    private static let mostRefusals = 3
+
+    /// Whether HTTP/2 is avoided for it although it could have it.
+    var keepsToHTTP1: Bool {
+        guard loop.speaksHTTP2, !upload.isNone else { return false }
+        return loop.library.avoids(.http2Upload)
+            || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
+    }
+
+    /// Whether it may have HTTP/2 after all, with a server that speaks nothing else.
+    private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
     /// 417, by which a server refuses an `Expect`.
     static let expectationFailed = 417
@@ -104,11 +163,8 @@ extension Transfer {
         attempts.sentBefore = -1
         attempts.onHandle = 0
         attempts.lacksDescriptor = false
-        if let now {
-            attempts.waitsSince = attempts.waitsSince ?? now
-        } else {
-            attempts.needsFreshConnection = true
-        }
+        stream = Stream()
+        if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0
         // Its connection is yet to come again: a wait for a free one is no inactivity.

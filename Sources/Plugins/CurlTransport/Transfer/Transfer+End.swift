@@ -13,6 +13,22 @@ extension Transfer {
         return nil
     }
 
+    private var tooLargeRequest: ErrandError {
+        let isURL = target.text.utf8.count > Self.mostOfHead
+        return ErrandError(
+            isURL ? .invalidURL : .invalidRequest,
+            "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
+    }
+
+    /// Half of the bytes that libcurl's request heads have room for.
+    private static let mostOfHead = 512 << 10
+
+    /// Whether nothing of the response is missing as far as its head says. A server that needs no more of a request ends
+    /// its stream without an error (RFC 9113, section 8.1), and libcurl reports that it could send no more.
+    private var isWhole: Bool {
+        head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
+    }
+
     func fail(_ code: ErrandError.Code, _ message: String) -> Bool {
         failure = ErrandError(code, message)
         return false
@@ -26,6 +42,7 @@ extension Transfer {
     func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
         if let failure { return failure }
         if code == CurlCode.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
+        if code == CurlCode.http2Stream, isWhole, !handle.hasErrorText { return nil }
         if code == 0 {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
@@ -35,6 +52,8 @@ extension Transfer {
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
         failure.isRepetition = mayHaveBeenSent(handle)
+        failure.isBrokenHTTP2 = stream.number > 0 && !stream.isEnding
+        if head.received == 0, handle.sentBytes == 0, CurlCode.areTooLarge.contains(code) { return tooLargeRequest }
         return failure.error
     }
 

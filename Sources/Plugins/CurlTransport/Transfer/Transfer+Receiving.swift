@@ -16,6 +16,10 @@ extension Transfer {
                 .invalidResponse,
                 "the response has more than \(loop.configuration.maximumHeaderBytes) bytes of headers")
         }
+        // libcurl takes it for the end of the head.
+        if line.count > 2, line[0] == UInt8(ascii: "\r") {
+            return fail(.invalidResponse, "a header field of the response begins with a carriage return")
+        }
         if head.isComplete {
             // Only a refused expectation makes libcurl send again and receive a second head.
             guard head.status == Self.expectationFailed, line.starts(with: "HTTP/".utf8), !isHandedOver else {
@@ -41,6 +45,10 @@ extension Transfer {
     private func receiveHead() -> Bool {
         // Several transfers share a connection in a later version of HTTP, and silence is not expected on it.
         if !head.isHTTP1 { setUnplaced(false) }
+        if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
+        if head.isHTTP1, head.hasUnknownCoding {
+            return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
+        }
         if hasBody, let length = handle?.announcedLength {
             progress.totalToReceive = length
             if !isStreamed {

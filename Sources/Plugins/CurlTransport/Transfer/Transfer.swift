@@ -59,6 +59,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var queued: Duration?
     @exclusivity(unchecked) var failure: ErrandError?
     @exclusivity(unchecked) var attempts = Attempts()
+    @exclusivity(unchecked) var stream = Stream()
     @exclusivity(unchecked) var place = Place()
     @exclusivity(unchecked) var isReceivePaused = false
     var isSendPaused = false {

@@ -22,6 +22,7 @@
 #define ERRAND_CURLOPT_HEADERDATA 10029
 #define ERRAND_CURLOPT_SSLVERSION 32
 #define ERRAND_CURLOPT_CUSTOMREQUEST 10036
+#define ERRAND_CURLOPT_VERBOSE 41
 #define ERRAND_CURLOPT_HEADER 42
 #define ERRAND_CURLOPT_NOBODY 44
 #define ERRAND_CURLOPT_UPLOAD 46
@@ -35,6 +36,8 @@
 #define ERRAND_CURLOPT_SSLKEY 10087
 #define ERRAND_CURLOPT_SSLCERTTYPE 10086
 #define ERRAND_CURLOPT_SSLKEYTYPE 10088
+#define ERRAND_CURLOPT_DEBUGFUNCTION 20094
+#define ERRAND_CURLOPT_DEBUGDATA 10095
 #define ERRAND_CURLOPT_CAPATH 10097
 #define ERRAND_CURLOPT_BUFFERSIZE 98
 #define ERRAND_CURLOPT_NOSIGNAL 99
@@ -153,6 +156,7 @@ struct errand_curl_sockaddr {
 
 typedef size_t (*errand_curl_data_callback)(char *bytes, size_t size, size_t count, void *user);
 typedef int (*errand_curl_seek_callback)(void *user, int64_t offset, int origin);
+typedef int (*errand_curl_log_callback)(void *easy, int kind, char *bytes, size_t count, void *user);
 typedef int (*errand_curl_open_callback)(void *user, int purpose, struct errand_curl_sockaddr *address);
 typedef int (*errand_curl_close_callback)(void *user, int descriptor);
 typedef int (*errand_curl_resolve_callback)(void *resolver, void *reserved, void *user);
@@ -188,6 +192,7 @@ int errand_curl_set_offset(void *easy, int option, int64_t value);
 int errand_curl_set_blob(void *easy, int option, const void *bytes, size_t size);
 int errand_curl_set_data_callback(void *easy, int option, errand_curl_data_callback callback);
 int errand_curl_set_seek_callback(void *easy, errand_curl_seek_callback callback);
+int errand_curl_set_log_callback(void *easy, errand_curl_log_callback callback);
 int errand_curl_set_socket_callbacks(
     void *easy, errand_curl_open_callback open, errand_curl_close_callback close);
 int errand_curl_set_start_callbacks(

@@ -1,0 +1,133 @@
+#if os(Linux)
+import Errand
+@testable import ErrandCurlTransport
+import ErrandEssentials
+import Synchronization
+import Testing
+
+@Suite(
+    "HTTP/2 servers that fail, over libcurl", .timeLimit(.minutes(10)),
+    .enabled(
+        if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
+        "no HTTP/2, or OpenSSL is not installed"))
+struct HTTP2FaultTests {
+    private func transport(_ certificates: TestCertificates) -> CurlTransport {
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(certificates.file("root.pem"))
+        return CurlTransport(configuration)
+    }
+
+    private static let long = String(repeating: "a", count: 150_000)
+
+    /// What no client can take for a response, and why.
+    private static let brokenResponses: [(what: String, steps: [HTTP2Server.Step])] = [
+        ("a field of 150 KB", [.fields([(":status", "200"), ("x", long)], ends: true)]),
+        (
+            "a head of 400 KB",
+            [.fields([(":status", "200")] + (0..<4000).map { ("x-\($0)", "\(long.prefix(100))") }, ends: true)]
+        ),
+        ("a name in capitals", [.fields([(":status", "200"), ("X-Upper", "a")], ends: true)]),
+        ("no status", [.fields([("x", "a")], ends: true)]),
+        ("a status that is none", [.fields([(":status", "abc")], ends: true)]),
+        ("two statuses", [.fields([(":status", "200"), (":status", "200")], ends: true)]),
+        ("a late pseudo-header", [.fields([(":status", "200"), ("x", "a"), (":y", "a")], ends: true)]),
+        ("a name with a blank", [.fields([(":status", "200"), ("a b", "a")], ends: true)]),
+        ("a block that cannot be decoded", [.block([0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], ends: true)]),
+        ("a body before its head", [.data("ok", ends: true)]),
+        ("less than the length", [.fields([(":status", "200"), ("content-length", "9")]), .data("ok", ends: true)]),
+        ("more than the length", [.fields([(":status", "200"), ("content-length", "1")]), .data("ok", ends: true)]),
+        (
+            "a pseudo-header in the trailers",
+            [.fields([(":status", "200")]), .data("ok"), .fields([(":t", "1")], ends: true)]
+        ),
+    ]
+
+    @Test(
+        "a head, a body or a trailer that HTTP/2 forbids is an invalid response, which no one need ask for again",
+        arguments: brokenResponses.indices, [false, true])
+    func broken(index: Int, isWarm: Bool) async throws {
+        let certificates = try await TestCertificates()
+        let (what, steps) = Self.brokenResponses[index]
+        let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
+            isWarm && arrival.number == 0 ? .respond : .send(steps)
+        }
+        let transport = transport(certificates)
+        if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
+        let error = try await failure {
+            try await transport.send(try request(.get, server.url), options: .of())
+        }
+        #expect(error.code == .invalidResponse, "\(what): \(error)")
+        #expect(!error.isRetryable)
+        #expect(server.arrivals.count <= (isWarm ? 3 : 1), "\(what)")
+    }
+
+    @Test("a GET goes out again when its kept connection ends before a response, a POST does not")
+    func closed() async throws {
+        let certificates = try await TestCertificates()
+        for method in [HTTPMethod.get, .put, .post] {
+            guard method == .get || !Offer.sendsBodiesInHTTP1 else { continue }
+            for steps: [HTTP2Server.Step] in [[.close], [.goAway(), .close]] {
+                let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
+                    arrival.number == 1 ? .send(steps) : .respond
+                }
+                let transport = transport(certificates)
+                _ = try await transport.send(try request(.get, server.url), options: .of())
+                let second = try request(method, server.url)
+                if method == .post {
+                    let error = try await failure { try await transport.send(second, options: .of()) }
+                    #expect(error.code == .connectionLost, "\(error)")
+                } else {
+                    #expect(try await transport.send(second, options: .of()).status == 200)
+                }
+                #expect(server.arrivals.count == (method == .post ? 2 : 3))
+            }
+        }
+    }
+
+    @Test("a fresh connection that ends before a response is a lost one")
+    func closedFresh() async throws {
+        let certificates = try await TestCertificates()
+        let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { _ in .send([.close]) }
+        let error = try await failure {
+            try await self.transport(certificates).send(try request(.get, server.url), options: .of())
+        }
+        #expect(error.code == .connectionLost, "\(error)")
+    }
+
+    @Test("a whole response counts although the server wants no more of the request", arguments: SampleBody.allCases)
+    func whole(body: SampleBody) async throws {
+        guard !Offer.sendsBodiesInHTTP1 else { return }
+        let certificates = try await TestCertificates()
+        for fields in [[(":status", "200")], [(":status", "413"), ("content-length", "2")]] {
+            let server = try HTTP2Server(try certificates.context(), waitsForBody: body == .small || body == .none) {
+                _ in
+                .send([.fields(fields), .data("ok", ends: true), .flush, .reset(0)])
+            }
+            let transport = transport(certificates)
+            for delivery in [BodyDelivery.data, .stream] {
+                let post = try request(.post, server.url, body: body.body)
+                let response = try await transport.send(post, options: .of(delivery))
+                #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+            }
+        }
+    }
+
+    @Test(
+        "a long body goes out in HTTP/1 where libcurl loses an early response, and a short one in HTTP/2",
+        arguments: [1_000, 300_000])
+    func earlyResponse(count: Int) async throws {
+        let nginx = try await Nginx([("good", " ssl http2; location / { client_max_body_size 9m; return 200 ok; }")])
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(nginx.file("root.pem"))
+        let transport = CurlTransport(configuration)
+        for _ in 0..<5 {
+            let post = try request(.post, nginx.url("good", "/"), body: .data(pattern(count)))
+            let response = try await transport.send(post, options: .of())
+            #expect(response.status == 200 && response.data == Data("ok".utf8))
+            let library = try CurlLibrary.load()
+            let isHeld = library.avoids(.http2Upload) || library.avoids(.http2LongUpload) && count > 65_536
+            #expect(response.version == (isHeld ? "1.1" : "2"))
+        }
+    }
+}
+#endif
