@@ -16,6 +16,15 @@ struct Main {
         .named(
             "a stream outlives the transport that it came from", because: "the body is read before the head is returned"
         ),
+        .named(
+            "what breaks the rules of chunks is an invalid response, not a lost connection",
+            because: "curl ends with one code for both"),
+        .named(
+            "a transfer coding that was not asked for is an invalid response",
+            because: "some versions of curl let it pass"),
+        .named(
+            "a header field that begins with a carriage return is an invalid response",
+            because: "curl takes it for the end of the head"),
         .named("a body longer than its reader takes is an error", because: "curl 7 limits announced lengths only"),
         .named(
             "a reader that goes away closes its connection", because: "the body is read before the head is returned"),

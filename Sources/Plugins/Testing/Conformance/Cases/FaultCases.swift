@@ -122,6 +122,35 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "contradictions")
         },
+        ConformanceDraft(.faults, "what breaks the rules of chunks is an invalid response, not a lost connection") {
+            bench in
+            for body in [
+                "x\r\nok\r\n0\r\n\r\n", "2\r\nok-\r\n0\r\n\r\n", "ffffffffffffffffff\r\nok",
+                "2\r\nok\r\n0\r\nno field\r\n\r\n",
+            ] {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"))
+                let request = try bench.request(.get, "/odd")
+                for delivery in FramingCases.deliveries {
+                    try await bench.failure(of: body.debugDescription, .invalidResponse) {
+                        try await bench.viaAgent(request, delivery: delivery)
+                    }
+                }
+            }
+            try await bench.expectWorking(after: "broken chunks")
+        },
+        ConformanceDraft(.faults, "a transfer coding that was not asked for is an invalid response") { bench in
+            let chunks = "2\r\nok\r\n0\r\n\r\n"
+            bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(chunks)"))
+            let request = try bench.request(.get, "/odd")
+            try await bench.failure(of: "gzip, chunked", .invalidResponse) { try await bench.viaAgent(request) }
+            try await bench.expectWorking(after: "an unknown transfer coding")
+        },
+        ConformanceDraft(.faults, "a header field that begins with a carriage return is an invalid response") { bench in
+            bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\n\rX-B: 2\r\nContent-Length: 2\r\n\r\nok"))
+            let request = try bench.request(.get, "/odd")
+            try await bench.failure(of: "a carriage return", .invalidResponse) { try await bench.viaAgent(request) }
+            try await bench.expectWorking(after: "a field that begins with a carriage return")
+        },
         ConformanceDraft(.faults, "bytes beyond the announced length belong to no response") { bench in
             bench.server.on("/long", TestResponse.text("hello").contentLength(3))
             let request = try bench.request(.get, "/long")
