@@ -92,7 +92,7 @@ extension SchemaValidator {
             }
         }
         guard let evaluators = transition.pointee.evaluators else { return }
-        steps -= transition.pointee.wireCount + contained.count + 64
+        steps -= transition.pointee.wireCount + contained.count + 160
         let count = (frame.pointee.state.pointee.laneCount + 63) / 64
         var set = (0..<count).map { evaluators[$0] }
         for lane in contained { set[Int(lane) / 64] |= 1 << UInt64(lane % 64) }
