@@ -1,3 +1,4 @@
+#if os(Linux) || os(macOS)
 import Foundation
 import Testing
 
@@ -183,3 +184,4 @@ struct RandomPattern {
         return "[\(random.pick(["", "", "^"]))\(parts)]"
     }
 }
+#endif
