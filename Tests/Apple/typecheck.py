@@ -157,9 +157,6 @@ class Package:
                 for flag in ("-default-isolation", kind["defaultIsolation"]["_0"])
             ]
             self.declared[target["name"]] = [self.dependency(entry) for entry in target["dependencies"]]
-            defaults = [setting["kind"]["defaultIsolation"]["_0"] for setting in target.get("settings", [])
-                        if "defaultIsolation" in setting["kind"]]
-            self.isolation[target["name"]] = [f for d in defaults if d for f in ("-default-isolation", d)]
         self.every_name = {module_name(name) for name in self.declared}
 
     @staticmethod
