@@ -107,7 +107,7 @@ extension WrongFilter {
     ]
 
     /// All of them.
-    static let all = messages + bodies + endings + company + talk
+    static let all = messages + bodies + endings + company + talk + fidelity + conduct + resources
 }
 
 private struct Refused: Error { let key: String }

@@ -20,7 +20,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "repeats a POST that may have arrived", caughtBy: "a request that is not idempotent is sent once",
-            saying: "how often a POST that failed was sent: 1, came 2"
+            saying: "how often a POST that failed was sent (connectionLost): 1, came 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },

@@ -7,8 +7,24 @@ struct WrongPluginTests {
     @Test("a wrong filter is caught by the case that names its fault", arguments: WrongFilter.all)
     func filters(wrong: WrongFilter) async throws { try await wrong.run() }
 
-    @Test("a wrong accessory is caught by the case that names its fault", arguments: WrongAccessory.all)
+    @Test("a filter that grows with its calls, its URLs, its hosts or its users is caught")
+    func growing() async {
+        await #expect(processExitsWith: .success) {
+            for wrong in WrongFilter.growing { try await wrong.run() }
+        }
+    }
+
+    @Test(
+        "a wrong accessory is caught by the case that names its fault",
+        arguments: WrongAccessory.all + WrongAccessory.conduct + WrongAccessory.writing)
     func accessories(wrong: WrongAccessory) async throws { try await wrong.run() }
+
+    @Test("an accessory that grows with its activities, its URLs or its labels is caught")
+    func growingAccessories() async {
+        await #expect(processExitsWith: .success) {
+            for wrong in WrongAccessory.growing { try await wrong.run() }
+        }
+    }
 
     @Test("an excuse covers a case by its name, and one without a case fails")
     func excuses() async throws {
@@ -26,5 +42,7 @@ struct WrongPluginTests {
     func names() {
         let cases = FilterConformance.cases(for: { .closure { exchange, next in try await next(exchange) } })
         #expect(Set(cases.map(\.name)).count == cases.count)
+        let others = AccessoryConformance.cases(for: { WeakAccessory(RecordingAccessory()) })
+        #expect(Set(others.map(\.name)).count == others.count)
     }
 }

@@ -146,6 +146,15 @@ enum POSIX {
         _ = write(bell, &byte, 1)
     }
 
+    /// Lets others have the processor for a millisecond.
+    static func rest() { usleep(1_000) }
+
+    /// Waits until a bell has been rung, and takes one ring.
+    static func awaitRing(_ bell: Int32) {
+        var byte: UInt8 = 0
+        while read(bell, &byte, 1) < 0 && errno == EINTR {}
+    }
+
     /// Makes the next `close` send a reset instead of an end.
     static func resetOnClose(_ descriptor: Int32) {
         setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))

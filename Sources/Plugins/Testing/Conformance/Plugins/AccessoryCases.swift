@@ -2,152 +2,164 @@ import Errand
 import ErrandEssentials
 
 extension AccessoryDraft {
-    /// Requests that succeed, fail and are refused.
-    private static let transport: @Sendable () -> BenchTransport = {
-        BenchTransport { request, _ in
-            if request.url.path.hasSuffix("lost") { throw ErrandError(.connectionLost, "cut") }
-            return .text("ok", status: request.url.path.hasSuffix("refused") ? 403 : 200, for: request)
-        }
-    }
+    static let all = calls + threads + memory + writing
 
-    /// How a call ends, in a word.
-    private static func end(_ path: String, on agent: NetworkAgent) async -> String {
-        do {
-            return "\(try await agent.send(BenchRequest(path: path), options: CallOptions()).value.status)"
-        } catch {
-            return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
-        }
-    }
-
-    /// Sends `count` requests at the same time, and returns how they ended.
-    private static func ends(of count: Int, on agents: [NetworkAgent]) async -> [String] {
-        await withTaskGroup { group in
-            for index in 0..<count {
-                group.addTask { await end("items/\(index)", on: agents[index % agents.count]) }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-    }
-
-    static let all: [AccessoryDraft] = [
+    /// How calls end with an accessory, and without one.
+    private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends as it does without it") { bench in
             let (accessory, _) = try bench.make()
-            let (observed, plain) = (bench.agent(transport(), accessory), bench.agent(transport()))
-            for path in ["items", "lost", "refused"] {
-                let (came, expected) = (await end(path, on: observed), await end(path, on: plain))
-                try bench.filters.equal(came, expected, "the end of a call")
+            let forwarder = BenchForwarder(accessory)
+            let (observed, plain) = (bench.agent(forwarder), bench.agent())
+            for scene in BenchScene.allCases {
+                let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
+                try bench.filters.equal(came, expected, "the end of a call (\(scene.rawValue))")
+            }
+            try bench.expectNoFlood(forwarder)
+        },
+        AccessoryDraft("it reports nothing of its own") { bench in
+            let (accessory, _) = try bench.make()
+            for scene in BenchScene.steady {
+                // Whoever asks for bodies has all receive them.
+                let limit = min(accessory.bodyByteLimit, 1 << 20)
+                let (with, without) = (
+                    RecordingAccessory(bodyByteLimit: limit), RecordingAccessory(bodyByteLimit: limit)
+                )
+                let forwarder = BenchForwarder(accessory)
+                _ = await scene.play(on: bench.agent(with, forwarder))
+                _ = await scene.play(on: bench.agent(without))
+                try bench.expectNoFlood(forwarder)
+                let (came, expected) = (with.names(transport: true), without.names(transport: true))
+                try bench.filters.equal(came, expected, "the events of a call (\(scene.rawValue))")
             }
         },
         AccessoryDraft("it keeps up with hundreds of activities of several agents") { bench in
             let (accessory, _) = try bench.make()
-            let agents = [bench.agent(transport(), accessory), bench.agent(transport(), accessory)]
-            let ends = await ends(of: 200, on: agents)
-            let wrong = ends.filter { $0 != "200" }
+            let forwarder = BenchForwarder(accessory)
+            let agents = [bench.agent(forwarder), bench.agent(forwarder)]
+            let ends = await withTaskGroup { group in
+                for index in 0..<200 {
+                    group.addTask { await BenchScene.good.play(on: agents[index % 2]) }
+                }
+                return await group.reduce(into: [String]()) { $0.append($1) }
+            }
+            let wrong = ends.filter { !$0.hasPrefix("200") }
             try bench.filters.expect(
                 wrong.isEmpty, "200 responses", came: "\(wrong.count) other ends, such as \(wrong.first ?? "")")
+        },
+        AccessoryDraft("it keeps up with all that may happen at the same time") { bench in
+            let (accessory, _) = try bench.make()
+            let forwarder = BenchForwarder(accessory)
+            let (observed, plain) = (bench.agent(forwarder), bench.agent())
+            var expected: [BenchScene: String] = [:]
+            for scene in BenchScene.allCases { expected[scene] = await scene.play(on: plain) }
+            let came = await withTaskGroup { group in
+                for scene in BenchScene.allCases + BenchScene.allCases + BenchScene.allCases {
+                    group.addTask { (scene, await scene.play(on: observed)) }
+                }
+                return await group.reduce(into: [(BenchScene, String)]()) { $0.append($1) }
+            }
+            for (scene, end) in came {
+                try bench.filters.equal(end, expected[scene] ?? "", "the end of a call (\(scene.rawValue))")
+            }
+            try bench.expectNoFlood(forwarder)
         },
         AccessoryDraft("it receives events on many threads at the same time") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
-            let agent = bench.agent(transport(), forwarder)
-            for _ in 0..<3 { for path in ["items", "lost", "refused"] { _ = await end(path, on: agent) } }
+            let agent = bench.agent(forwarder)
+            for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
             // Each activity's events stay in order; those of several meet.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
                     group.addTask {
-                        for _ in 0..<50 {
+                        for _ in 0..<20 {
                             for each in events { accessory.activity(each.activity, did: each.event) }
                         }
                     }
                 }
             }
-            try bench.filters.equal(await end("items", on: agent), "200", "the end of a call afterwards")
-        },
-        AccessoryDraft("it does not block the thread of an event") { bench in
-            let (accessory, _) = try bench.make()
-            let forwarder = BenchForwarder(accessory)
-            let agent = bench.agent(transport(), forwarder)
-            for _ in 0..<25 { for path in ["items", "lost"] { _ = await end(path, on: agent) } }
-            guard let worst = forwarder.worst else { return }
-            try bench.filters.expect(
-                worst.median < .microseconds(800), "less than 0.8 ms of waiting in each event",
-                came: "\(worst.median) in \(worst.name)")
-        },
-        AccessoryDraft("it asks for a bounded copy of bodies") { bench in
-            let limit = try bench.make().0.bodyByteLimit
-            try bench.filters.expect((0...(64 << 20)).contains(limit), "64 MiB at most", came: "\(limit) bytes")
-        },
-        AccessoryDraft("it keeps no activity after its end") { bench in
-            let (accessory, _) = try bench.make()
-            try await keepsNone(bench, accessory, BenchForwarder(accessory), "an activity that is kept")
-        },
-        AccessoryDraft("it keeps no activity whose end is missing, and serves the next") { bench in
-            let (accessory, _) = try bench.make()
-            let forwarder = BenchForwarder(accessory, .withoutEnds)
-            try await keepsNone(bench, accessory, forwarder, "an activity that waits for its end")
+            let end = await BenchScene.good.play(on: agent)
+            try bench.filters.expect(end.hasPrefix("200"), "the end of a call afterwards: 200", came: end)
         },
         AccessoryDraft("it survives an end that comes twice") { bench in
             let (accessory, _) = try bench.make()
-            let agent = bench.agent(transport(), BenchForwarder(accessory, .endsTwice))
-            for path in ["items", "lost", "items"] {
-                let expected = path == "lost" ? "connectionLost" : "200"
-                try bench.filters.equal(await end(path, on: agent), expected, "the end of a call")
+            let (observed, plain) = (bench.agent(BenchForwarder(accessory, .endsTwice)), bench.agent())
+            for scene in [BenchScene.good, .lost, .redirected, .good] {
+                let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
+                try bench.filters.equal(came, expected, "the end of a call")
+            }
+        },
+    ]
+
+    /// What it makes of the threads of others.
+    private static let threads: [AccessoryDraft] = [
+        AccessoryDraft("it does not block the thread of an event") { bench in
+            guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
+            try bench.filters.expect(
+                worst.median < ThreadUse.most.blocked, "less than 0.8 ms of waiting in each event",
+                came: "\(worst.median) in \(worst.name)")
+        },
+        AccessoryDraft("it leaves the processor to others") { bench in
+            guard let worst = try await measured(bench).worst({ $0.worked }) else { return }
+            try bench.filters.expect(
+                worst.median < ThreadUse.most.worked, "less than 5 ms of work in each event",
+                came: "\(worst.median) in \(worst.name)")
+        },
+        AccessoryDraft("an activity waits for no other in it") { bench in
+            let (accessory, _) = try bench.make()
+            let source = BenchForwarder(BenchWitness(), keepsEvents: true)
+            let agent = bench.agent(source)
+            for _ in 0..<2 { _ = await BenchScene.redirected.play(on: agent) }
+            let all = source.events
+            guard let first = all.first?.activity.id else { return }
+            let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
+            // The first comes to its end only when the other is over, or is known to wait.
+            for count in 1..<one.count {
+                let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
+                let isStarted = POSIX.startThread(stack: 1 << 20) {
+                    for each in one.prefix(count) { accessory.activity(each.activity, did: each.event) }
+                    isThere.increment()
+                    while !gate.read({ $0 }) { POSIX.rest() }
+                    for each in one.dropFirst(count) { accessory.activity(each.activity, did: each.event) }
+                    isGone.increment()
+                }
+                guard isStarted else { throw ConformanceFailure(expected: "a thread of the system's", came: "none") }
+                _ = try await bench.filters.becomes { isThere.value > 0 }
+                _ = POSIX.startThread(stack: 1 << 20) {
+                    for each in other { accessory.activity(each.activity, did: each.event) }
+                    isOver.increment()
+                }
+                let isFree = try await bench.filters.becomes { isOver.value > 0 }
+                gate.update { $0 = true }
+                try bench.filters.expect(
+                    isFree,
+                    "the events of an activity beside another that has come to "
+                        + RecordingAccessory.name(of: one[count - 1].event), came: "a thread that waits")
+                _ = try await bench.filters.becomes { isGone.value > 0 }
             }
         },
         AccessoryDraft("a task that it starts ends after the call") { bench in
-            let agent = bench.agent(transport(), try bench.make().0)
+            let agent = bench.agent(BenchForwarder(try bench.make().0))
             let trail = try await FilterDraft.followed {
-                for path in ["items", "lost"] { _ = await end(path, on: agent) }
+                for scene in BenchScene.allCases where scene != .detached { _ = await scene.play(on: agent) }
             }
             let isGone = try await bench.filters.becomes { trail.mark == nil }
             try bench.filters.expect(isGone, "the end of every task", came: "a task that goes on")
             withExtendedLifetime(agent) {}
         },
-        AccessoryDraft("agent, transport and accessory go when they are released") { bench in
-            let (transport, accessory) = try await released(bench)
-            let isGone = try await bench.filters.becomes { transport.value == nil }
-            try bench.filters.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
-            let isReleased = try await bench.filters.becomes { accessory.value == nil }
-            try bench.filters.expect(isReleased, "the end of the accessory", came: "a task or a timer that keeps it")
-        },
-        AccessoryDraft("no secret is in what it writes") { bench in
-            let (accessory, output) = try bench.make()
-            let transport = BenchTransport { request, _ in
-                if request.method == .put { throw ErrandError(.connectionLost, "cut") }
-                let cookie: HTTPHeaders = [.setCookie: "session=\(BenchRequest.secrets[2])"]
-                return HTTPResponse(to: request, status: request.method == .post ? 403 : 200, headers: cookie)
-            }
-            let agent = bench.agent(transport, accessory)
-            for method in [HTTPMethod.get, .post, .put] {
-                _ = try? await agent.send(BenchRequest.secret(method), options: CallOptions()).value.status
-            }
-            let text = try await output()
-            let found = BenchRequest.secrets.filter { text.contains($0) }
-            try bench.filters.expect(found.isEmpty, "an output without secrets", came: "\(found.count) secrets")
-        },
     ]
 
-    /// Sends requests, and waits until their activities are gone.
-    private static func keepsNone(
-        _ bench: AccessoryBench, _ accessory: any Accessory, _ forwarder: BenchForwarder, _ problem: String
-    ) async throws {
-        let witness = BenchWitness()
-        let transport = transport()
-        let agent = bench.agent(transport, forwarder, witness)
-        for path in ["items", "lost", "items"] { _ = await end(path, on: agent) }
-        transport.forget()
-        let isGone = try await bench.filters.becomes { witness.remaining == 0 }
-        try bench.filters.expect(isGone, "the end of the activity", came: problem)
-        withExtendedLifetime((agent, accessory)) {}
-    }
-
-    /// Uses an agent and lets go of it.
-    private static func released(_ bench: AccessoryBench) async throws -> (Weak, Weak) {
-        let (transport, (accessory, _)) = (transport(), try bench.make())
-        let agent = bench.agent(transport, accessory)
-        for path in ["items", "lost"] { _ = await end(path, on: agent) }
-        let object = type(of: accessory) is AnyClass ? accessory as AnyObject : nil
-        return (Weak(transport), Weak(object))
+    /// Every kind of event, often enough to tell the middle from the rest.
+    private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
+        let forwarder = BenchForwarder(try bench.make().0, measures: true)
+        let agent = bench.agent(forwarder)
+        for _ in 0..<25 {
+            for scene in [BenchScene.good, .lost, .redirected, .noted, .uploaded, .cancelledAtStart] {
+                _ = await scene.play(on: agent, .secret(.post))
+            }
+            if forwarder.isFlooded { break }
+        }
+        return forwarder
     }
 }

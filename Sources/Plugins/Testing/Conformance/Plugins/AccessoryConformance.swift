@@ -63,7 +63,19 @@ struct AccessoryBench: Sendable {
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
+    /// An agent to which everything may happen that a scene knows.
+    func agent(_ accessories: any Accessory...) -> NetworkAgent { agent(BenchScene.transport(), accessories) }
+
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {
-        filters.agent(transport, filter: nil, accessories: accessories)
+        agent(transport, accessories)
+    }
+
+    private func agent(_ transport: BenchTransport, _ accessories: [any Accessory]) -> NetworkAgent {
+        filters.agent(transport, outside: BenchScene.filters, filter: nil, accessories: accessories)
+    }
+
+    func expectNoFlood(_ forwarder: BenchForwarder) throws {
+        try filters.expect(
+            !forwarder.isFlooded, "no event that follows from each event", came: "2,000 events of one activity")
     }
 }

@@ -12,18 +12,21 @@ final class BenchForwarder: Accessory {
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// How long each event kept the thread without using it, by the name of the event.
-        var blocked: [String: [Duration]] = [:]
+        /// What each event made of its thread, by the name of the event.
+        var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
+        var counts: [Activity.ID: Int] = [:]
+        var isFlooded = false
     }
 
     private let accessory: any Accessory
     private let mode: Mode
     private let keepsEvents: Bool
+    private let measures: Bool
     private let state = Watched(State())
 
-    init(_ accessory: any Accessory, _ mode: Mode = .all, keepsEvents: Bool = false) {
-        (self.accessory, self.mode, self.keepsEvents) = (accessory, mode, keepsEvents)
+    init(_ accessory: any Accessory, _ mode: Mode = .all, keepsEvents: Bool = false, measures: Bool = false) {
+        (self.accessory, self.mode, self.keepsEvents, self.measures) = (accessory, mode, keepsEvents, measures)
     }
 
     var bodyByteLimit: Int { accessory.bodyByteLimit }
@@ -34,21 +37,30 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        let (begin, used) = (ContinuousClock.now, POSIX.threadTime())
-        accessory.activity(activity, did: event)
-        let blocked = (ContinuousClock.now - begin) - (POSIX.threadTime() - used)
+        // An accessory that reports events for events would never return.
+        let isFlooded = state.update { state in
+            state.counts[activity.id, default: 0] += 1
+            if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
+            if name == "didStop" { state.counts[activity.id] = nil }
+            return state.isFlooded
+        }
+        if isFlooded { return }
+        let use = ThreadUse.measured { accessory.activity(activity, did: event) }
         state.update { state in
-            state.blocked[name, default: []].append(blocked)
+            if measures { state.uses[name, default: []].append(use) }
             if keepsEvents { state.events.append(Event(activity: activity, event: event)) }
         }
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// The event that blocks most, by the median, which what else the machine does cannot move.
-    var worst: (name: String, median: Duration)? {
+    /// Whether an activity had more events than it can have.
+    var isFlooded: Bool { state.read { $0.isFlooded } }
+
+    /// The event that takes most of something, by the median, which what else the machine does cannot move.
+    func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
         let medians = state.read { state in
-            state.blocked.filter { $0.value.count >= 20 }.map {
-                (name: $0.key, median: $0.value.sorted()[$0.value.count / 2])
+            state.uses.filter { $0.value.count >= 20 }.map {
+                (name: $0.key, median: part(ThreadUse.median(of: $0.value)))
             }
         }
         return medians.max { $0.median < $1.median }

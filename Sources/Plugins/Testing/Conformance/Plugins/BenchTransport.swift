@@ -8,19 +8,29 @@ final class BenchTransport: Transport {
         let request: HTTPRequest
         let body: Data
         let tags: Tags
+        let timeout: Duration
+        let delivery: BodyDelivery
+        let priority: RequestPriority
     }
 
     private struct State: Sendable {
         var arrivals: [Arrival] = []
+        var count = 0
         var running = 0
     }
 
     private let state = Watched(State())
+    private let keepsArrivals: Bool
+    private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` gets the request and its number, from 1.
-    init(_ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse) {
-        self.respond = respond
+    /// `respond` gets the request and its number, from 1; `reports` says whether accessories receive what happens on the
+    /// wire.
+    init(
+        keepsArrivals: Bool = true, reports: Bool = false,
+        _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
+    ) {
+        (self.keepsArrivals, self.reports, self.respond) = (keepsArrivals, reports, respond)
     }
 
     /// Always the same text.
@@ -32,7 +42,7 @@ final class BenchTransport: Transport {
     var running: Int { state.read { $0.running } }
 
     /// Lets go of what has arrived.
-    func forget() { state.update { $0.arrivals = [] } }
+    func forget() { state.update { ($0.arrivals, $0.count) = ([], 0) } }
 
     func arrived(_ count: Int) async throws {
         try await state.wait(for: "\(count) requests at the transport", within: .seconds(300)) {
@@ -45,14 +55,26 @@ final class BenchTransport: Transport {
         if request.body.data == nil, !request.body.isNone {
             body = try await request.body.open().collect(upTo: 1 << 20)
         }
-        let arrival = Arrival(request: request, body: body, tags: options.tags)
+        let arrival = Arrival(
+            request: request, body: body, tags: options.tags, timeout: options.timeout, delivery: options.delivery,
+            priority: options.priority)
         let index = state.update { state in
-            state.arrivals.append(arrival)
+            if keepsArrivals { state.arrivals.append(arrival) }
             state.running += 1
-            return state.arrivals.count
+            state.count += 1
+            return state.count
         }
         defer { state.update { $0.running -= 1 } }
-        return try await respond(request, index)
+        if reports {
+            options.report(.progress(TransferProgress(sent: Int64(body.count))))
+            options.report(.informational(status: 103, headers: ["Link": "</style>; rel=preload"]))
+        }
+        let response = try await respond(request, index)
+        if reports {
+            options.report(.trailers(["X-Conformance": "trailer"]))
+            options.report(.timings(TransferTimings()))
+        }
+        return response
     }
 }
 

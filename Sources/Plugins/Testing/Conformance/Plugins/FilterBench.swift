@@ -12,13 +12,14 @@ struct FilterBench: Sendable {
     /// An agent with a filter; `outside` stands before it, `inside` behind it.
     func agent(
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
-        accessories: [any Accessory] = [], origin: String = FilterBench.origin
+        accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
     ) -> NetworkAgent {
         var configuration = NetworkAgent.Configuration(baseURL: origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
         configuration.filters = outside + (filter.map { [$0] } ?? []) + inside
         configuration.accessories = accessories
-        return NetworkAgent(configuration: configuration, transport: transport)
+        guard let time else { return NetworkAgent(configuration: configuration, transport: transport) }
+        return NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
     /// Sends one request through a new filter. Streams are left to the caller.
@@ -62,6 +63,18 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
+    /// Whether an operation ends, at most as long as the bench is patient; it is cancelled then, whatever it has come to.
+    func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
+        let done = Counter()
+        let task = Task {
+            await body()
+            done.increment()
+        }
+        defer { task.cancel() }
+        let bench = FilterBench(make: make, secrets: secrets, gracePeriod: limit ?? gracePeriod)
+        return try await bench.becomes { done.value > 0 }
+    }
+
     /// What an operation throws; a failure of the case if it throws nothing.
     func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
         let response: HTTPResponse
@@ -79,13 +92,23 @@ struct BenchRequest: Request {
     var body = RequestBody.none
     var delivery = BodyDelivery.data
     var tags = Tags()
-    var acceptableStatuses: StatusCodes { .any }
+    var timeout: Duration?
+    var deadline: Duration?
+    var priority: RequestPriority?
+    var checks: [ResponseCheck] = []
+    var acceptableStatuses = StatusCodes.any
     var acceptableContentTypes: ContentTypes { .any }
 
     static let key: HTTPHeaderName = "X-Conformance-Key"
     static let trace: HTTPHeaderName = "X-Conformance-Trace"
     static let secrets = [
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
+        "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
+    ]
+    /// Where each of them stands.
+    static let places = [
+        "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
+        "the query of Location", "the fragment of Location", "the body of a request",
     ]
 
     /// A request with secrets in its fields.
@@ -98,6 +121,9 @@ struct BenchRequest: Request {
 
 /// An error of no known type, as a filter or a transport of others may throw.
 struct BenchError: Error, Equatable {}
+
+/// The same as an object, of which there is one.
+final class BenchFault: Error {}
 
 /// A tag that no filter knows.
 enum BenchTag: TagKey {

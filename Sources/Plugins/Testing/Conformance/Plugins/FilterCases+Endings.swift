@@ -5,7 +5,9 @@ extension FilterDraft {
     /// Failures.
     static let errors: [FilterDraft] = [
         FilterDraft("an error of the rest of the way passes as it is") { bench in
-            for thrown in [BenchError(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "silence")]
+            for thrown in [
+                BenchError(), BenchFault(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "a"),
+            ]
                 as [any Error]
             {
                 let request = BenchRequest(method: .post)
@@ -16,6 +18,29 @@ extension FilterDraft {
                     try await bench.send(request, over: BenchTransport { _, _ in throw thrown })
                 }
                 try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
+            }
+        },
+        FilterDraft("an error keeps its evidence") { bench in
+            let url = URL(string: "https://conformance.example/v1/items") ?? URL(filePath: "/")
+            let response = HTTPResponse(
+                url: url, status: 418, headers: ["X-Conformance": "evidence"], body: HTTPBody(Data("tea".utf8)))
+            for code in [ErrandError.Code.truncated, .invalidResponse, .insecureConnection] {
+                let thrown = ErrandError(code, "conformance", response: response, underlying: BenchFault())
+                let came = try await bench.error(of: "a transport that throws \(thrown)") {
+                    try await bench.send(BenchRequest(method: .post), over: BenchTransport { _, _ in throw thrown })
+                }
+                guard let error = came as? ErrandError else {
+                    throw ConformanceFailure(expected: "\(thrown)", came: "\(type(of: came))")
+                }
+                try bench.equal(error.code, code, "the code")
+                try bench.equal(error.message, thrown.message, "the message")
+                try bench.expect(
+                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the failure below",
+                    came: error.underlying.map { "\(type(of: $0))" } ?? "none")
+                try bench.equal(error.response?.status, 418, "the status of the response that came")
+                try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of that response")
+                try bench.equal(error.response?.data, Data("tea".utf8), "the bytes of that response")
+                try bench.expect(error.request != nil, "the request", came: "none")
             }
         },
         FilterDraft("a failure that stays ends the call") { bench in
@@ -39,19 +64,10 @@ extension FilterDraft {
                     isDone && count <= 100, "an end after 100 attempts at most", came: "\(count) attempts and no end")
             }
         },
-        FilterDraft("a request that is not idempotent is sent once") { bench in
-            for isError in [true, false] {
-                let transport = BenchTransport { request, _ in
-                    if isError { throw ErrandError(.connectionLost, "cut") }
-                    return HTTPResponse(to: request, status: 500)
-                }
-                _ = try? await bench.send(BenchRequest(method: .post), over: transport)
-                try bench.equal(transport.arrivals.count, 1, "how often a POST that failed was sent")
-            }
-        },
     ]
 
     private static func same(_ a: any Error, _ b: any Error) -> Bool {
+        if a is BenchFault || b is BenchFault { return a as? BenchFault === b as? BenchFault }
         if a is BenchError || b is BenchError { return type(of: a) == type(of: b) }
         guard let a = a as? ErrandError, let b = b as? ErrandError else { return false }
         return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)

@@ -33,9 +33,10 @@ public enum FilterConformance {
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         let drafts: [FilterDraft] =
-            FilterDraft.messages + FilterDraft.bodies + FilterDraft.errors + FilterDraft.cancellations
-            + FilterDraft.lifetimes + FilterDraft.surroundings + FilterDraft.crowds + FilterDraft.secrets
-            + FilterDraft.descriptions
+            FilterDraft.messages + FilterDraft.requests + FilterDraft.responses + FilterDraft.bodies
+            + FilterDraft.errors + FilterDraft.repeats + FilterDraft.cancellations + FilterDraft.lifetimes
+            + FilterDraft.surroundings + FilterDraft.checks + FilterDraft.users + FilterDraft.crowds
+            + FilterDraft.resources + FilterDraft.secrets + FilterDraft.descriptions
         return drafts.map { draft in
             PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
                 try await draft.body(FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod))

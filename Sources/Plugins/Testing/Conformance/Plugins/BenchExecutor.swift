@@ -1,0 +1,89 @@
+import Synchronization
+
+/// A thread that tasks can prefer, and on which each piece of their work is measured: from where a task goes on to where it
+/// waits again.
+final class BenchExecutor: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var use = ThreadUse()
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let bell: (waits: Int32, rings: Int32)
+
+    /// Nil if the system has no thread or no descriptor left. The thread keeps it until it is ended.
+    init?() {
+        guard let bell = POSIX.makeBell() else { return nil }
+        self.bell = bell
+        guard POSIX.startThread(stack: 1 << 20, { self.run() }) else { return nil }
+    }
+
+    deinit { POSIX.closeBell(bell) }
+
+    /// Ends the thread once it has nothing to do.
+    func end() {
+        state.withLock { $0.isOver = true }
+        POSIX.ring(bell.rings)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs.append(job) }
+        POSIX.ring(bell.rings)
+    }
+
+    /// What was used since the last time.
+    func takeUse() -> ThreadUse {
+        state.withLock { state in
+            defer { state.use = ThreadUse() }
+            return state.use
+        }
+    }
+
+    private func run() {
+        let executor = asUnownedTaskExecutor()
+        while true {
+            let (job, isOver) = state.withLock { state in
+                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isOver)
+            }
+            if let job {
+                let use = ThreadUse.measured { job.runSynchronously(on: executor) }
+                state.withLock { $0.use += use }
+            } else if isOver {
+                return
+            } else {
+                POSIX.awaitRing(bell.waits)
+            }
+        }
+    }
+}
+
+/// What some pieces of work make of the threads that they run on.
+struct ThreadUse: Sendable {
+    /// The processor worked.
+    var worked = Duration.zero
+    /// The thread was kept, and no processor worked for it.
+    var blocked = Duration.zero
+
+    static func += (a: inout ThreadUse, b: ThreadUse) {
+        (a.worked, a.blocked) = (a.worked + b.worked, a.blocked + b.blocked)
+    }
+
+    static func measured(_ body: () -> Void) -> ThreadUse {
+        let (begin, worked) = (ContinuousClock.now, POSIX.threadTime())
+        body()
+        let spent = POSIX.threadTime() - worked
+        return ThreadUse(worked: spent, blocked: max(.zero, ContinuousClock.now - begin - spent))
+    }
+
+    /// The middle of each, which what else the machine does cannot move.
+    static func median(of uses: [ThreadUse]) -> ThreadUse {
+        func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
+        return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
+    }
+
+    /// Three quarters of a millisecond of blocking are more than any lock, and ten of work more than a plugin needs for a small
+    /// message, in any build.
+    static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
+}

@@ -1,0 +1,38 @@
+import Errand
+import ErrandEssentials
+
+/// The time of a case: a wait that ends before the horizon is soon over, and moves the time; one that ends later goes on until
+/// it is cancelled.
+final class BenchTime: TimeSource {
+    private let manual = ManualTimeSource()
+    private let horizon: ContinuousClock.Instant
+    private let pace: Duration
+    private let waits = Watched<[Duration]>([])
+
+    /// - Parameters:
+    ///   - horizon: from the beginning on.
+    ///   - pace: how long a short wait takes nevertheless, so that what it is a limit for comes first.
+    init(horizon: Duration, pace: Duration = .milliseconds(2)) {
+        (self.horizon, self.pace) = (manual.now.advanced(by: horizon), pace)
+    }
+
+    var now: ContinuousClock.Instant { manual.now }
+    var date: Date { manual.date }
+
+    /// The longest wait of those that go on.
+    var longest: Duration? { waits.read { $0.max() } }
+
+    func pass(_ duration: Duration) { manual.advance(by: duration) }
+
+    func sleep(until instant: ContinuousClock.Instant) async throws {
+        if instant < horizon {
+            if pace > .zero { try await Task.sleep(for: pace) } else { await Task.yield() }
+            try Task.checkCancellation()
+            return manual.advance(to: instant)
+        }
+        let wait = manual.now.duration(to: instant)
+        waits.update { $0.append(wait) }
+        defer { waits.update { waits in waits.firstIndex(of: wait).map { _ = waits.remove(at: $0) } } }
+        try await manual.sleep(until: instant)
+    }
+}

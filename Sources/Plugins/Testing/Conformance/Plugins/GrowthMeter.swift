@@ -1,0 +1,53 @@
+import ErrandEssentials
+
+/// Finds out whether something keeps more memory with every call, however little that is.
+///
+/// What is kept for each call needs more room once there are three times as many calls, whatever it is kept in; what has a
+/// bound stops. The memory is that of the whole process, whose other work may hide growth or look like it: so only what grows
+/// in each of several rounds, and with each of several plugins, is taken for growth.
+struct GrowthMeter: Sendable {
+    /// Calls before the first round; each round goes on until there were three times as many as before it.
+    static let begin = 600
+    static let rounds = 3
+    static let plugins = 6
+
+    /// What is not counted, such as the text that the plugin has written.
+    var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
+    /// Bytes for each call from which on it is growth: no collection needs less.
+    var least = 3
+
+    /// The bytes that are kept for each call; nil if it does not grow.
+    ///
+    /// - Parameters:
+    ///   - prepare: makes a plugin, and returns what makes a call with it.
+    ///   - settle: waits until nothing of the calls runs.
+    func growth(
+        _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void
+    ) async throws -> Int? {
+        var slowest = Int.max
+        for plugin in 0..<Self.plugins {
+            let call = try await prepare()
+            for index in 0..<Self.begin { await call(index) }
+            var (count, before) = (Self.begin, try await kept(by: plugin, settle))
+            for _ in 0..<Self.rounds {
+                for index in count..<(count * 3) { await call(index) }
+                let after = try await kept(by: plugin, settle)
+                let growth = (after - before) / (count * 2)
+                if growth < least { return nil }
+                (count, before, slowest) = (count * 3, after, min(slowest, growth))
+            }
+            withExtendedLifetime(call) {}
+        }
+        return slowest
+    }
+
+    private func kept(by plugin: Int, _ settle: @Sendable () async throws -> Void) async throws -> Int {
+        let written = try await written(plugin)
+        var least = Int.max
+        for _ in 0..<3 {
+            try await settle()
+            least = min(least, HeapMeter.bytes())
+        }
+        return least - written
+    }
+}

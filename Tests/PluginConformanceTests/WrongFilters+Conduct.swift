@@ -1,0 +1,204 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension WrongFilter {
+    private static let once = "a request that is not idempotent is sent once"
+    private static let apart = "what tells users apart keeps their responses apart"
+    private static let waits = "it does not wait as long as a server asks for, whatever that is"
+
+    /// Filters that repeat, wait, store, share or trust too much.
+    static let conduct: [WrongFilter] = [
+        WrongFilter(
+            "repeats whatever 503 refuses", caughtBy: once, saying: "a POST that failed was sent (503): 1, came 2"
+        ) {
+            exchange, next in
+            let response = try await next(exchange)
+            return response.status == 503 ? try await next(exchange) : response
+        },
+        WrongFilter("repeats what timed out", caughtBy: once, saying: "(timedOut): 1, came 2") { exchange, next in
+            do { return try await next(exchange) } catch let error as ErrandError where error.code == .timedOut {
+                return try await next(exchange)
+            }
+        },
+        WrongFilter("repeats PATCH, which is not POST", caughtBy: once, saying: "a PATCH that failed") {
+            exchange, next in
+            do { return try await next(exchange) } catch  where exchange.http.method != .post {
+                return try await next(exchange)
+            }
+        },
+        WrongFilter("sends everything twice", caughtBy: once, saying: "came 2") { exchange, next in
+            _ = try? await next(exchange)
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "sends a second POST where the first is slow",
+            caughtBy: "a request that is not idempotent is sent once, however late its response is", saying: "1, came 2"
+        ) { exchange, next in
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await next(exchange) }
+                group.addTask {
+                    try await Task.sleep(for: .milliseconds(50))
+                    return try await next(exchange)
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next() else { throw CancellationError() }
+                return first
+            }
+        },
+        WrongFilter(
+            "waits for a minute on 429", caughtBy: "it does not wait for a minute unasked", saying: "a wait of 60.0",
+            endless: true
+        ) { exchange, next in
+            let response = try await next(exchange)
+            guard response.status == 429 else { return response }
+            try await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(60)))
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "waits for a minute on 429 by a clock of its own", caughtBy: "it does not wait for a minute unasked",
+            saying: "another clock", endless: true
+        ) { exchange, next in
+            let response = try await next(exchange)
+            guard response.status == 429 else { return response }
+            try await Task.sleep(for: .seconds(60))
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "does not ask when the call has to end", caughtBy: "it begins no wait that ends after the deadline",
+            saying: "a wait of 60.0", endless: true
+        ) { exchange, next in
+            try await afterRetryAfter(exchange, next) { min($0, 60) }
+        },
+        WrongFilter(
+            "waits as long as it is asked to", caughtBy: waits, saying: "a wait of 86400.0", endless: true
+        ) { exchange, next in
+            try await afterRetryAfter(exchange, next) { $0 }
+        },
+        WrongFilter(
+            "goes on when its wait is cancelled",
+            caughtBy: "a cancellation ends a wait between attempts, and nothing is sent after it",
+            saying: "the requests at the transport: 1, came 2"
+        ) { exchange, next in
+            let response = try await next(exchange)
+            guard response.status == 503, exchange.http.method.isIdempotent else { return response }
+            try? await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(1)))
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "tells an error anew", caughtBy: "an error keeps its evidence", saying: "the message"
+        ) { exchange, next in
+            do { return try await next(exchange) } catch let error as ErrandError {
+                throw ErrandError(error.code, "the request failed", underlying: error.underlying)
+            }
+        },
+        WrongFilter(
+            "stores under the URL and Authorization", caughtBy: "\(apart), one after the other",
+            saying: "user two (a sensitive field), came for one"
+        ) { CarefulCache { "\($0.method) \($0.urlText) \($0.headers[.authorization] ?? "")" } },
+        WrongFilter(
+            "stores under all fields but cookies", caughtBy: "\(apart), one after the other", saying: "(cookie)"
+        ) {
+            CarefulCache { http in
+                "\(http.method) \(http.urlText)" + http.headers.filter { $0.name != .cookie }.map(\.value).joined()
+            }
+        },
+        WrongFilter(
+            "shares what runs for the same URL", caughtBy: "\(apart), at the same time", saying: "user two"
+        ) { SharesRunning { "\($0.method) \($0.urlText)" } },
+        WrongFilter(
+            "stores under the path", caughtBy: "calls that differ in URL, method or body get responses of their own",
+            saying: "the response to GET"
+        ) { CarefulCache { "\($0.method) \($0.url.path) \($0.url.query() ?? "")" } },
+        WrongFilter(
+            "answers GET by what HEAD brought",
+            caughtBy: "calls that differ in URL, method or body get responses of their own", saying: "GET"
+        ) { CarefulCache { "\($0.urlText)" } },
+        WrongFilter(
+            "trusts every origin", caughtBy: "what the agent keeps for its own origin goes to no other",
+            saying: "Authorization"
+        ) { exchange, next in
+            var exchange = exchange
+            exchange.trustOrigin()
+            return try await next(exchange)
+        },
+        WrongFilter(
+            "trusts what begins like its origin",
+            caughtBy: "what the agent keeps for its own origin goes to no other", saying: "Authorization"
+        ) { TrustsPrefix() },
+        WrongFilter(
+            "replaces the checks of others", caughtBy: "the checks of others run, and refuse what they refuse",
+            saying: "the check of outside, came none"
+        ) { exchange, next in
+            let response = try await next(exchange)
+            for name in exchange.checks.names { exchange.checks.add(ResponseCheck(name) { _ in }) }
+            return response
+        },
+        WrongFilter(
+            "shares an exchange, and hands over nothing of it",
+            caughtBy: "the checks of others run, and refuse what they refuse", saying: "the check of inside, came none"
+        ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
+        WrongFilter(
+            "shares an exchange, and forgets what was staged",
+            caughtBy: "what others stage is committed or discarded, once", saying: "inside committed"
+        ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
+        WrongFilter(
+            "stores what the request could not read",
+            caughtBy: "a response that the request refuses is not served again", saying: "7, came"
+        ) { StoresAtOnce() },
+    ]
+
+    private static func afterRetryAfter(
+        _ exchange: Exchange, _ next: Next, _ wait: (Double) -> Double
+    ) async throws -> HTTPResponse {
+        let response = try await next(exchange)
+        guard let text = response.headers["Retry-After"], let asked = Double(text), asked > 0 else { return response }
+        let end = exchange.time.now.advanced(by: .seconds(wait(min(asked, 1e9))))
+        try await exchange.time.sleep(until: end)
+        return try await next(exchange)
+    }
+}
+
+/// Trusts what begins like the first URL that it sees.
+private final class TrustsPrefix: Filter {
+    private let origin = Mutex<String?>(nil)
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        let text = exchange.http.urlText
+        let first = origin.withLock { origin in
+            origin = origin ?? text.split(separator: "/").prefix(2).joined(separator: "//")
+            return origin ?? ""
+        }
+        if text.hasPrefix(first) { exchange.trustOrigin() }
+        return try await next(exchange)
+    }
+}
+
+/// One call, as it says.
+private final class Alone: ExchangeSharing {
+    var deadline: ContinuousClock.Instant? { nil }
+    func report(_ event: TransportEvent) {}
+}
+
+/// Stores successful responses to GET before anybody has looked at them.
+private final class StoresAtOnce: Filter {
+    private let stored = Mutex<[String: HTTPResponse]>([:])
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let key = exchange.http.urlText
+        if let response = stored.withLock({ $0[key] }) { return response }
+        let response = try await next(exchange)
+        if response.status == 200 { stored.withLock { $0[key] = response } }
+        return response
+    }
+}

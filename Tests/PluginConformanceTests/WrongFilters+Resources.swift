@@ -1,0 +1,223 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension WrongFilter {
+    private static let failed = "a call that fails, is refused or is dropped leaves its turn to others"
+    private static let cancelled = "a call that is cancelled leaves its turn to others"
+    private static let blocks = "it does not block the thread that it runs on"
+    private static let kept = "it keeps nothing of the calls that are over"
+    private static let bounded = "what it keeps for each URL, host, user or body has a bound"
+
+    /// Filters that take what all share.
+    static let resources: [WrongFilter] = [
+        WrongFilter(
+            "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), came some that wait for ever",
+            endless: true
+        ) {
+            let permits = Permits(4)
+            return ClosureFilter(.call) { exchange, next in
+                try await permits.take()
+                let response = try await next(exchange)
+                permits.release()
+                return response
+            }
+        },
+        WrongFilter(
+            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), came some that wait",
+            endless: true
+        ) {
+            let permits = Permits(200)
+            return ClosureFilter(.call) { exchange, next in
+                try await permits.take()
+                do {
+                    let response = try await next(exchange)
+                    if response.status != 404 { permits.release() }
+                    return response
+                } catch {
+                    permits.release()
+                    throw error
+                }
+            }
+        },
+        WrongFilter(
+            "refuses for good once it has seen refusals", caughtBy: failed, saying: "200, came SomethingWentWrong"
+        ) {
+            let count = Count()
+            return ClosureFilter(.call) { exchange, next in
+                if count.value >= 50 { throw SomethingWentWrong() }
+                exchange.whenAccepted {
+                } otherwise: {
+                    count.add()
+                }
+                return try await next(exchange)
+            }
+        },
+        WrongFilter(
+            "gives a permit to those who no longer wait", caughtBy: cancelled, saying: "wait", endless: true
+        ) {
+            let permits = Permits(2, forgetsNone: true)
+            return ClosureFilter(.call) { exchange, next in
+                try await permits.take()
+                defer { permits.release() }
+                return try await next(exchange)
+            }
+        },
+        WrongFilter(
+            "takes a cancellation for a failure of the server", caughtBy: cancelled,
+            saying: "200, came SomethingWentWrong"
+        ) {
+            let count = Count()
+            return ClosureFilter(.call) { exchange, next in
+                if count.value >= 20 { throw SomethingWentWrong() }
+                do { return try await next(exchange) } catch {
+                    count.add()
+                    throw error
+                }
+            }
+        },
+        WrongFilter("blocks a thread in each call", caughtBy: blocks, saying: "less than 0.8 ms of blocking") {
+            exchange, next in
+            usleep(10_000)
+            return try await next(exchange)
+        },
+        WrongFilter("blocks a thread after failures", caughtBy: blocks, saying: "less than 0.8 ms of blocking") {
+            exchange, next in
+            do { return try await next(exchange) } catch {
+                usleep(3_000)
+                throw error
+            }
+        },
+        WrongFilter(
+            "spins in each call", caughtBy: "it leaves the processor to others", saying: "less than 5 ms of work"
+        ) { exchange, next in
+            let end = ContinuousClock.now + .milliseconds(25)
+            while ContinuousClock.now < end {}
+            return try await next(exchange)
+        },
+    ]
+
+    /// Filters that grow: their tests need a process that does nothing else.
+    static let growing: [WrongFilter] = [
+        WrongFilter("keeps the number of each call", caughtBy: kept, saying: "each call that succeeds") {
+            let kept = Notes()
+            return ClosureFilter(.call) { exchange, next in
+                kept.add("\(exchange.activity.id)")
+                return try await next(exchange)
+            }
+        },
+        WrongFilter("keeps what has failed", caughtBy: kept, saying: "each call that fails") {
+            let kept = Notes()
+            return ClosureFilter(.call) { exchange, next in
+                do { return try await next(exchange) } catch {
+                    kept.add("\(error)")
+                    throw error
+                }
+            }
+        },
+        WrongFilter("remembers each URL", caughtBy: bounded, saying: "more with each call") {
+            let kept = Notes()
+            return ClosureFilter(.call) { exchange, next in
+                kept.insert(exchange.http.urlText)
+                return try await next(exchange)
+            }
+        },
+        WrongFilter("counts for each host", caughtBy: bounded, saying: "more with each call") {
+            let kept = Notes()
+            return ClosureFilter(.wire) { exchange, next in
+                kept.insert(exchange.http.url.host ?? "")
+                return try await next(exchange)
+            }
+        },
+        WrongFilter("knows each user", caughtBy: bounded, saying: "more with each call") {
+            let kept = Notes()
+            return ClosureFilter(.hop) { exchange, next in
+                kept.insert(exchange.http.headers[.authorization] ?? "")
+                return try await next(exchange)
+            }
+        },
+    ]
+}
+
+final class Count: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .acquiring) }
+    func add() { count.add(1, ordering: .acquiringAndReleasing) }
+}
+
+/// Strings for ever.
+final class Notes: Sendable {
+    private let state = Mutex((list: [String](), set: Set<String>()))
+    func add(_ text: String) { state.withLock { $0.list.append(text) } }
+    func insert(_ text: String) { state.withLock { _ = $0.set.insert(text) } }
+}
+
+/// Turns that tasks wait for.
+final class Permits: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>?)] = []
+        var last = 0
+    }
+
+    private let state: Mutex<State>
+    /// Whether a turn may go to a task that was cancelled while it waited, and is lost.
+    private let forgetsNone: Bool
+
+    init(_ count: Int, forgetsNone: Bool = false) {
+        state = Mutex(State(free: count))
+        self.forgetsNone = forgetsNone
+    }
+
+    func take() async throws {
+        let id = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isFree = state.withLock { state in
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((id, continuation))
+                    return false
+                }
+                if isFree { continuation.resume() } else if Task.isCancelled { drop(id) }
+            }
+        } onCancel: {
+            drop(id)
+        }
+    }
+
+    func release() {
+        let next = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil as CheckedContinuation<Void, any Error>?
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume()
+    }
+
+    private func drop(_ id: Int) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            guard let place = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+            let waiter = state.waiting[place].continuation
+            if forgetsNone { state.waiting[place].continuation = nil } else { state.waiting.remove(at: place) }
+            return waiter
+        }
+        waiter?.resume(throwing: CancellationError())
+    }
+}
