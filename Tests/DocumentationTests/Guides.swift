@@ -145,7 +145,9 @@ struct OnceMore: Filter {
         guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable else {
             return first
         }
-        try await exchange.time.sleep(until: exchange.time.now.advanced(by: .seconds(1)))
+        let wake = exchange.time.now.advanced(by: .seconds(1))
+        if let deadline = exchange.deadline, deadline <= wake { return first }
+        try await exchange.time.sleep(until: wake)
         return try await next(exchange)
     }
 }
