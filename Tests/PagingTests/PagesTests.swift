@@ -104,6 +104,65 @@ import Testing
         try await cancelled.wait()
     }
 
+    /// Each page has a number, and links to what the closure says.
+    private func linked(_ next: @escaping @Sendable (_ path: String) -> String) -> NetworkAgent {
+        let transport = StubTransport(recording: 0) { request in
+            let target = next(request.url.path + (request.url.query.map { "?\($0)" } ?? ""))
+            return .json(#"{"items":[1]}"#).header("Link", "<\(target)>; rel=\"next\"")
+        }
+        return NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+    }
+
+    @Test("links that differ by a fragment, or lead back to a page before, are an error, and no list without an end")
+    func circles() async throws {
+        let fragments = Counter()
+        let agents = [
+            // Each page links to itself with another fragment.
+            (linked { "\($0)#\(fragments.increment())" }, 0),
+            (linked { path in path.hasPrefix("/numbers") ? "/b" : "/numbers?size=10" }, 1),
+            (linked { path in ["/b": "/c", "/c": "/d", "/d": "/c#x"][path] ?? "/b" }, 3),
+        ]
+        for (agent, pages) in agents {
+            var count = 0
+            let error = await #expect(throws: PagingError.self) {
+                for try await _ in agent.pages(of: GetNumbers(page: .link())) {
+                    count += 1
+                    if count > 100 { break }
+                }
+            }
+            #expect(error?.code == .repeatedPage && count == pages)
+            let controller = PageController(GetNumbers(page: .link()), on: agent)
+            let second = await #expect(throws: PagingError.self) {
+                for _ in 0..<100 { _ = try await controller.next() }
+            }
+            #expect(second?.code == .repeatedPage && controller.state.pages.count == pages)
+            #expect(controller.state.error is PagingError)
+        }
+    }
+
+    @Test("cursors that come again are an error")
+    func repeatedCursors() async throws {
+        let transport = StubTransport(recording: 0) { request in
+            let isB = request.url.query?.contains("at=b") == true
+            return .json(#"{"items":[1],"next":"\#(isB ? "a" : "b")"}"#)
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+        var count = 0
+        let error = await #expect(throws: PagingError.self) {
+            for try await _ in agent.items(of: GetNumbers(page: .cursor())) {
+                count += 1
+                if count > 100 { break }
+            }
+        }
+        #expect(error?.code == .repeatedPage && count == 2)
+        let controller = PageController(GetNumbers(page: .cursor()), on: agent)
+        await #expect(throws: PagingError.self) { for _ in 0..<100 { _ = try await controller.next() } }
+        #expect(controller.state.pages.count == 2)
+        // A page may be loaded again, and what follows it.
+        _ = try await controller.refresh()
+        #expect(controller.state.pages.count == 2)
+    }
+
     @Test("a page that names itself as the next one is an error, and no list without an end")
     func repeated() async throws {
         let agent = NetworkAgent(

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
@@ -48,6 +49,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         var state = State()
         /// Where the pages that have come are, so that those that only their predecessors can name are found again.
         var visited: [PagePosition] = []
+        /// What the first page is called, where links lead on.
+        var firstURL: URL?
         var run: UInt64 = 0
         var task: Task<Page<Item, Output>, any Error>?
         var listeners: [UInt64: AsyncStream<State>.Continuation] = [:]
@@ -186,18 +189,32 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         } onCancel: {
             task.cancel()
         }
-        let isCurrent = guarded.withLock { guarded in
+        let end = guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
             // Another call has taken over; what came of this one is dropped.
-            guard guarded.run == run else { return false }
+            guard guarded.run == run else { return nil }
             (guarded.state.isLoading, guarded.task) = (false, nil)
-            switch result {
+            let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
+            switch end {
             case .success(let page): place(page, placement, &guarded)
             case .failure(let error): if !error.isCancellation { guarded.state.error = error }
             }
             guarded.notify()
-            return true
+            return end
         }
-        return isCurrent ? try result.get() : nil
+        return try end?.get()
+    }
+
+    /// Throws `repeatedPage` where a page names one of those before it as the next.
+    private static func checked(
+        _ page: Page<Item, Output>, _ guarded: borrowing Guarded
+    ) throws -> Page<Item, Output> {
+        guard let next = page.next else { return page }
+        let before = guarded.visited.prefix(page.position.index)
+        let isFirst = !page.isFirst && next.url != nil && next.url == guarded.firstURL
+        if isFirst || before.contains(where: next.hasSameName) {
+            throw PagingError(code: .repeatedPage, page: page.number)
+        }
+        return page
     }
 
     private func place(_ page: Page<Item, Output>, _ placement: Placement, _ guarded: inout Guarded) {
@@ -213,6 +230,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         case .show: guarded.state.pages = [page]
         }
         let index = page.position.index
+        if index == 0 { guarded.firstURL = page.response.http.url.withoutFragment }
         guarded.visited.removeSubrange(min(index, guarded.visited.count)...)
         if index == guarded.visited.count { guarded.visited.append(page.position) }
     }

@@ -111,13 +111,14 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         case .link:
             let links = LinkValue.parse(http.headers.values(of: "Link"))
             guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }),
-                let url = link.url(relativeTo: http.url)
+                let url = link.url(relativeTo: http.url)?.withoutFragment
             else { return nil }
-            if url == position.url || url == http.url {
+            if url == position.url || url == http.url.withoutFragment {
                 throw PagingError(code: .repeatedPage, page: position.number)
             }
             next.url = url
         }
         return next
     }
+
 }

@@ -23,9 +23,12 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
         private var position: PagePosition?
+        private var trail: PageTrail
         private let ahead = PageAhead<Item, Output>()
 
-        init(_ pages: Pages) { (self.pages, position) = (pages, pages.start) }
+        init(_ pages: Pages) {
+            (self.pages, position, trail) = (pages, pages.start, PageTrail(pages.start))
+        }
 
         /// The next page, nil after the last one. Throws what its request throws, and ``PagingError``.
         public mutating func next() async throws -> Page<Item, Output>? {
@@ -40,6 +43,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                 } else {
                     try await pages.load(position)
                 }
+            try trail.add(page)
             self.position = page.next
             if page.items.isEmpty, page.isLast, page.position != pages.start { return nil }
             if pages.isPrefetching, let next = page.next {

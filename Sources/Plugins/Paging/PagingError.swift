@@ -12,7 +12,7 @@ public struct PagingError: Error, Sendable, Hashable {
 
         private init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
 
-        /// A page names itself as the next one, so that the list would have no end.
+        /// A page names itself as the next one, or one before it, so that the list would have no end.
         public static let repeatedPage = Code("repeatedPage", 1)
         /// The page has no number that can be asked for: below the first, or known only to the page before it.
         public static let unreachablePage = Code("unreachablePage", 2)
@@ -28,7 +28,7 @@ extension PagingError: CodedError {
     /// One sentence.
     public var description: String {
         code == .repeatedPage
-            ? "repeatedPage: page \(page) names itself as the next one"
+            ? "repeatedPage: page \(page) names itself, or one before it, as the next one"
             : "unreachablePage: page \(page) cannot be asked for"
     }
 }
