@@ -11,7 +11,8 @@ public import Errand
 /// would send in the same way; see ``CoalescingRule`` for what else counts, and what does not. A request joins while the
 /// response is not there yet. It keeps its own activity, progress, deadline and cancellation; the exchange outlives the
 /// request that began it, and is cancelled when the last one has gone. A response reaches all, each of which decodes and
-/// judges it for itself; so does a failure.
+/// judges it for itself; so does a failure. A second request of one activity, such as that of a hedge, begins
+/// an exchange of its own, which those that come later join.
 ///
 /// Bodies that are delivered as a stream or into a file are not shared, and neither are requests whose body is a stream or a file.
 /// After a request that is not safe, such as a POST, has ended, no request joins an exchange with that host that was

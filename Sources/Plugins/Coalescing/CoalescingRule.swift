@@ -10,7 +10,8 @@ public import Errand
 ///
 /// Always compared are the method, the URL, the body with its type, the `timeout`, credentials, cookies and whatever
 /// else is marked as sensitive, and tags that affect the response (`TagKey.affectsResponse`). Where filters of the agent
-/// follow, requests of different types are not equal, since those filters may treat them differently.
+/// follow, requests of different types, or that accept other statuses or content types or have other checks, are not equal,
+/// since those filters may treat them differently.
 public struct CoalescingRule: Sendable, Hashable {
     private struct Fields: Hashable {
         var isOff = false

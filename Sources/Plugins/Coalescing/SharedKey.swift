@@ -41,7 +41,14 @@ final class SharedKey: Hashable, Sendable {
             && (body.isNone || body.data == other.body.data && body.contentType == other.body.contentType)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
-            && (!way.hasFilters || type(of: one.request) == type(of: two.request))
+            && (!way.hasFilters || Self.haveSameDemands(one.request, two.request))
             && (one.stage != .call || one.request.redirects == two.request.redirects)
+    }
+
+    /// Whether filters that follow judge responses alike for both, such as a retry.
+    private static func haveSameDemands(_ one: any Request, _ two: any Request) -> Bool {
+        type(of: one) == type(of: two) && one.acceptableStatuses == two.acceptableStatuses
+            && one.acceptableContentTypes == two.acceptableContentTypes
+            && one.checks.map(\.name) == two.checks.map(\.name)
     }
 }

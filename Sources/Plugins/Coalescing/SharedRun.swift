@@ -14,6 +14,8 @@ final class SharedRun: Sendable {
         /// The call that began it has ticket 0; a dictionary costs an allocation, which most do without.
         var first: Call?
         var others: [Int: Call] = [:]
+        /// The activities that have joined, each of which waits once.
+        var joined: Set<ActivityID> = []
         var lastTicket = 0
         var progress: TransferProgress?
         var task: Task<Void, Never>?
@@ -28,6 +30,11 @@ final class SharedRun: Sendable {
         subscript(ticket: Int) -> Call? {
             get { ticket == 0 ? first : others[ticket] }
             set { if ticket == 0 { first = newValue } else { others[ticket] = newValue } }
+        }
+
+        mutating func remove(_ ticket: Int) {
+            if ticket > 0, let call = others[ticket] { joined.remove(call.exchange.activity.id) }
+            self[ticket] = nil
         }
     }
 
@@ -51,16 +58,24 @@ final class SharedRun: Sendable {
         (SharedRun(key, exchange), 0)
     }
 
-    /// Whether the current task is a part of it.
-    var isOuter: Bool { Self.current.contains(number) }
+    enum Joining {
+        case joined(ticket: Int)
+        /// The request is a part of the exchange.
+        case within
+        /// It comes too late, or it is a second one of an activity that waits for the exchange, such as that of a hedge.
+        case none
+    }
 
-    /// The ticket of one more call; nil if that comes too late.
-    func join(_ exchange: Exchange) -> Int? {
-        state.withLock { state in
-            if state.isAbandoned || state.isClosed { return nil }
+    /// Adds one more call.
+    func join(_ exchange: Exchange) -> Joining {
+        let activity = exchange.activity.id
+        if Self.current.contains(number) { return .within }
+        return state.withLock { state in
+            if activity == leader || state.isAbandoned || state.isClosed { return .none }
+            guard state.joined.insert(activity).inserted else { return .none }
             state.lastTicket += 1
             state.others[state.lastTicket] = Call(exchange: exchange)
-            return state.lastTicket
+            return .joined(ticket: state.lastTicket)
         }
     }
 
@@ -121,7 +136,7 @@ final class SharedRun: Sendable {
     private func leave(_ ticket: Int, of runs: SharedRuns) {
         let (call, task, isLast) = state.withLock { state -> (Call?, Task<Void, Never>?, Bool) in
             guard state.outcome == nil, let call = state[ticket] else { return (nil, nil, false) }
-            state[ticket] = nil
+            state.remove(ticket)
             guard state.first == nil, state.others.isEmpty else { return (call, nil, false) }
             state.isAbandoned = true
             return (call, state.task, true)

@@ -21,8 +21,12 @@ final class SharedRuns: Sendable {
     func join(_ key: SharedKey, _ exchange: Exchange) -> Role {
         runs.withLock { runs in
             if let run = runs[key] {
-                if run.isOuter { return .alone }
-                if let ticket = run.join(exchange) { return .joins(run, ticket: ticket) }
+                switch run.join(exchange) {
+                case .joined(let ticket): return .joins(run, ticket: ticket)
+                case .within: return .alone
+                // What comes later joins the new one.
+                case .none: break
+                }
             }
             let (run, ticket) = SharedRun.begin(key, exchange)
             runs[key] = run

@@ -12,7 +12,7 @@ extension CacheHandler {
     /// others then sends a request of its own.
     func share(_ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus) async throws -> HTTPResponse {
         let location = CacheWriter.Location(store, found.key)
-        let role = try await cache.sharedValidations.join(location, lookup.mark) { mark in
+        let role = try await cache.sharedValidations.join(location, lookup.mark, exchange.activity.id) { mark in
             !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: mark)
         }
         switch role {

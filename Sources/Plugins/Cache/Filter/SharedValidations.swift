@@ -1,3 +1,4 @@
+import Errand
 import Synchronization
 
 /// The validations in flight: concurrent requests for one stale entry share one.
@@ -36,6 +37,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
+        /// The activities that lead or wait: a second request of one, such as that of a hedge, does not wait for the first.
+        var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
 
@@ -53,21 +56,24 @@ final class SharedValidations: Sendable {
     ///
     /// - Parameter isCurrent: whether no removal since the leader's mark applies to the entry.
     func join(
-        _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, isCurrent: (CacheWriter.Mark) -> Bool
+        _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
+        isCurrent: (CacheWriter.Mark) -> Bool
     ) async throws -> Role {
         while true {
             let (role, ticket) = state.withLock { state -> (Role?, UInt64) in
                 guard let validation = state.validations[location] else {
                     let leader = Leader(mark)
-                    state.validations[location] = Validation(leader: leader)
+                    state.validations[location] = Validation(leader: leader, activities: [activity])
                     return (.leader(leader), 0)
                 }
-                if !isCurrent(validation.leader.mark) { return (.follower(.notShareable), 0) }
+                let isOwn = validation.activities.contains(activity)
+                if isOwn || !isCurrent(validation.leader.mark) { return (.follower(.notShareable), 0) }
+                state.validations[location]?.activities.insert(activity)
                 state.lastTicket += 1
                 return (nil, state.lastTicket)
             }
             if let role { return role }
-            switch try await wait(location, ticket) {
+            switch try await wait(location, ticket, activity) {
             case .leaderCancelled?: continue
             case let outcome?: return .follower(outcome)
             case nil: throw CancellationError()
@@ -75,20 +81,30 @@ final class SharedValidations: Sendable {
         }
     }
 
-    private func wait(_ location: CacheWriter.Location, _ ticket: UInt64) async throws -> Outcome? {
+    private func wait(
+        _ location: CacheWriter.Location, _ ticket: UInt64, _ activity: ActivityID
+    ) async throws -> Outcome? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Outcome?? in
-                    if Task.isCancelled { return .some(nil) }
+                    if Task.isCancelled {
+                        state.validations[location]?.activities.remove(activity)
+                        return .some(nil)
+                    }
                     // The validation finished in between.
                     if state.validations[location] == nil { return .leaderCancelled }
                     state.validations[location]?.waiting[ticket] = continuation
+                    state.validations[location]?.activities.insert(activity)
                     return .none
                 }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            let waiting = state.withLock { $0.validations[location]?.waiting.removeValue(forKey: ticket) }
+            let waiting = state.withLock { state -> CheckedContinuation<Outcome?, Never>? in
+                guard let waiting = state.validations[location]?.waiting.removeValue(forKey: ticket) else { return nil }
+                state.validations[location]?.activities.remove(activity)
+                return waiting
+            }
             waiting?.resume(returning: nil)
         }
     }
