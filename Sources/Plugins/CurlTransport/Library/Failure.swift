@@ -109,6 +109,7 @@ struct Failure {
     /// What libcurl says where its HTTP/2 library does not accept what came.
     private static let recvFailures = [
         "nghttp2_session_mem_recv() returned", "nghttp2 recv error", "nghttp2 shuts down connection",
+        "Invalid HTTP header field was received",
     ]
 
     private static func isUnreached(_ code: Int32) -> Bool {
