@@ -9,6 +9,12 @@ extension HouseFilter {
     static let tricky: [HouseFilter] = [
         HouseFilter("repeats a GET after 503") { RepeatsGet() },
         HouseFilter("repeats a GET after 503, later") { RepeatsLater() },
+        HouseFilter("waits before each request") {
+            .closure { exchange, next in
+                try await exchange.time.sleep(until: exchange.time.now.advanced(by: .microseconds(100)))
+                return try await next(exchange)
+            }
+        },
         HouseFilter("limits what runs at the same time") { Limits() },
         HouseFilter("remembers the hosts of the last thousand calls") { RemembersHosts() },
         HouseFilter("stores for a user what the user may see") {

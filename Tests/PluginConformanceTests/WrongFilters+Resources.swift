@@ -100,7 +100,7 @@ extension WrongFilter {
         WrongFilter(
             "spins in each call", caughtBy: "it leaves the processor to others", saying: "less than 5 ms of work"
         ) { exchange, next in
-            let end = ContinuousClock.now + .milliseconds(25)
+            let end = ContinuousClock.now + .milliseconds(12)
             while ContinuousClock.now < end {}
             return try await next(exchange)
         },

@@ -15,6 +15,9 @@ extension POSIX {
 
     static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
 
+    /// How often this thread has waited of its own accord, so far; nil where nobody counts.
+    static func threadWaits() -> Int? { nil }
+
     static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
         var thread: pthread_t?
         return pthread_create(

@@ -21,6 +21,13 @@ extension POSIX {
 
     static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
 
+    /// How often this thread has waited of its own accord, so far; nil where nobody counts.
+    static func threadWaits() -> Int? {
+        var usage = rusage()
+        // RUSAGE_THREAD, which the C libraries declare with different types.
+        return getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
+    }
+
     static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
         var thread = pthread_t()
         return pthread_create(

@@ -122,11 +122,14 @@ extension AccessoryDraft {
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128
         }
+        let plain = bench.agent()
         return try await meter.growth {
             let (accessory, written) = try bench.make()
             output.update { $0 = written }
             let agent = bench.agent(accessory)
             return { await call($0, agent) }
+        } control: {
+            await call($0, plain)
         } settle: {
             try await bench.filters.pause()
         }

@@ -71,10 +71,13 @@ struct ThreadUse: Sendable {
     }
 
     static func measured(_ body: () -> Void) -> ThreadUse {
-        let (begin, worked) = (ContinuousClock.now, POSIX.threadTime())
+        let (begin, worked, waits) = (ContinuousClock.now, POSIX.threadTime(), POSIX.threadWaits())
         body()
         let spent = POSIX.threadTime() - worked
-        return ThreadUse(worked: spent, blocked: max(.zero, ContinuousClock.now - begin - spent))
+        // A thread that did not wait of its own accord had to leave the processor to others.
+        let hasWaited = waits == nil || POSIX.threadWaits() != waits
+        let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
+        return ThreadUse(worked: spent, blocked: blocked)
     }
 
     /// The middle of each, which what else the machine does cannot move.
@@ -83,7 +86,6 @@ struct ThreadUse: Sendable {
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// Three quarters of a millisecond of blocking are more than any lock, and ten of work more than a plugin needs for a small
-    /// message, in any build.
+    /// More than any lock that is held for an instant blocks, and more work than a small message needs in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

@@ -5,7 +5,7 @@ import ErrandEssentials
 /// it is cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
-    private let horizon: ContinuousClock.Instant
+    private let horizon: Watched<ContinuousClock.Instant>
     private let pace: Duration
     private let waits = Watched<[Duration]>([])
 
@@ -13,7 +13,7 @@ final class BenchTime: TimeSource {
     ///   - horizon: from the beginning on.
     ///   - pace: how long a short wait takes nevertheless, so that what it is a limit for comes first.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
-        (self.horizon, self.pace) = (manual.now.advanced(by: horizon), pace)
+        (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
 
     var now: ContinuousClock.Instant { manual.now }
@@ -22,10 +22,17 @@ final class BenchTime: TimeSource {
     /// The longest wait of those that go on.
     var longest: Duration? { waits.read { $0.max() } }
 
-    func pass(_ duration: Duration) { manual.advance(by: duration) }
+    /// Lets time pass; the horizon is as far away as before.
+    func pass(_ duration: Duration) {
+        horizon.update { $0 = $0.advanced(by: duration) }
+        manual.advance(by: duration)
+    }
+
+    /// Every wait that begins from now on goes on.
+    func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
-        if instant < horizon {
+        if instant < horizon.read({ $0 }) {
             if pace > .zero { try await Task.sleep(for: pace) } else { await Task.yield() }
             try Task.checkCancellation()
             return manual.advance(to: instant)

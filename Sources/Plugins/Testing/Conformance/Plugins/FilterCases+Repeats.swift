@@ -90,10 +90,12 @@ extension FilterDraft {
         },
         FilterDraft("a cancellation ends a wait between attempts, and nothing is sent after it") { bench in
             for ending in [Ending.status(503, ["Retry-After": "5"]), .status(429, [:])] + unclear.prefix(2) {
+                let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    index == 1 ? try ending.response(to: request) : .text("second", for: request)
+                    // A filter may wait before the first attempt as well.
+                    time.hold()
+                    return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }
-                let (time, probe) = (BenchTime(horizon: .zero), BenchProbe(.call))
                 let agent = try bench.agent(transport, outside: [probe], filter: bench.make(), time: time)
                 var request = BenchRequest()
                 request.acceptableStatuses = .successful

@@ -178,13 +178,19 @@ extension FilterDraft {
             default: return HTTPResponse(to: request, status: 200, headers: ["ETag": "\"\(index)\""], body: big)
             }
         }
-        return try await GrowthMeter().growth {
+        @Sendable func calls(_ filter: (any Filter)?) -> @Sendable (Int) async -> Void {
             let time = BenchTime(horizon: .seconds(36_000_000), pace: .zero)
-            let agent = try bench.agent(transport, filter: bench.make(), time: time)
+            let agent = bench.agent(transport, filter: filter, time: time)
             return { index in
                 await call(index, agent)
                 if index % 500 == 0 { time.pass(.seconds(3_600)) }
             }
+        }
+        let plain = calls(nil)
+        return try await GrowthMeter().growth {
+            calls(try bench.make())
+        } control: {
+            await plain($0)
         } settle: {
             _ = try await bench.becomes { transport.running == 0 }
             try await bench.pause()

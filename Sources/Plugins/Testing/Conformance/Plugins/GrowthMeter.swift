@@ -20,9 +20,11 @@ struct GrowthMeter: Sendable {
     ///
     /// - Parameters:
     ///   - prepare: makes a plugin, and returns what makes a call with it.
+    ///   - control: makes the same call without a plugin: what grows with that is others' growth.
     ///   - settle: waits until nothing of the calls runs.
     func growth(
-        _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void
+        _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void,
+        control: (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void
     ) async throws -> Int? {
         var slowest = Int.max
         for plugin in 0..<Self.plugins {
@@ -31,8 +33,13 @@ struct GrowthMeter: Sendable {
             var (count, before) = (Self.begin, try await kept(by: plugin, settle))
             for _ in 0..<Self.rounds {
                 for index in count..<(count * 3) { await call(index) }
-                let after = try await kept(by: plugin, settle)
-                let growth = (after - before) / (count * 2)
+                var after = try await kept(by: plugin, settle)
+                if (after - before) / (count * 2) < least { return nil }
+                let own = after - before
+                before = after
+                for index in count..<(count * 3) { await control(index) }
+                after = try await kept(by: plugin, settle)
+                let growth = (own - max(0, after - before)) / (count * 2)
                 if growth < least { return nil }
                 (count, before, slowest) = (count * 3, after, min(slowest, growth))
             }
