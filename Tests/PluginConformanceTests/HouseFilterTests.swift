@@ -31,17 +31,11 @@ extension HouseFilter {
     private static let key = "filter-key-51d0"
     private static let quick = RetryPolicy(backoff: RetryBackoff(base: .milliseconds(1), limit: .milliseconds(5)))
 
-    private static let byAuthorization = ConformanceExcuse.named(
-        "what tells users apart keeps their responses apart, one after the other",
-        because: "it compares Authorization, and what its policy names")
-
     static let all: [HouseFilter] = [
         HouseFilter("a filter that does nothing") { .closure { exchange, next in try await next(exchange) } },
         HouseFilter("authentication", secrets: [key]) { .authentication(.bearer(key)) },
-        HouseFilter("cache, timed", excusing: [byAuthorization]) {
-            .cache(.memory(), policy: .timed(.seconds(60)))
-        },
-        HouseFilter("cache, HTTP", excusing: [byAuthorization]) { .cache(.memory(), policy: .http()) },
+        HouseFilter("cache, timed") { .cache(.memory(), policy: .timed(.seconds(60))) },
+        HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
         HouseFilter("coalescing") { .coalescing },
         HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
         HouseFilter("coalescing") { .coalescing() },
