@@ -223,6 +223,11 @@ struct NAMED("Dl_info") apple_dl_info {
     const char *dli_fname; void *dli_fbase; const char *dli_sname; void *dli_saddr;
 };
 FUNCTION(int, "dladdr(_:_:)", dladdr, const void *, struct apple_dl_info *);
+struct NAMED("malloc_statistics_t") apple_malloc_statistics {
+    unsigned blocks_in_use; size_t size_in_use, max_size_in_use, size_allocated;
+};
+FUNCTION(void, "malloc_zone_statistics(_:_:)", malloc_zone_statistics, void * _Nullable,
+         struct apple_malloc_statistics *);
 FUNCTION(struct apple_passwd *, "getpwuid(_:)", getpwuid, apple_uid_t);
 FUNCTION(int, "fflush(_:)", fflush, apple_file *);
 FUNCTION(int, "fputs(_:_:)", fputs, const char *, apple_file *);
