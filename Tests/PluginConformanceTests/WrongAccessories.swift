@@ -82,8 +82,7 @@ extension WrongAccessory {
     ) -> WrongAccessory {
         WrongAccessory("spins over \(what)", caughtBy: spins, saying: "in \(name)") {
             ClosureAccessory { _, event in
-                let end = ContinuousClock.now + .milliseconds(isMeant(event) ? 12 : 0)
-                while ContinuousClock.now < end {}
+                if isMeant(event) { spin(.milliseconds(12)) }
             }
         }
     }

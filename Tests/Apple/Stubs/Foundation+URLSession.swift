@@ -241,6 +241,8 @@ open class OutputStream: Stream {
     open func write(_ buffer: UnsafePointer<UInt8>, maxLength length: Int) -> Int { fatalError() }
 }
 
+public let NSURLErrorFailingURLErrorKey: String = ""
+
 public struct URLError: Error, Hashable, @unchecked Sendable {
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int
