@@ -97,6 +97,9 @@ struct HTTP2FaultTests {
     @Test("a whole response counts although the server wants no more of the request", arguments: SampleBody.allCases)
     func whole(body: SampleBody) async throws {
         guard !Offer.sendsBodiesInHTTP1 else { return }
+        // The server of this test speaks HTTP/2 only, and the body goes out in HTTP/1 first where it is kept from HTTP/2.
+        let isLong = body == .large || body == .stream
+        if isLong, try CurlLibrary.load().avoids(.http2LongUpload), !Offer.noticesOtherProtocol { return }
         let certificates = try await TestCertificates()
         for fields in [[(":status", "200")], [(":status", "413"), ("content-length", "2")]] {
             let server = try HTTP2Server(try certificates.context(), waitsForBody: body == .small || body == .none) {

@@ -156,5 +156,7 @@ enum Offer {
     }
     /// Whether it reports which check a certificate failed.
     static let tellsReasons = !isGnuTLS
+    /// Whether a handshake fails where a server speaks HTTP/2 only and HTTP/1 is asked for; GnuTLS goes on without either.
+    static let noticesOtherProtocol = !isGnuTLS
 }
 #endif

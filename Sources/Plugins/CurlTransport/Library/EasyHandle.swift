@@ -110,7 +110,9 @@ final class EasyHandle {
         }
         set(
             ERRAND_CURLOPT_HTTPHEADER,
-            try headerList.fill(request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil))
+            try headerList.fill(
+                request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil,
+                limit: Transfer.longestHead - target.text.utf8.count, tooLarge: transfer.tooLargeRequest))
     }
 
     private static let streamBuffer = 256 << 10

@@ -13,9 +13,12 @@ struct HeaderList: ~Copyable {
     deinit { free(memory) }
 
     /// The list, nil for none. `Content-Length` is left out, because libcurl counts itself. `extra` are whole lines in
-    /// libcurl's words, `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character: it could end the line and begin a request.
+    /// libcurl's words, `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character: it could end
+    /// the line and begin a request; and `tooLarge` where the lines have more bytes than `limit`: libcurl 8.16 would send
+    /// the beginning of such a head and wait for a response.
     mutating func fill(
-        _ headers: HTTPHeaders, _ extra: [StaticString], _ codings: String?
+        _ headers: HTTPHeaders, _ extra: [StaticString], _ codings: String?, limit: Int,
+        tooLarge: @autoclosure () -> ErrandError
     ) throws(ErrandError) -> UnsafeMutablePointer<errand_curl_slist>? {
         let count = headers.count + extra.count + (codings == nil ? 0 : 1)
         filled = 0
@@ -24,6 +27,7 @@ struct HeaderList: ~Copyable {
         for field in headers { size += field.name.rawName.utf8.count + field.value.utf8.count + 3 }
         if let codings { size += Self.acceptEncoding.utf8CodeUnitCount + codings.utf8.count + 1 }
         for line in extra { size += line.utf8CodeUnitCount + 1 }
+        if size - count * MemoryLayout<errand_curl_slist>.stride > limit { throw tooLarge() }
         if size > capacity {
             free(memory)
             memory = malloc(size)

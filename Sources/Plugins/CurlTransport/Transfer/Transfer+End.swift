@@ -13,15 +13,15 @@ extension Transfer {
         return nil
     }
 
-    private var tooLargeRequest: ErrandError {
-        let isURL = target.text.utf8.count > Self.mostOfHead
+    var tooLargeRequest: ErrandError {
+        let isURL = target.text.utf8.count > Self.longestHead / 2
         return ErrandError(
             isURL ? .invalidURL : .invalidRequest,
             "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
     }
 
-    /// Half of the bytes that libcurl's request heads have room for.
-    private static let mostOfHead = 512 << 10
+    /// The bytes of URL and fields for which libcurl's request heads have room, beside what it adds to them.
+    static let longestHead = (1 << 20) - (8 << 10)
 
     /// Whether nothing of the response is missing as far as its head says. A server that needs no more of a request ends
     /// its stream without an error (RFC 9113, section 8.1), and libcurl reports that it could send no more.
