@@ -26,7 +26,7 @@ public enum AccessoryConformance {
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(120),
+        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         AccessoryDraft.all.map { draft in

@@ -29,7 +29,7 @@ public enum FilterConformance {
     ///   - gracePeriod: how long after a call what belongs to it may still be there; 30 seconds by default.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],
-        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(120),
+        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         let drafts: [FilterDraft] =
