@@ -51,7 +51,7 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Whether nobody owns the domain as a whole. The dot that ends an absolute name (RFC 1034, section 3.1) changes nothing,
+    /// Whether the whole domain has no owner. The dot that ends an absolute name (RFC 1034, section 3.1) changes nothing,
     /// and what has an empty label is no name.
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain

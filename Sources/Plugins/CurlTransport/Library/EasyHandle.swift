@@ -41,7 +41,7 @@ final class EasyHandle {
 
     /// Makes it ready for another transfer; false without memory. Where a handle is not to be used again, it becomes a new
     /// one but for the memory that belongs to it here; where it is to be used with care, so it does after anything special.
-    /// libcurl counts for a handle how often it sent a request again, gives up at the sixth time, and forgets neither that
+    /// libcurl counts for a handle how often it sent a request again, fails the sixth time, and forgets neither that
     /// nor that a stream was refused: only a transfer that went well at its first attempt leaves a handle as it was.
     func makeReusable(after isSmooth: Bool) -> Bool {
         let library = loop.value.library

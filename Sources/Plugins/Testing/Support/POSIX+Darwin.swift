@@ -15,7 +15,7 @@ extension POSIX {
 
     static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
 
-    /// How often this thread has waited of its own accord, so far; nil where nobody counts.
+    /// How often this thread has waited of its own accord, so far; nil where that is not counted.
     static func threadWaits() -> Int? { nil }
 
     static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {

@@ -21,7 +21,7 @@ extension POSIX {
 
     static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
 
-    /// How often this thread has waited of its own accord, so far; nil where nobody counts.
+    /// How often this thread has waited of its own accord, so far; nil where that is not counted.
     static func threadWaits() -> Int? {
         var usage = rusage()
         // RUSAGE_THREAD, which the C libraries declare with different types.

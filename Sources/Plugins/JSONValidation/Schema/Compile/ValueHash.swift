@@ -7,7 +7,7 @@ struct ValueDigest: Hashable {
     var length: Int
 }
 
-/// Digests of JSON values. Every step has a secret seed, and none gives up what it has already: a value that cancelled the
+/// Digests of JSON values. Every step has a secret seed, and none loses what it has already: a value that cancelled the
 /// key in front of it would have to be known for each key.
 enum ValueHash {
     private static let seeds = (

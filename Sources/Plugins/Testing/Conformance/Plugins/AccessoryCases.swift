@@ -19,7 +19,7 @@ extension AccessoryDraft {
         AccessoryDraft("it reports nothing of its own") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // Whoever asks for bodies has all receive them.
+                // One that asks for bodies has all receive them.
                 let limit = min(accessory.bodyByteLimit, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(bodyByteLimit: limit), RecordingAccessory(bodyByteLimit: limit)

@@ -37,7 +37,7 @@ extension FilterDraft {
         }
     }
 
-    /// Responds with what tells the user.
+    /// Responds with what identifies the user.
     private static func transport(for mark: Mark, _ headers: HTTPHeaders, _ gate: Gate? = nil) -> BenchTransport {
         BenchTransport { request, _ in
             try await gate?.wait()
