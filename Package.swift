@@ -14,11 +14,10 @@ let strictSettings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A plugin: module Errand + its folder's name, a product of its own, on the core, and on support modules where it needs
-/// them.
+/// A plugin: module Errand + its folder's name, a product of its own, on the core.
 func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []) -> Target {
     .target(
-        name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials", "ErrandHTTPSyntax"] + more,
+        name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials"] + more,
         path: "Sources/Plugins/\(folder)", exclude: excluding)
 }
 
@@ -41,59 +40,57 @@ func program(
 
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
-let modules: [Target] = [
+/// What lies below the plugins, each on those before it.
+let core: [Target] = [
+    .target(name: "ErrandEssentials", path: "Sources/Core/Essentials"),
+    .target(
+        name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core/Syntax"),
+    .target(
+        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"],
+        path: "Sources/Core/HTTP"),
     .target(
         name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandSupport"],
-        path: "Sources/Core"),
-    plugin("Authentication", needs: ["ErrandSupport"]),
-    plugin("Batch", needs: ["ErrandSupport"]),
-    plugin("Chain", needs: ["ErrandSupport"]),
-    plugin("Cache", needs: ["ErrandPOSIX", "ErrandSupport"]),
+        path: "Sources/Core/Errand"),
+]
+
+/// Files, digests and the C library: nothing of HTTP, and no product.
+let system = Target.target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System")
+
+let plugins: [Target] = [
+    plugin("Authentication", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Batch"),
+    plugin("Cache", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
-    plugin("Compression", needs: ["CErrandCodings"], excluding: ["CShim"]),
+    plugin("Chain"),
     plugin("Coalescing"),
-    plugin("Cookies", needs: ["ErrandSupport"]),
+    plugin("Compression", needs: ["CErrandCodings", "ErrandHTTPSyntax"], excluding: ["CShim"]),
+    plugin("Cookies", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin(
-        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandPOSIX", "ErrandSupport"], excluding: ["CShim"]),
-    plugin("JSONValidation"),
-    plugin("LoadingIndicatorLog", needs: ["ErrandPOSIX", "ErrandSupport"]),
-    plugin("Multipart", needs: ["ErrandPOSIX", "ErrandSupport"]),
-    plugin("Paging", needs: ["ErrandSupport"]),
-    plugin("Recording", needs: ["ErrandSupport"]),
-    plugin("ResumableDownload", needs: ["ErrandPOSIX", "ErrandSupport"]),
-    plugin("Retry"),
+        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
+        excluding: ["CShim"]),
+    plugin("JSONValidation", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Multipart", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Paging", needs: ["ErrandHTTPSyntax"]),
+    plugin("Recording"),
+    plugin("Replay", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandSupport"]),
+    plugin("ResumableDownload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Retry", needs: ["ErrandHTTPSyntax"]),
+    plugin("Streaming", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin(
         "SystemTransport",
         needs: [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
-    plugin("Streaming", needs: ["ErrandPOSIX"]),
-    plugin("Testing", needs: ["ErrandPOSIX"]),
-    plugin("URLFilters", needs: ["ErrandSupport"]),
-    plugin("XML"),
-    .target(name: "ErrandEssentials", path: "Sources/Plugins/Essentials"),
-    .target(
-        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandPOSIX", "ErrandSupport"],
-        path: "Sources/Plugins/HTTP"),
-    .target(
-        name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials", "ErrandPOSIX"], path: "Sources/Plugins/HTTPSyntax"),
-    plugin("URLSessionTransport", needs: ["ErrandSupport"]),
+    plugin("Testing", needs: ["ErrandSupport"]),
+    plugin("URLFilters", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("URLSessionTransport"),
+    plugin("XML", needs: ["ErrandHTTPSyntax"]),
 ]
 
-/// All plugins but what every target gets anyway.
-let everything: [Target.Dependency] = modules.map(\.name).filter {
-    !["Errand", "ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandTesting"].contains($0)
-}
-.map { .byName(name: $0) }
-
-/// What several modules need and no user sees: no product.
-let support: [Target] = [
-    .target(
-        name: "ErrandSupport", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandPOSIX"],
-        path: "Sources/Plugins/Support"),
-    .target(name: "ErrandPOSIX", path: "Sources/Plugins/POSIX"),
-]
+/// All plugins but the test kit, which every program gets anyway.
+let everything: [Target.Dependency] = plugins.map(\.name).filter { $0 != "ErrandTesting" }.map { .byName(name: $0) }
 
 /// What several suites need, and below it what the benchmarks need as well, which are no tests: no products.
 let testSupport: [Target] = [
@@ -220,6 +217,7 @@ let suites: [Target] = [
     suite(
         "RecordingTests",
         needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),
+    suite("ReplayTests", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport"]),
     suite(
         "ResumableDownloadTests",
         needs: [
@@ -260,7 +258,8 @@ let chosenSuites = Context.environment["ERRAND_SUITES"].map { names in
     return suites.filter { wanted.contains($0.name) }
 }
 
-/// The programs that the chosen suites run; all of them where none is chosen.
+/// The programs that the chosen suites run; all of them where none is chosen. A dependency shows its name in its description
+/// only.
 let builtPrograms = programs.filter { program in
     guard let chosenSuites else { return true }
     return chosenSuites.contains { $0.dependencies.contains { "\($0)".contains("\"\(program.name)\"") } }
@@ -269,9 +268,9 @@ let builtPrograms = programs.filter { program in
 let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: modules.map { .library(name: $0.name, targets: [$0.name]) }
+    products: (core + plugins).map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
-    targets: modules + support + testSupport + shims + builtPrograms + (chosenSuites ?? suites),
+    targets: core + [system] + plugins + testSupport + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

@@ -14,7 +14,7 @@ struct CurlTool: Transport {
         do { upload = try await request.body.open().collect(upTo: 1 << 30) } catch let error
             where !(error is ErrandError || error is CancellationError)
         {
-            throw ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
+            throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
             throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(upload.count) came")
@@ -40,7 +40,7 @@ struct CurlTool: Transport {
         var lines = ["silent", "globoff", "path-as-is", "http1.1", #"noproxy = "*""#, #"output = "body""#]
         lines.append(#"dump-header = "head""#)
         lines.append("url = \(quoted(request.urlText))")
-        lines.append("max-filesize = \(options.bodyLimit)")
+        lines.append("max-filesize = \(options.maximumBodyBytes)")
         lines.append(request.method == .head ? "head" : "request = \(quoted(request.method.rawValue))")
         if !upload.isEmpty || [.post, .put, .patch].contains(request.method) {
             lines.append(#"data-binary = "@upload""#)

@@ -53,7 +53,7 @@ import Foundation
 
     private static var retryPolicy: RetryPolicy {
         var policy = RetryPolicy(maximumAttempts: 5)
-        policy.backoff = RetryBackoff(base: .milliseconds(20), limit: .milliseconds(200))
+        policy.backoff = Backoff(base: .milliseconds(20), maximumDelay: .milliseconds(200))
         return policy
     }
 }

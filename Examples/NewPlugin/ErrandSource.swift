@@ -27,12 +27,14 @@ enum ErrandSource {
     /// Whether that clone has a module of a name.
     static func hasModule(_ name: String) -> Bool {
         name.hasPrefix("Errand")
-            && FileManager.default.fileExists(
-                atPath: clone.appending(path: "Sources/Plugins").path + "/" + name.dropFirst("Errand".count))
+            && ["Core", "Plugins"].contains { layer in
+                FileManager.default.fileExists(
+                    atPath: clone.appending(path: "Sources/\(layer)").path + "/" + name.dropFirst("Errand".count))
+            }
     }
 
     private static func checked(_ path: String) throws -> ErrandSource {
-        guard FileManager.default.fileExists(atPath: path + "/Sources/Core/Errand.swift") else {
+        guard FileManager.default.fileExists(atPath: path + "/Sources/Core/Errand/Errand.swift") else {
             throw NewPluginCommand.Problem("\(path) is no clone of Errand; say where one is with --errand")
         }
         return .directory(path)

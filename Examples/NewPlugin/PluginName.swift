@@ -88,7 +88,8 @@ struct PluginName {
             "CurlTransport",
             "Essentials",
             "HTTP",
-            "HTTPSyntax", "JSONValidation", "LoadingIndicatorLog", "Paging", "Recording", "ResumableDownload", "Retry",
+            "HTTPSyntax", "JSONValidation", "LoadingIndicatorLog", "Paging", "Recording", "Replay", "ResumableDownload",
+            "Retry",
             "Streaming", "Support", "SystemTransport", "Testing", "URLFilters", "URLSessionTransport", "XML",
             "Multipart", "TestSupport",
         ].map { "Errand\($0)" })

@@ -1,4 +1,5 @@
 import ErrandEssentials
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

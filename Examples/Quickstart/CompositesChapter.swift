@@ -15,7 +15,7 @@ enum CompositesChapter {
             })
         Quickstart.line("A, then B and C, then D → \(created.name)")
         let results = try await shop.agent.send(
-            Batch(["ping", "nothing", "ping"].map(GetText.init), limit: 2, policy: .collectAll))
+            Batch(["ping", "nothing", "ping"].map(GetText.init), maximumConcurrent: 2, policy: .collectAll))
         Quickstart.line("collect all → \(results.map { (try? $0.get().value) ?? "failed" })")
         do {
             _ = try await shop.agent.send(Chain("lost", GetText(path: "ping")).then { _ in GetText(path: "nothing") })

@@ -1,6 +1,6 @@
 import Errand
-import ErrandSystemTransport
 import ErrandResumableDownload
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 

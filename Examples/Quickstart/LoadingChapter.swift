@@ -1,6 +1,6 @@
 import Errand
-import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
+import ErrandSystemTransport
 import ErrandTesting
 
 /// The indicator is shown while a slow response is on its way, and not for a fast one.
@@ -15,7 +15,7 @@ enum LoadingChapter {
         Quickstart.chapter("A loading indicator, for what takes longer than a blink; a log without secrets")
         let gate = Gate()
         shop.server.on(.get, "/v1/catalogue", .text("three apples").waiting(for: gate))
-        let indicator = LoadingIndicator(Lines(), label: "Loading…", minimum: .zero)
+        let indicator = LoadingIndicator(Lines(), label: "Loading…", minimumDuration: .zero)
         let log = RequestLog(to: ClosureSink { Quickstart.line($0.line.replacing(#/\d+\.\d ms/#, with: "… ms")) })
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, accessories: [indicator, log])
         let fast = try await agent.send(GetText(path: "ping")).value

@@ -1,13 +1,13 @@
 import Errand
-import ErrandSystemTransport
 import ErrandRecording
+import ErrandSystemTransport
 import ErrandTesting
 
 /// One recorder, and what is made of its values: an archive for a browser's tools, a page, counters.
 enum RecordingChapter {
     static func run(_ shop: Shop) async throws {
         Quickstart.chapter("A recording: what went over the wire, as an archive, a page and counters")
-        let recorder = ExchangeRecorder(bodiesUpTo: 1000)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, accessories: [recorder])
         _ = try await agent.send(GetText(path: "old?session_token=1234567890"))
         for entry in recorder.harFile().log.entries {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandRecording
+import ErrandReplay
 import ErrandTesting
 import Foundation
 
@@ -14,7 +15,7 @@ enum ReplayChapter {
         var body: RequestBody {
             recorded.body.data.isEmpty ? .none : .data(recorded.body.data, contentType: "text/plain")
         }
-        var redirects: RedirectPolicy? { RedirectPolicy.none }
+        var redirects: RedirectPolicy? { RedirectPolicy.off }
         var acceptableStatuses: StatusCodes { .any }
     }
 

@@ -10,7 +10,7 @@ enum RetryChapter {
         let server = try TestServer()
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
-            filters: [.standardResilience { $0.retry.backoff = RetryBackoff(base: .milliseconds(20)) }],
+            filters: [.standardResilience { $0.retry.backoff = Backoff(base: .milliseconds(20)) }],
             accessories: [RetryLines()])
 
         server.on("/hiccup", .text("well again"))

@@ -1,5 +1,5 @@
 import Errand
-import ErrandRecording
+import ErrandReplay
 import ErrandSystemTransport
 import ErrandTesting
 

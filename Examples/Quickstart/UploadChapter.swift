@@ -39,7 +39,7 @@ enum UploadChapter {
         for (transfer, fractions) in steps.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
             Quickstart.line("transfer \(transfer) ended at \(Int((fractions.last ?? 0) * 100)) %")
         }
-        let gzip = CallOptions(filters: [.compressingBodies(.gzip)])
+        let gzip = CallOptions(filters: [.bodyCompression(.gzip)])
         try await agent.send(Call<Void>(.put, "archive", body: .file(photo)), options: gzip)
         if let last = server.received.last {
             Quickstart.line(

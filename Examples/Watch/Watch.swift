@@ -2,9 +2,9 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
-import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
 import ErrandRecording
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 
@@ -18,7 +18,7 @@ struct Watch {
     }
 
     let spinner = TerminalSpinner()
-    private let recorder = ExchangeRecorder(bodiesUpTo: 1000)
+    private let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
 
     /// Sends the requests; the spinner has gone when it returns or throws.
     func run() async throws {

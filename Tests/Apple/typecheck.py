@@ -40,7 +40,7 @@ IMPORT = re.compile(
 DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
 # The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation. That
 # of Darwin is a Clang module without a Swift module above it, as Glibc has: its types count for no re-export of it.
-ARTEFACT = re.compile(r"warning: (public|package) import of '(Foundation|ErrandPOSIX)' was not used in")
+ARTEFACT = re.compile(r"warning: (public|package) import of '(Foundation|ErrandSupport)' was not used in")
 LEAF_LIBRARY = re.compile(r'"(lib[\w.+-]+\.(?:dylib|so)[.\d]*)"')
 WRONG = """
 #if canImport(Darwin)

@@ -39,13 +39,13 @@ final class Service: Sendable {
 
     /// Responds with the path, or refuses.
     var transport: StubTransport {
-        StubTransport(recording: 0) { request in
+        StubTransport(maximumRecordedRequests: 0) { request in
             let isFine = self.state.withLock { state in
                 state.calls.append(request)
                 return request.headers[.authorization] == "Bearer \(state.valid)"
             }
-            let answer = isFine ? StubResponse.text(request.url.path) : .text("refused", status: 401)
-            return self.gate.map { answer.waiting(for: $0) } ?? answer
+            let response = isFine ? StubResponse.text(request.url.path) : .text("refused", status: 401)
+            return self.gate.map { response.waiting(for: $0) } ?? response
         }
     }
 }

@@ -81,7 +81,7 @@ private final class World: Sendable {
 
     func run() async throws -> [String] {
         let session = AuthenticationSession(BearerToken(chance(50) ? "0" : "stale")) { [self] in try await refresh($0) }
-        let transport = StubTransport(recording: 0) { [self] request in
+        let transport = StubTransport(maximumRecordedRequests: 0) { [self] request in
             await pause()
             let token = request.headers[.authorization]
             let isFine = state.withLock { token == "Bearer \($0.valid)" }

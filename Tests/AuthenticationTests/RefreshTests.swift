@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("Refreshing a credential", .timeLimit(.minutes(10)), .leakChecked) struct RefreshTests {
-    @Test("100 requests that meet an expired token at once cause one refresh, and each gets its own response (C28)")
+    @Test("100 requests that meet an expired token at once cause one refresh, and each gets its own response")
     func singleFlight() async throws {
         let gate = Gate()
         let service = Service(waitingFor: gate)

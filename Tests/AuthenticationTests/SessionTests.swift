@@ -9,7 +9,7 @@ import Testing
 @Suite("Sessions", .timeLimit(.minutes(10)), .leakChecked) struct SessionTests {
     private static let epoch = Date(timeIntervalSince1970: 1_000_000_000)
 
-    @Test("the first request signs in before it is sent, once for all that wait (C39)")
+    @Test("the first request signs in before it is sent, once for all requests that wait")
     func signsInFirst() async throws {
         let service = Service()
         let session = AuthenticationSession<BearerToken> { old in
@@ -25,7 +25,7 @@ import Testing
         #expect(session.isSignedIn && session.description == "signed in")
     }
 
-    @Test("a sign-in that brings nothing fails before anything is sent (C29, C44)")
+    @Test("a sign-in without credentials fails the request before it is sent")
     func noSignIn() async throws {
         let service = Service()
         let session = AuthenticationSession<BearerToken> { _ in nil }
@@ -121,7 +121,7 @@ import Testing
         }
         let session = AuthenticationSession(BearerToken("t1")) { _ in nil }
         let agent = NetworkAgent(transport, .authentication(session))
-        _ = try await agent.text(options: .authentication(.never))
+        _ = try await agent.text(options: .authentication(.off))
         try await agent.send(Call<Void>(.get, "x") { $0.authorization = .omitted })
         try await agent.send(Call<Void>(.get, "x") { $0.authorization = .bearer("own") })
         try await agent.send(Call<Void>(.get, "x") { $0.headers = ["Authorization": "Own x"] })

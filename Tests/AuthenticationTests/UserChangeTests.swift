@@ -12,7 +12,7 @@ import Testing
     ) -> StubTransport {
         let count = Counter()
         let inner = service.transport
-        return StubTransport(recording: 0) { request in
+        return StubTransport(maximumRecordedRequests: 0) { request in
             if count.up() == 1 { change() }
             let response = try await inner.send(request, options: TransportOptions())
             return StubResponse(status: response.status, headers: response.headers, body: response.data)

@@ -52,7 +52,7 @@ final class BatchAudit: Accessory {
                 state.phases[activity.id] = .over
                 state.open -= 1
             default:
-                if phase != .runs { state.problems.append("\(activity) told something after its end") }
+                if phase != .runs { state.problems.append("\(activity) reported something after its end") }
             }
         }
     }

@@ -51,7 +51,7 @@ struct BatchEndTests {
         withExtendedLifetime(delegate) {}
     }
 
-    @Test("success: will-stop, delegate, completion, did-stop, and the batch is gone (Y84, D16)")
+    @Test("a success notifies will-stop, delegate, completion and did-stop, and releases the batch")
     func success() async throws {
         let (shop, log) = (Shop(), Log<String>())
         try await run(shop, log) { _ in }
@@ -61,7 +61,7 @@ struct BatchEndTests {
         #expect(shop.agent.activities.isEmpty)
     }
 
-    @Test("the first failure cancels the rest; the error names the request; each ends once (Y85, B52)")
+    @Test("the first failure cancels the rest, its error names the request, and each request ends once")
     func failure() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { id in
@@ -87,7 +87,7 @@ struct BatchEndTests {
     }
 
     @Test(
-        "a stop is a cancellation that everything is notified of once (Y86, D16)",
+        "a stop is a cancellation that accessories, delegate and completion receive once",
         arguments: ["handle", "agent", "activity"])
     func stop(by whom: String) async throws {
         let (gate, log) = (Gate(), Log<String>())
@@ -109,7 +109,7 @@ struct BatchEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelAll ends a batch and its parts, with callbacks, and keeps nothing (B17)")
+    @Test("cancelAll ends a batch and its parts, with callbacks, and keeps nothing")
     func cancelAll() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
@@ -124,7 +124,7 @@ struct BatchEndTests {
         #expect(kept == nil)
     }
 
-    @Test("cancelling the task that awaits a batch cancels all of it (Y86)")
+    @Test("cancelling the task that awaits a batch cancels all of it")
     func task() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
-import ErrandEssentials
 
 struct User: Codable, Sendable, Equatable {
     var id: Int
@@ -33,7 +33,7 @@ struct Shop {
     let agent: NetworkAgent
 
     init(_ before: @escaping @Sendable (Int) async throws -> Void = { _ in }) {
-        let stub = StubTransport(recording: 0) { request in
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
             switch request.url.path {
             case "/feed": return .json(#"["news"]"#)
             case "/text": return .text("words")

@@ -1,7 +1,7 @@
 import Errand
 import ErrandBatch
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 

@@ -18,7 +18,7 @@ struct BatchLimitTests {
             try await gate.wait()
             await Task.yield()
         }
-        let users = try await shop.agent.send(Batch((0..<60).map(GetUser.init), limit: limit))
+        let users = try await shop.agent.send(Batch((0..<60).map(GetUser.init), maximumConcurrent: limit))
         #expect(users.count == 60)
         #expect(crowd.most == limit)
     }
@@ -32,11 +32,11 @@ struct BatchLimitTests {
             await Task.yield()
         }
         for limit in [0, -1, .min] {
-            #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), limit: limit)).count == 5)
+            #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), maximumConcurrent: limit)).count == 5)
         }
         #expect(crowd.most == 1)
-        #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), limit: .max)).count == 5)
-        #expect(Batch([GetUser(id: 1)]).limit == BatchLimit.standard)
+        #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), maximumConcurrent: .max)).count == 5)
+        #expect(Batch([GetUser(id: 1)]).maximumConcurrent == BatchLimit.standard)
     }
 
     @Test("ten thousand parts hold no more than the limit in flight, on the network's agent and on a fake")
@@ -53,13 +53,13 @@ struct BatchLimitTests {
             }
         }
         let (network, fake) = (Crowd(), Crowd())
-        let stub = StubTransport(recording: 0) { request in
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
             await Task.yield()
             return .json(#"{"id":\#(request.userID ?? -1)}"#)
         }
         let agent = NetworkAgent(
             baseURL: "https://shop.example", transport: stub, accessories: [Watch(crowd: network)])
-        let batch = Batch((0..<10_000).map(GetUser.init), limit: 8)
+        let batch = Batch((0..<10_000).map(GetUser.init), maximumConcurrent: 8)
         #expect(try await agent.send(batch).map(\.value.id) == Array(0..<10_000))
         #expect(network.total == 10_000)
         #expect(network.most <= 8)

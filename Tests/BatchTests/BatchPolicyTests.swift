@@ -9,10 +9,11 @@ struct BatchPolicyTests {
         Shop { id in if ids.contains(id) { throw ErrandError(.cannotConnect, "no \(id)") } }
     }
 
-    @Test("collect all carries out everything and keeps each result in its place (B53)")
+    @Test("collect-all runs every request and keeps the results in their order")
     func collectAll() async throws {
         let shop = Self.failing([1, 3])
-        let results = try await shop.agent.send(Batch((0..<5).map(GetUser.init), limit: 2, policy: .collectAll))
+        let results = try await shop.agent.send(
+            Batch((0..<5).map(GetUser.init), maximumConcurrent: 2, policy: .collectAll))
         #expect(results.map { try? $0.get().value.id } == [0, nil, 2, nil, 4])
         guard case .failure(let error as ErrandError) = results[3] else { return #expect(Bool(false)) }
         #expect(error.message == "no 3")
@@ -20,7 +21,17 @@ struct BatchPolicyTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("collect all of different types is a tuple of results (B53)")
+    @Test("the error of a batch names the case of an error that says nothing of itself")
+    func plainError() async throws {
+        enum APIError: Error { case soldOut(code: Int, text: String) }
+        let shop = Shop { _ in throw APIError.soldOut(code: 7, text: "canary") }
+        let error = await #expect(throws: BatchError.self) { try await shop.agent.send(Batch([GetUser(id: 1)])) }
+        #expect(
+            error?.description.hasSuffix("part 0 (GetUser): APIError.soldOut(code: 7, …)") == true,
+            "\(error?.description ?? "")")
+    }
+
+    @Test("collect-all of different types returns a tuple of results")
     func collectTuple() async throws {
         let (user, feed) = try await Self.failing([1]).agent.send(
             Batch(GetUser(id: 1), GetFeed(), policy: .collectAll))
@@ -47,9 +58,9 @@ struct BatchPolicyTests {
             try await shop.recording.wait(for: "didStop")
             failed.open()
         }
-        let (index, answer) = try await shop.agent.send(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
+        let (index, response) = try await shop.agent.send(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
         #expect(index == 2)
-        #expect(answer.value.id == 2)
+        #expect(response.value.id == 2)
         #expect(shop.recording.outcomes.sorted() == ["cancelled", "failure", "success"])
         try await watching.value
         let mixed = try await Self.failing([1]).agent.send(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
@@ -60,7 +71,7 @@ struct BatchPolicyTests {
     @Test("first success with a limit of one asks the next only when the one before has failed")
     func fallback() async throws {
         let shop = Self.failing([0, 1])
-        let batch = Batch((0..<9).map(GetUser.init), limit: 1, policy: .firstSuccess)
+        let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)
         #expect(try await shop.agent.send(batch).index == 2)
         #expect(shop.recording.outcomes == ["failure", "failure", "success"])
     }
@@ -94,7 +105,7 @@ struct BatchPolicyTests {
     @Test("parts that are no single requests send with the batch as their parent")
     func items() async throws {
         let shop = Shop()
-        let batch = Batch(of: [[1, 2], [], [3]], limit: 2) { agent, ids in
+        let batch = Batch(of: [[1, 2], [], [3]], maximumConcurrent: 2) { agent, ids in
             try await agent.send(Batch(ids.map(GetUser.init))).map(\.value.id).reduce(0, +)
         }
         #expect(try await shop.agent.send(batch, options: CallOptions(label: "whole")) == [3, 0, 3])

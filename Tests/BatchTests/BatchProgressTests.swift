@@ -10,12 +10,12 @@ import Testing
 struct BatchProgressTests {
     /// What a batch reported, in order.
     private final class Watch: Accessory {
-        private let told = Mutex<[TransferProgress]>([])
+        private let reported = Mutex<[TransferProgress]>([])
         func activity(_ activity: Activity, did event: ActivityEvent) {
             guard activity.kind == .batch, case .transport(.progress(let progress)) = event else { return }
-            told.withLock { $0.append(progress) }
+            reported.withLock { $0.append(progress) }
         }
-        var all: [TransferProgress] { told.withLock { $0 } }
+        var all: [TransferProgress] { reported.withLock { $0 } }
     }
 
     @Test("without totals the parts count, and the handle shows the whole")
@@ -23,7 +23,7 @@ struct BatchProgressTests {
         let watch = Watch()
         let log = Log<String>()
         let handle = Shop().agent.start(
-            Batch((0..<4).map(GetUser.init), limit: 1),
+            Batch((0..<4).map(GetUser.init), maximumConcurrent: 1),
             options: CallOptions(accessories: [watch], progress: { log.add("\($0.fraction ?? -1)") }))
         _ = try await handle.value
         #expect(log.all == ["0.25", "0.5", "0.75", "1.0"])
@@ -42,7 +42,7 @@ struct BatchProgressTests {
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         let handle = agent.start(
-            Batch([0, 1].map(GetUser.init), limit: 1), options: CallOptions(accessories: [watch]))
+            Batch([0, 1].map(GetUser.init), maximumConcurrent: 1), options: CallOptions(accessories: [watch]))
         _ = try await handle.value
         #expect(watch.all.map(\.received) == [0, 100, 100, 100, 550, 550])
         // Half a part, then half of it by parts: the total of the second is not known before it begins.
@@ -65,14 +65,14 @@ struct BatchProgressTests {
         #expect(sum.whole == TransferProgress(sent: 100, totalToSend: 100, received: 0, totalToReceive: 0, fraction: 1))
     }
 
-    @Test("several uploads count by their bytes, each and all together (Y9)")
+    @Test("the progress of several uploads counts bytes, of each and of all")
     func manyUploads() async throws {
         let watch = Watch()
         let each = Log<String>()
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: .stub(.status(200)))
         let sizes = [900, 100]
         let uploads = sizes.map { Call<Void>(.put, "up", body: .data(Data(count: $0))) }
-        let batch = Batch(uploads, limit: 1).reportingEach { index, progress in
+        let batch = Batch(uploads, maximumConcurrent: 1).reportingEach { index, progress in
             each.add("\(index): \(progress.sent) of \(progress.totalToSend ?? -1)")
         }
         _ = try await agent.send(batch, options: CallOptions(accessories: [watch]))
@@ -123,24 +123,24 @@ struct BatchProgressTests {
 
     @Test("parts that report at the same time are reported in order, up to the whole")
     func concurrent() async throws {
-        let stub = StubTransport(recording: 0) { _ in
+        let stub = StubTransport(maximumRecordedRequests: 0) { _ in
             let steps = (1...4).map { TransferProgress(received: $0 * 25, totalToReceive: 100) }
             return StubResponse.json(#"{"id":1}"#).reporting(
                 .progress(steps[0]), .progress(steps[1]), .progress(steps[2]), .progress(steps[3]))
         }
         let watch = Watch()
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
-        let batch = Batch((0..<500).map(GetUser.init), limit: 32)
+        let batch = Batch((0..<500).map(GetUser.init), maximumConcurrent: 32)
         let handle = agent.start(batch, options: CallOptions(accessories: [watch]))
         _ = try await handle.value
-        let told = watch.all
-        for (before, after) in zip(told, told.dropFirst()) {
+        let reported = watch.all
+        for (before, after) in zip(reported, reported.dropFirst()) {
             #expect(before.received <= after.received)
             #expect((before.fraction ?? 2) <= (after.fraction ?? -1))
         }
-        #expect(told.last?.fraction == 1)
-        #expect(told.last?.received == 50_000)
-        #expect(handle.progress == told.last)
+        #expect(reported.last?.fraction == 1)
+        #expect(reported.last?.received == 50_000)
+        #expect(handle.progress == reported.last)
     }
 
     @Test("a listener may cancel the batch from within")
@@ -153,7 +153,7 @@ struct BatchProgressTests {
         let shop = Shop()
         let options = CallOptions(accessories: [Canceller()])
         await #expect(throws: ErrandError.self) {
-            try await shop.agent.send(Batch((0..<50).map(GetUser.init), limit: 2), options: options)
+            try await shop.agent.send(Batch((0..<50).map(GetUser.init), maximumConcurrent: 2), options: options)
         }
         #expect(shop.recording.problems() == [])
     }

@@ -27,7 +27,9 @@ struct BatchResultsTests {
         let shop = Shop { id in if id == 3 { throw ErrandError(.connectionLost, "gone") } }
         var seen: [Int] = []
         let error = await #expect(throws: BatchError.self) {
-            for try await (index, result) in shop.agent.results(of: Batch((0..<9).map(GetUser.init), limit: 1)) {
+            for try await (index, result) in shop.agent.results(
+                of: Batch((0..<9).map(GetUser.init), maximumConcurrent: 1))
+            {
                 #expect(try result.get().value.id == index)
                 seen.append(index)
             }
@@ -41,7 +43,7 @@ struct BatchResultsTests {
     func firstSuccess() async throws {
         let shop = Shop { id in if id < 2 { throw ErrandError(.connectionLost, "gone") } }
         var seen: [Int] = []
-        let batch = Batch((0..<9).map(GetUser.init), limit: 1, policy: .firstSuccess)
+        let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)
         for try await (index, _) in shop.agent.results(of: batch) { seen.append(index) }
         #expect(seen == [0, 1, 2])
         await #expect(throws: BatchError.self) {
@@ -68,7 +70,7 @@ struct BatchResultsTests {
     func backpressure() async throws {
         let crowd = Crowd()
         let shop = Shop { _ in crowd.enter() }
-        let batch = Batch((0..<200).map(GetUser.init), limit: 4, policy: .collectAll)
+        let batch = Batch((0..<200).map(GetUser.init), maximumConcurrent: 4, policy: .collectAll)
         var results = shop.agent.results(of: batch).makeAsyncIterator()
         var count = 0
         while let _ = try await results.next() {
@@ -84,7 +86,7 @@ struct BatchResultsTests {
     func leaving() async throws {
         let gate = Gate()
         let shop = Shop { id in if id > 0 { try await gate.wait() } }
-        for try await (index, _) in shop.agent.results(of: Batch((0..<50).map(GetUser.init), limit: 3)) {
+        for try await (index, _) in shop.agent.results(of: Batch((0..<50).map(GetUser.init), maximumConcurrent: 3)) {
             #expect(index == 0)
             break
         }
@@ -99,7 +101,7 @@ struct BatchResultsTests {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
         let task = Task {
-            for try await _ in shop.agent.results(of: Batch((0..<50).map(GetUser.init), limit: 3)) {}
+            for try await _ in shop.agent.results(of: Batch((0..<50).map(GetUser.init), maximumConcurrent: 3)) {}
         }
         try await gate.reached(by: 3)
         task.cancel()
@@ -109,7 +111,7 @@ struct BatchResultsTests {
         #expect(shop.recording.outcomes == ["cancelled", "cancelled", "cancelled"])
     }
 
-    @Test("each iteration is a sending of its own (D11)")
+    @Test("each iteration sends the requests again")
     func twice() async throws {
         let shop = Shop()
         let results = shop.agent.results(of: Batch([1, 2].map(GetUser.init)))

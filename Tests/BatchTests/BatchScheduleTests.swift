@@ -56,7 +56,7 @@ struct BatchScheduleTests {
     }
 
     @Test(
-        "failure and cancellation at every point: one end for the whole and each part, nothing after it (B52)",
+        "a failure or a cancellation at any point gives the batch and each part one end, and no event follows it",
         arguments: 0..<8)
     func schedules(_ share: UInt64) async throws {
         for seed in (share * 125)..<((share + 1) * 125) { try await carryOut(Plan(seed: seed), seed) }
@@ -64,7 +64,7 @@ struct BatchScheduleTests {
 
     private func carryOut(_ plan: Plan, _ seed: UInt64) async throws {
         let (crowd, audit) = (Crowd(), BatchAudit())
-        let stub = StubTransport(recording: 0) { request in
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
             crowd.enter()
             defer { crowd.leave() }
             let id = request.userID ?? 0
@@ -108,17 +108,17 @@ struct BatchScheduleTests {
         do {
             switch plan.policy {
             case .failFast:
-                let users = try await agent.send(Batch(requests, limit: plan.limit))
+                let users = try await agent.send(Batch(requests, maximumConcurrent: plan.limit))
                 #expect(users.map(\.value) == (0..<50).map(String.init))
             case .collectAll:
-                let results = try await agent.send(Batch(requests, limit: plan.limit, policy: .collectAll))
+                let results = try await agent.send(Batch(requests, maximumConcurrent: plan.limit, policy: .collectAll))
                 #expect(results.map { (try? $0.get()) != nil } == plan.fates.map { $0 == .succeeds })
             case .firstSuccess:
-                let winner = try await agent.send(Batch(requests, limit: plan.limit, policy: .firstSuccess))
+                let winner = try await agent.send(Batch(requests, maximumConcurrent: plan.limit, policy: .firstSuccess))
                 #expect(plan.fates[winner.index] == .succeeds && winner.response.value == "\(winner.index)")
             case .stream:
                 var seen: Set<Int> = []
-                for try await (index, result) in agent.results(of: Batch(requests, limit: plan.limit)) {
+                for try await (index, result) in agent.results(of: Batch(requests, maximumConcurrent: plan.limit)) {
                     #expect(seen.insert(index).inserted && (try? result.get().value) == "\(index)")
                 }
                 #expect(seen.count == 50)

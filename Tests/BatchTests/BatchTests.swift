@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct BatchTests {
-    @Test("three requests of different types return a tuple in their order, whichever is first (Y82, Y84, T9)")
+    @Test("three requests of different types return a tuple in their order, whichever ends first")
     func tuple() async throws {
         let order = [Gate(), Gate(isOpen: true)]
         let shop = Shop { id in
@@ -20,7 +20,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a list returns responses in the order of its requests (Y87)")
+    @Test("a list returns responses in the order of its requests")
     func list() async throws {
         let shop = Shop { id in for _ in 0..<(7 - id % 7) { await Task.yield() } }
         let ids = Array((0..<40).reversed())
@@ -28,7 +28,7 @@ struct BatchTests {
         #expect(users.map(\.value.id) == ids)
     }
 
-    @Test("a list of several types that is made at run time returns responses in its order (Y82, Y87)")
+    @Test("a list of several types that is made at run time returns responses in its order")
     func mixedList() async throws {
         let responses = try await Shop().agent.send(Batch(mixed: [GetUser(id: 3), GetFeed(), GetText()]))
         #expect(responses.count == 3)
@@ -38,7 +38,8 @@ struct BatchTests {
     }
 
     @Test(
-        "all parts run at once as children of a batch that is registered before them, without a reference to it (Y83)")
+        "all parts run at once as children of a batch that is registered before them, though no reference to it is held"
+    )
     func start() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -57,25 +58,25 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("no request has callbacks of its own inside a batch, and a batch is no request (Y82, D16, S2)")
+    @Test("a request has no callbacks of its own inside a batch, and a batch is no request")
     func noRequest() {
         let batch: Any = Batch(GetUser(id: 1), GetFeed())
         #expect(!(batch is any Request))
     }
 
-    @Test("an empty batch succeeds at once, with its pair of events (B51)")
+    @Test("an empty batch succeeds at once and has both its events")
     func empty() async throws {
         let shop = Shop()
         let none = try await shop.agent.send(Batch([GetUser]()))
-        let nobody = try await shop.agent.send(Batch([GetUser](), policy: .collectAll))
+        let collected = try await shop.agent.send(Batch([GetUser](), policy: .collectAll))
         let nothing: Void = try await shop.agent.send(Batch())
-        #expect(none.isEmpty && nobody.isEmpty && nothing == ())
+        #expect(none.isEmpty && collected.isEmpty && nothing == ())
         #expect(
             shop.recording.names(.batch)
                 == Array(repeating: ["willStart", "willStop", "didStop"], count: 3).flatMap(\.self))
     }
 
-    @Test("a request that stands in a batch twice is sent twice (B51)")
+    @Test("a request that stands in a batch twice is sent twice")
     func twice() async throws {
         let shop = Shop()
         let user = GetUser(id: 5)
@@ -84,7 +85,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["success", "success"])
     }
 
-    @Test("a batch sent again, at the same time and after a failure, is an activity of its own (Y88, D11, S4, B50)")
+    @Test("a batch sent again, at the same time and after a failure, is an activity of its own")
     func again() async throws {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
@@ -99,7 +100,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("the tags of the call reach the whole and every part; so one condition cancels them (Y87, S11)")
+    @Test("the tags of the call reach the batch and every part, so that one condition cancels all of them")
     func tags() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -114,7 +115,7 @@ struct BatchTests {
         #expect(shop.recording.outcomes == ["cancelled", "cancelled"])
     }
 
-    @Test("whether all, some or none came from a cache (Y87)")
+    @Test("the results tell whether all, some or none came from a cache")
     func cache() async throws {
         let filter = ClosureFilter { exchange, next in
             var response = try await next(exchange)

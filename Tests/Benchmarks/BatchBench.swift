@@ -17,9 +17,9 @@ enum BatchBench {
     private static let list = "chain, a list of steps"
 
     static func run() async throws {
-        let answer = StubResponse.data(Data([1, 2, 3]))
+        let response = StubResponse.data(Data([1, 2, 3]))
         let agent = NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0))
+            baseURL: "https://api.example.com/v1", transport: StubTransport(response, maximumRecordedRequests: 0))
         let requests = Array(repeating: GetData(), count: 2_000)
         var costs = CostTable()
         for _ in 0..<25 {
@@ -38,9 +38,9 @@ enum BatchBench {
         let count = requests.count
         try await costs.take(group, count) { _ = try await all(agent, requests) }
         try await costs.take(window, count) { _ = try await window(agent, requests, limit: 6) }
-        try await costs.take(batch, count) { _ = try await agent.send(Batch(requests, limit: 6)) }
+        try await costs.take(batch, count) { _ = try await agent.send(Batch(requests, maximumConcurrent: 6)) }
         try await costs.take(results, count) {
-            for try await _ in agent.results(of: Batch(requests, limit: 6)) {}
+            for try await _ in agent.results(of: Batch(requests, maximumConcurrent: 6)) {}
         }
     }
 
@@ -91,16 +91,16 @@ enum BatchBench {
 
     /// What a batch keeps while it runs: its responses where they are collected, next to nothing where they are read.
     private static func memory(_ agent: NetworkAgent) async throws {
-        let batch = Batch(Array(repeating: GetData(), count: 100_000), limit: 8)
+        let batch = Batch(Array(repeating: GetData(), count: 100_000), maximumConcurrent: 8)
         let before = residentBytes()
         var most = before
         for try await (index, _) in agent.results(of: batch) where index % 1_000 == 0 {
             most = max(most, residentBytes())
         }
         let read = Double(most - before) / 100_000
-        let answers = try await agent.send(batch)
-        let kept = Double(max(0, residentBytes() - before)) / Double(answers.count)
+        let responses = try await agent.send(batch)
+        let kept = Double(max(0, residentBytes() - before)) / Double(responses.count)
         print("\(Rounds.pad("memory a part, results as they finish", 44)) \(Rounds.number(read)) bytes")
-        print("\(Rounds.pad("memory a part, answers collected", 44)) \(Rounds.number(kept)) bytes")
+        print("\(Rounds.pad("memory a part, responses collected", 44)) \(Rounds.number(kept)) bytes")
     }
 }

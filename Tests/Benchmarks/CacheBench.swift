@@ -24,11 +24,12 @@ enum CacheBench {
     }
 
     private static func hits() async throws {
-        let answer = StubResponse.data(Data(count: 1000), contentType: "application/octet-stream")
+        let response = StubResponse.data(Data(count: 1000), contentType: "application/octet-stream")
             .header("Cache-Control", "max-age=3600")
         func agent(_ filters: [any Filter]) -> NetworkAgent {
             NetworkAgent(
-                baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0), filters: filters)
+                baseURL: "https://api.example.com/v1", transport: StubTransport(response, maximumRecordedRequests: 0),
+                filters: filters)
         }
         let bare = agent([])
         let cached = agent([.cache(.memory())])
@@ -36,7 +37,7 @@ enum CacheBench {
         defer { try? FileManager.default.removeItem(at: directory) }
         let large = StubResponse.data(Data(count: 10_000), contentType: "application/octet-stream")
         let disk = NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(large, recording: 0),
+            baseURL: "https://api.example.com/v1", transport: StubTransport(large, maximumRecordedRequests: 0),
             filters: [.cache(.disk(at: directory))])
         let count = 5_000
         var costs = Costs()

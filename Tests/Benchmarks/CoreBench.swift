@@ -32,10 +32,10 @@ enum CoreBench {
         """#
 
     private static func agent(
-        _ answer: StubResponse = .data(Data([1, 2, 3])), filters: Int = 0, accessories: [any Accessory] = []
+        _ response: StubResponse = .data(Data([1, 2, 3])), filters: Int = 0, accessories: [any Accessory] = []
     ) -> NetworkAgent {
         NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),
+            baseURL: "https://api.example.com/v1", transport: StubTransport(response, maximumRecordedRequests: 0),
             filters: Array(repeating: Passing(), count: filters), accessories: accessories)
     }
 
@@ -95,7 +95,7 @@ enum CoreBench {
     private static func memoryAtOnce() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1",
-            transport: StubTransport(recording: 0) { _ in
+            transport: StubTransport(maximumRecordedRequests: 0) { _ in
                 try await Task.sleep(for: .seconds(3600))
                 return .data(Data([1]))
             })

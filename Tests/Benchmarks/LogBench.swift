@@ -14,21 +14,21 @@ enum LogBench {
     }
 
     static func run() async throws {
-        let answer = StubResponse.data(Data([1, 2, 3]))
+        let response = StubResponse.data(Data([1, 2, 3]))
         func agent(_ accessories: [any Accessory]) -> NetworkAgent {
             NetworkAgent(
-                baseURL: "https://api.example.com/v1", transport: StubTransport(answer, recording: 0),
+                baseURL: "https://api.example.com/v1", transport: StubTransport(response, maximumRecordedRequests: 0),
                 accessories: accessories)
         }
         let off = RequestLog(.off)
-        let line = RequestLog(.line, to: ClosureSink { _ = $0.line.utf8.count }, queueing: 100_000)
+        let line = RequestLog(.line, to: ClosureSink { _ = $0.line.utf8.count }, maximumQueue: 100_000)
         let idle = "an accessory that does nothing"
         let agents: [(name: String, agent: NetworkAgent)] = [
             ("no accessory", agent([])), (idle, agent([Idle()])), ("a log that is off", agent([off])),
             ("a log of lines beside it", agent([Idle(), line])),
             ("an indicator beside it", agent([Idle(), LoadingIndicator()])),
             ("a recorder beside it", agent([Idle(), ExchangeRecorder()])),
-            ("a recorder that only counts beside it", agent([Idle(), ExchangeRecorder(keeping: 0)])),
+            ("a recorder that only counts beside it", agent([Idle(), ExchangeRecorder(maximumExchanges: 0)])),
         ]
         let count = 2_000
         var costs = CostTable()

@@ -28,7 +28,7 @@ extension NetworkAgent {
     /// One over a stub that responds with a short text.
     static func benched(_ filters: [any Filter]) -> NetworkAgent {
         NetworkAgent(
-            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), recording: 0),
+            baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), maximumRecordedRequests: 0),
             filters: filters)
     }
 }

@@ -113,7 +113,7 @@ enum WireBench {
         }
         for part in [50, 99] {
             let value = times[times.count * part / 100]
-            print("\(Rounds.pad("a cancellation is answered, \(part) of 100 within", 44)) \(Rounds.number(value)) ms")
+            print("\(Rounds.pad("a cancellation is reported, \(part) of 100 within", 44)) \(Rounds.number(value)) ms")
         }
     }
 

@@ -1,5 +1,5 @@
-import ErrandCache
 import Errand
+import ErrandCache
 import Foundation
 import Synchronization
 

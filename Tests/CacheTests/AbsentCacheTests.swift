@@ -81,7 +81,7 @@ struct AbsentCacheTests {
     @Test("a cache that does not handle the request is another reason than no cache, and nothing is sent")
     func offIsAnotherReason() async throws {
         let f = Fixture()
-        f.answer()
+        f.respond()
         let response = HTTPResponse(url: try #require(URL(string: "https://example.com/a")), status: 200)
         func isOff(_ error: any Error) -> Bool { (error as? CacheMiss)?.reason == .off }
         var posts = [order(), order()]
@@ -101,7 +101,7 @@ struct AbsentCacheTests {
     func mappedErrors() async throws {
         struct Mapped: Error {}
         let f = Fixture()
-        f.answer()
+        f.respond()
         f.agent.configure { $0.mapError = { _ in Mapped() } }
         #expect(try await f.agent.cached(Get()) == nil)
         #expect(try await !f.agent.removeCached(Get()))
@@ -114,9 +114,9 @@ struct AbsentCacheTests {
     func failingRemoval() async throws {
         let store = StubbornStore()
         let f = Fixture(store)
-        f.answer()
+        f.respond()
         for policy in [CachePolicy.timed(.seconds(60)), .http] {
-            f.answer(["Cache-Control": "max-age=60"])
+            f.respond(["Cache-Control": "max-age=60"])
             let get = Get("feed", policy)
             #expect(try await f.text(get) == "1")
             await f.cache.flush()

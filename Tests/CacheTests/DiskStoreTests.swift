@@ -22,7 +22,7 @@ struct DiskStoreTests {
         try await store.entry(for: key)?.body.data.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("entries outlive the store, and so does the secret (C21)")
+    @Test("entries outlive the store, and so does the secret")
     func persistence() async throws {
         let (first, second) = (DiskStore(at: directory.url), DiskStore(at: directory.url))
         let key = CacheKey("k")
@@ -42,11 +42,11 @@ struct DiskStoreTests {
         try await store.removeAll { _ in true }
     }
 
-    @Test("files are their owner's alone, and hold no secret in the clear (B30)")
+    @Test("only their owner can read the files, and they hold no secret in the clear")
     func permissions() async throws {
         let store = DiskStore(at: directory.url)
         let f = Fixture(store)
-        f.answer(["Set-Cookie": "session-s3cret"])
+        f.respond(["Set-Cookie": "session-s3cret"])
         var get = Get("feed", .timed(.seconds(60), partition: "user-s3cret").and(.http))
         get.headers = ["Authorization": "token-s3cret"]
         _ = try await f.text(get)
@@ -66,7 +66,7 @@ struct DiskStoreTests {
         #expect(count >= 5)
     }
 
-    @Test("every byte of an entry flipped in turn: a miss, and the file goes (B26, B31, B32)")
+    @Test("an entry with any one byte flipped is a miss, and its file is removed")
     func flips() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -85,7 +85,7 @@ struct DiskStoreTests {
         #expect(try await text(key, store) == "the body, some bytes long")
     }
 
-    @Test("truncated at every length, or longer: a miss (B26)")
+    @Test("an entry that is truncated at any length, or too long, is a miss")
     func truncation() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -99,7 +99,7 @@ struct DiskStoreTests {
         #expect(try await store.entry(for: key) == nil)
     }
 
-    @Test("an entry under another key's name is a miss; so is a foreign and a future file (B26, B31)")
+    @Test("an entry under another key's name is a miss, and so is a foreign file or one of a later format")
     func swapped() async throws {
         let store = DiskStore(at: directory.url)
         let keys = [CacheKey("a"), CacheKey("b")]
@@ -142,7 +142,7 @@ struct DiskStoreTests {
     }
 
     @Test(
-        "limits hold before they are passed, the least recently used goes first, and damage to the account heals (B37)")
+        "limits are never exceeded, the least recently used entry goes first, and a damaged account is rebuilt")
     func limits() async throws {
         let store = DiskStore(at: directory.url, limit: .bytes(200_000).entries(20))
         func files() throws -> [URL] {
@@ -185,7 +185,7 @@ struct DiskStoreTests {
         #expect(try await text(CacheKey("k"), store) == "2")
         #expect(try await store.usage().entries == 1)
         let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
-        f.answer(["Cache-Control": "max-age=9"])
+        f.respond(["Cache-Control": "max-age=9"])
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
         #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store returned no secret") } })
     }

@@ -18,8 +18,8 @@ import Testing
         "the cache says in both stages where it stores, and which policy applies by default",
         arguments: [
             (CachePolicy.off, "default policy off"), (.http(partition: "secret"), "default policy HTTP"),
-            (.timed(.seconds(30), partition: "secret"), "default policy timed for 30.0 seconds"),
-            (.timed(.seconds(30)).and(.http), "default policy timed for 30.0 seconds, then HTTP"),
+            (.timed(.seconds(30), partition: "secret"), "default policy timed for 30 s"),
+            (.timed(.seconds(30)).and(.http), "default policy timed for 30 s, then HTTP"),
         ])
     func says(policy: CachePolicy, summary: String) {
         let explanation = explanation([.cache(.memory(), policy: policy)])

@@ -53,8 +53,8 @@ struct Fixture: Sendable {
 
     var sent: Int { stub.received.count }
 
-    /// Answers everything with a count and these headers.
-    func answer(_ headers: HTTPHeaders = [:], status: Int = 200) {
+    /// Responds to every request with a count and these headers.
+    func respond(_ headers: HTTPHeaders = [:], status: Int = 200) {
         let (count, time) = (Counter(), time)
         stub.on("*") { _ in
             var all: HTTPHeaders = ["Date": httpDate(time.date), "Content-Type": "text/plain"]

@@ -18,7 +18,7 @@ struct HTTPCacheTests {
 
     @Test("fresh is served with its age, stale is fetched (sections 4.2, 5.1)")
     func freshness() async throws {
-        f.answer(["Cache-Control": "max-age=10", "Age": "3"])
+        f.respond(["Cache-Control": "max-age=10", "Age": "3"])
         #expect(try await f.text(get()) == "1")
         f.time.advance(by: .seconds(6))
         let hit = try await f.response(get())
@@ -68,7 +68,7 @@ struct HTTPCacheTests {
 
     @Test("Vary keeps several variants of a URL; * keeps none (section 4.1)")
     func vary() async throws {
-        f.answer(["Cache-Control": "max-age=100", "Vary": "Foo, Cookie"])
+        f.respond(["Cache-Control": "max-age=100", "Vary": "Foo, Cookie"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
         #expect(try await f.text(get("v", ["Foo": "2"])) == "2")
         #expect(try await f.text(get("v")) == "3")
@@ -77,14 +77,14 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("v", ["Foo": "2", "Cookie": "s"])) == "4")
         #expect(try await f.text(get("v")) == "3")
         #expect(f.notes.all.withLock { $0.contains("fwd=vary-miss") })
-        f.answer(["Cache-Control": "max-age=100", "Vary": "*"])
+        f.respond(["Cache-Control": "max-age=100", "Vary": "*"])
         #expect(try await f.text(get("star")) == "1")
         #expect(try await f.text(get("star")) == "2")
     }
 
     @Test("variants that were invalidated do not come back with a new one")
     func varyInvalidated() async throws {
-        f.answer(["Cache-Control": "max-age=100", "Vary": "Foo"])
+        f.respond(["Cache-Control": "max-age=100", "Vary": "Foo"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
         f.time.advance(by: .seconds(1))
         #expect(try await f.text(get("v", method: .post)) == "2")
@@ -93,9 +93,9 @@ struct HTTPCacheTests {
         #expect(try await f.text(get("v", ["Foo": "1"])) == "4")
     }
 
-    @Test("credentials and partitions separate responses; their hashes are stored (B30)")
+    @Test("credentials and partitions separate responses, and only their hashes are stored")
     func owners() async throws {
-        f.answer(["Cache-Control": "max-age=100"])
+        f.respond(["Cache-Control": "max-age=100"])
         #expect(try await f.text(get("a", ["Authorization": "A"])) == "1")
         #expect(try await f.text(get("a", ["Authorization": "B"])) == "2")
         #expect(try await f.text(get("a")) == "3")
@@ -142,14 +142,14 @@ struct HTTPCacheTests {
 
     @Test("the response to a POST that says so serves a GET")
     func post() async throws {
-        f.answer(["Cache-Control": "max-age=100", "Content-Location": "/a"])
+        f.respond(["Cache-Control": "max-age=100", "Content-Location": "/a"])
         #expect(try await f.text(get("a", method: .post)) == "1")
         #expect(try await f.text(get("a")) == "1")
     }
 
     @Test("only-if-cached and the modes that ask for the cache only send nothing (section 5.2.1.7)")
     func onlyIfCached() async throws {
-        f.answer(["Cache-Control": "max-age=10"])
+        f.respond(["Cache-Control": "max-age=10"])
         #expect(try await f.response(get("a", ["Cache-Control": "only-if-cached"])).status == 504)
         await #expect(throws: CacheMiss.self) { try await f.text(get("a"), .cacheOnly) }
         await #expect(throws: CacheMiss.self) { try await f.text(get("a", method: .post), .cacheOnly) }
@@ -166,7 +166,7 @@ struct HTTPCacheTests {
 
     @Test("HEAD is served from GET's response, and its own response brings that up to date (section 4.3.5)")
     func head() async throws {
-        f.answer(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        f.respond(["Cache-Control": "max-age=10", "ETag": "\"a\""])
         #expect(try await f.text(get("a")) == "1")
         let head = try await f.response(get("a", method: .head))
         #expect(head.source.isCache && head.data.isEmpty && head.status == 200)
@@ -174,7 +174,7 @@ struct HTTPCacheTests {
         #expect(try await f.response(get("a", method: .head)).source == .network)
         #expect(try await f.text(get("a")) == "1")
         f.time.advance(by: .seconds(11))
-        f.answer(["Cache-Control": "max-age=10", "ETag": "\"b\""])
+        f.respond(["Cache-Control": "max-age=10", "ETag": "\"b\""])
         _ = try await f.response(get("a", method: .head))
         #expect(try await f.agent.cached(get("a"), includingStale: true) == nil)
     }
@@ -224,7 +224,7 @@ struct HTTPCacheTests {
 
     @Test("stale-while-revalidate serves at once and validates behind (RFC 5861, section 3)")
     func staleWhileRevalidate() async throws {
-        f.answer(["Cache-Control": "max-age=10, stale-while-revalidate=60"])
+        f.respond(["Cache-Control": "max-age=10, stale-while-revalidate=60"])
         #expect(try await f.text(get("a")) == "1")
         f.time.advance(by: .seconds(20))
         let stale = try await f.response(get("a"))
@@ -286,7 +286,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 4)
     }
 
-    @Test("the URL that filters show is the key, on the first hop only (B28)")
+    @Test("the URL that filters show is the key, on the first hop only")
     func keyURL() async throws {
         struct Stamp: Filter {
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -307,20 +307,20 @@ struct HTTPCacheTests {
 
     @Test("no-store, on either side, is neither stored nor read (section 5.2)")
     func noStore() async throws {
-        f.answer(["Cache-Control": "max-age=100"])
+        f.respond(["Cache-Control": "max-age=100"])
         #expect(try await f.text(get("a", ["Cache-Control": "no-store"])) == "1")
         #expect(try await f.text(get("a")) == "2")
         #expect(try await f.text(get("a", ["Cache-Control": "no-store"])) == "3")
-        f.answer(["Cache-Control": "no-store"])
+        f.respond(["Cache-Control": "no-store"])
         #expect(try await f.text(get("b")) == "1")
         #expect(try await f.text(get("b")) == "2")
     }
 
-    @Test("a policy of the agent's for requests that have none of their own (C48)")
+    @Test("a request without a policy of its own takes the agent's")
     func standardPolicy() async throws {
         struct Plain: Request { var path: String { "a" } }
         let f = Fixture(policy: .http)
-        f.answer(["Cache-Control": "max-age=100"])
+        f.respond(["Cache-Control": "max-age=100"])
         _ = try await f.agent.send(Plain())
         #expect(try await f.agent.send(Plain()).http.source.isCache)
     }
@@ -336,8 +336,8 @@ struct HTTPCacheTests {
         let directory = TemporaryDirectory()
         let f = Fixture(DiskStore(at: directory.url))
         let chunks = (0..<30).map { Data(repeating: UInt8($0), count: 100_000) }
-        let answer = StubResponse.chunks(chunks).header("Cache-Control", "max-age=5").header("ETag", "\"a\"")
-        f.stub.on("*") { $0.headers.contains("If-None-Match") ? .status(304) : answer }
+        let response = StubResponse.chunks(chunks).header("Cache-Control", "max-age=5").header("ETag", "\"a\"")
+        f.stub.on("*") { $0.headers.contains("If-None-Match") ? .status(304) : response }
         let all = chunks.reduce(Data(), +)
         func read(_ request: Stream) async throws -> Data {
             try await f.agent.send(request).value.collect(upTo: 1 << 24)
@@ -374,7 +374,7 @@ struct PrecedenceTests {
     func cell(row: Int, policy: Int) async throws {
         let (name, headers, status, expected) = Self.rows[row]
         let f = Fixture()
-        f.answer(headers, status: status)
+        f.respond(headers, status: status)
         var get = Get("feed", Self.policies[policy])
         get.acceptableStatuses = .successful
         _ = try? await f.text(get)

@@ -167,26 +167,26 @@ struct HTTPRuleTests {
     }
 
     @Test("the response to a POST may serve a GET if it says so (RFC 9110, section 9.3.3)")
-    func postAnswers() {
-        func answers(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
+    func postResponses() {
+        func isStored(_ headers: HTTPHeaders, status: Int = 200) -> Bool {
             HTTPCacheRules.isStorableForGet(
                 HTTPResponse(url: url, status: status, headers: headers), to: HTTPRequest(.post, url))
         }
-        #expect(answers(["Cache-Control": "max-age=9", "Content-Location": "/a"]))
-        #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/b"]))
-        #expect(!answers(["Content-Location": "/a"]))
-        #expect(!answers(["Cache-Control": "max-age=9"]))
-        #expect(!answers(["Cache-Control": "max-age=9", "Content-Location": "/a"], status: 201))
+        #expect(isStored(["Cache-Control": "max-age=9", "Content-Location": "/a"]))
+        #expect(!isStored(["Cache-Control": "max-age=9", "Content-Location": "/b"]))
+        #expect(!isStored(["Content-Location": "/a"]))
+        #expect(!isStored(["Cache-Control": "max-age=9"]))
+        #expect(!isStored(["Cache-Control": "max-age=9", "Content-Location": "/a"], status: 201))
     }
 
     @Test(
         "conditions and ranges of the caller's own (section 4.3.2, RFC 9110, sections 13, 14)",
         arguments: conditionsTable)
     func conditions(_ row: (HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)) {
-        let answer = HTTPConditions.evaluate(
+        let outcome = HTTPConditions.evaluate(
             HTTPRequest(.get, url, headers: row.0), status: 200, headers: row.1, length: 10,
             received: now)
-        #expect(answer == row.2)
+        #expect(outcome == row.2)
     }
 
     @Test("values that Vary names are compared without white space around commas (section 4.1)")

@@ -36,7 +36,7 @@ struct InvalidationTests {
             completed.withLock { $0[path] = max($0[path, default: 0], version) }
         }
 
-        func answer(_ request: HTTPRequest, vary: String?) -> StubResponse {
+        func response(to request: HTTPRequest, vary: String?) -> StubResponse {
             let path = request.url.path
             if request.method == .put { return .status(200, headers: ["Version": "\(change(path))"]) }
             let version = version(path)
@@ -55,8 +55,8 @@ struct InvalidationTests {
             let gate = Gate(isOpen: !isOnItsWay)
             let first = Counter()
             f.stub.on("*") { request in
-                let answer = versions.answer(request, vary: nil)
-                return request.method == .get && first.increment() == 1 ? answer.waiting(for: gate) : answer
+                let response = versions.response(to: request, vary: nil)
+                return request.method == .get && first.increment() == 1 ? response.waiting(for: gate) : response
             }
             let old = Task { try await f.text(get()) }
             if isOnItsWay { try await gate.reached() } else { #expect(try await old.value == "1") }
@@ -75,7 +75,7 @@ struct InvalidationTests {
     func put() async throws {
         let (store, versions) = (HeldStore(), Versions())
         let f = Fixture(store)
-        f.stub.on("*") { versions.answer($0, vary: "Foo") }
+        f.stub.on("*") { versions.response(to: $0, vary: "Foo") }
         let all =
             (0..<50).map { get("a", ["Authorization": "\($0)", "Foo": "\($0 % 3)"]) } + [get(), get("a", ["Foo": "x"])]
         for request in all { #expect(try await f.text(request) == "1") }
@@ -94,8 +94,8 @@ struct InvalidationTests {
         let f = Fixture()
         let gate = Gate()
         f.stub.on("*") { request in
-            let answer = versions.answer(request, vary: "Foo")
-            return request.method == .get ? answer.waiting(for: gate) : answer
+            let response = versions.response(to: request, vary: "Foo")
+            return request.method == .get ? response.waiting(for: gate) : response
         }
         let all = (0..<20).map { get("a", ["Authorization": "\($0)", "Foo": "\($0 % 3)"]) } + [get()]
         let tasks = all.map { request in Task { try await f.text(request) } }
@@ -111,12 +111,12 @@ struct InvalidationTests {
     func notModified() async throws {
         let versions = Versions()
         let f = Fixture()
-        f.stub.on("*") { versions.answer($0, vary: nil) }
+        f.stub.on("*") { versions.response(to: $0, vary: nil) }
         #expect(try await f.text(get()) == "1")
         let gate = Gate()
         f.stub.on("*") { request in
-            let answer = versions.answer(request, vary: nil)
-            return request.method == .get ? answer.waiting(for: gate) : answer
+            let response = versions.response(to: request, vary: nil)
+            return request.method == .get ? response.waiting(for: gate) : response
         }
         let validation = Task { try await f.text(get(), .reload) }
         try await gate.reached()
@@ -134,7 +134,7 @@ struct InvalidationTests {
         let (store, versions) = (StagedStore(), Versions())
         let f = Fixture(store)
         f.stub.on("*") { request in
-            guard isStream, request.method == .get else { return versions.answer(request, vary: nil) }
+            guard isStream, request.method == .get else { return versions.response(to: request, vary: nil) }
             return .chunks([Data("\(versions.version("/a"))".utf8)]).header("Cache-Control", "max-age=1000")
         }
         let writing = store.hold(.beforeStore, 1)
@@ -190,7 +190,7 @@ struct InvalidationTests {
     func removalThatFailed() async throws {
         let (store, versions) = (UnreliableStore(), Versions())
         let f = Fixture(store)
-        f.stub.on("*") { versions.answer($0, vary: nil) }
+        f.stub.on("*") { versions.response(to: $0, vary: nil) }
         #expect(try await f.text(get()) == "1")
         await f.cache.flush()
         store.isFailing.withLock { $0 = true }
@@ -226,7 +226,7 @@ struct InvalidationTests {
         let versions = Versions()
         let f = Fixture(store)
         let vary = seed % 2 == 0 ? "Foo" : nil
-        f.stub.on("*") { versions.answer($0, vary: vary) }
+        f.stub.on("*") { versions.response(to: $0, vary: vary) }
         try await withThrowingTaskGroup { group in
             for task in 0..<12 {
                 group.addTask {
@@ -267,7 +267,7 @@ struct InvalidationTests {
     @Test("after the clock was set back a URL with Vary still hits")
     func clockSetBack() async throws {
         let f = Fixture()
-        f.answer(["Cache-Control": "max-age=1000", "Vary": "Foo"])
+        f.respond(["Cache-Control": "max-age=1000", "Vary": "Foo"])
         #expect(try await f.text(get("v", ["Foo": "1"])) == "1")
         f.time.date -= 70
         #expect(try await f.text(get("v", ["Foo": "2"])) == "2")
@@ -280,7 +280,7 @@ struct InvalidationTests {
     func variantAfterClockSetBack() async throws {
         for headers: HTTPHeaders in [[:], ["Authorization": "me"]] {
             let f = Fixture()
-            f.answer(["Cache-Control": "max-age=1000", "Vary": "Foo"])
+            f.respond(["Cache-Control": "max-age=1000", "Vary": "Foo"])
             var first = get("v", headers)
             first.headers["Foo"] = "1"
             var second = first
@@ -300,7 +300,7 @@ struct InvalidationTests {
             ["Cache-Control": "max-age=1000"], ["Cache-Control": "max-age=1000", "Vary": "Foo"],
         ] {
             let f = Fixture()
-            f.answer(headers)
+            f.respond(headers)
             let all = (0..<200).map { get("a", ["Authorization": "\($0)", "Foo": "\($0)"]) }
             try await withThrowingTaskGroup { group in
                 for request in all { group.addTask { _ = try await f.text(request) } }

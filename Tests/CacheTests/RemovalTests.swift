@@ -43,7 +43,7 @@ struct RemovalTests {
         /// The last body from before a removal that has ended.
         let floor = Mutex(0)
 
-        func answer(_ request: HTTPRequest, _ way: Way) -> StubResponse {
+        func response(to request: HTTPRequest, _ way: Way) -> StubResponse {
             var headers: HTTPHeaders = ["Cache-Control": "max-age=0", "ETag": "\"1\""]
             if way == .vary { headers["Vary"] = "Foo" }
             if request.headers.contains("If-None-Match") {
@@ -67,7 +67,7 @@ struct RemovalTests {
         for selection in Self.selections(way) {
             let (store, server) = (HeldRemovals(), Server())
             let f = Fixture(store)
-            f.stub.on("*") { server.answer($0, way) }
+            f.stub.on("*") { server.response(to: $0, way) }
             #expect(try await text(way, f) == "1")
             await f.cache.flush()
             let removal = Task { try await f.cache.remove(selection) }
@@ -100,13 +100,13 @@ struct RemovalTests {
         let server = Server()
         let gate = Gate(isOpen: hasOld)
         let f = Fixture()
-        f.stub.on("*") { server.answer($0, way).waiting(for: gate) }
+        f.stub.on("*") { server.response(to: $0, way).waiting(for: gate) }
         var expected = "1"
         if hasOld {
             #expect(try await text(way, f) == "1")
             await f.cache.flush()
             let second = Gate()
-            f.stub.on("*") { server.answer($0, way).waiting(for: second) }
+            f.stub.on("*") { server.response(to: $0, way).waiting(for: second) }
             let reload = Task { try await f.text(get(way), .reloadFromOrigin) }
             try await second.reached()
             #expect(try await f.agent.removeCached(get(way)))
@@ -156,11 +156,11 @@ struct RemovalTests {
     func tags() async throws {
         let server = Server()
         let f = Fixture()
-        f.stub.on("*") { server.answer($0, .http) }
+        f.stub.on("*") { server.response(to: $0, .http) }
         #expect(try await f.text(get(.http, ["old"])) == "1")
         await f.cache.flush()
         let gate = Gate()
-        f.stub.on("*") { server.answer($0, .http).waiting(for: gate) }
+        f.stub.on("*") { server.response(to: $0, .http).waiting(for: gate) }
         let validation = Task { try await f.text(get(.http, [])) }
         try await gate.reached()
         try await f.cache.remove(.tag("old"))
@@ -176,7 +176,7 @@ struct RemovalTests {
     func failure(times: Int) async throws {
         let (store, server) = (UnreliableStore(), Server())
         let f = Fixture(store)
-        f.stub.on("*") { server.answer($0, .http) }
+        f.stub.on("*") { server.response(to: $0, .http) }
         #expect(try await f.text(get(.http)) == "1")
         await f.cache.flush()
         store.isFailing.withLock { $0 = true }
@@ -207,7 +207,7 @@ struct RemovalTests {
             }
         let (f, server) = (Fixture(store), Server())
         let ways: [Way] = [.timed, .http, .vary, .both]
-        f.stub.on("*") { request in server.answer(request, request.headers.contains("Foo") ? .vary : .http) }
+        f.stub.on("*") { request in server.response(to: request, request.headers.contains("Foo") ? .vary : .http) }
         try await withThrowingTaskGroup { group in
             for task in 0..<10 {
                 group.addTask {

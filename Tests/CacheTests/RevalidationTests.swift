@@ -18,7 +18,7 @@ struct RevalidationTests {
 
     @Test("a reload validates end to end, with max-age=0, as Fetch's no-cache does")
     func reload() async throws {
-        f.answer(["Cache-Control": "max-age=100", "ETag": "\"a\""])
+        f.respond(["Cache-Control": "max-age=100", "ETag": "\"a\""])
         for request in [get(), Get("b", .timed(.seconds(60))), Get("c", .off)] {
             _ = try await f.text(request)
             _ = try await f.text(request, .reload)
@@ -32,7 +32,7 @@ struct RevalidationTests {
 
     @Test("fetching anew sends no validators but no-cache, as Fetch's reload does, and keeps the response")
     func reloadFromOrigin() async throws {
-        f.answer(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
+        f.respond(["Cache-Control": "max-age=100, immutable, stale-if-error=1000", "ETag": "\"a\""])
         #expect(try await f.text(get()) == "1")
         #expect(try await f.text(get(), .reloadFromOrigin) == "2")
         let sent = try #require(f.stub.received.last)
@@ -42,7 +42,7 @@ struct RevalidationTests {
         f.stub.on("*", response: .failure(ErrandError(.cannotConnect, "offline")))
         await #expect(throws: ErrandError.self) { try await f.text(get(), .reloadFromOrigin) }
         let timed = Fixture()
-        timed.answer()
+        timed.respond()
         _ = try await timed.text(Get())
         #expect(try await timed.text(Get(), .reloadFromOrigin) == "2")
         #expect(try await timed.text(Get()) == "2")
@@ -50,7 +50,7 @@ struct RevalidationTests {
 
     @Test("a fresh immutable response is not validated by a reload (RFC 8246, section 2), a stale one is")
     func immutable() async throws {
-        f.answer(["Cache-Control": "max-age=100, immutable", "ETag": "\"a\""])
+        f.respond(["Cache-Control": "max-age=100, immutable", "ETag": "\"a\""])
         _ = try await f.text(get())
         #expect(try await f.response(get(), .reload).source.isCache)
         f.time.advance(by: .seconds(101))
@@ -60,7 +60,7 @@ struct RevalidationTests {
 
     @Test("what is stored is preferred however old, and the server is asked otherwise, as Fetch's force-cache does")
     func preferCache() async throws {
-        f.answer(["Cache-Control": "max-age=1, must-revalidate"])
+        f.respond(["Cache-Control": "max-age=1, must-revalidate"])
         for request in [get(), Get("b", .timed(.seconds(1)))] {
             let before = f.sent
             let first = try await f.text(request, .preferCache)
@@ -139,9 +139,10 @@ struct RevalidationTests {
         let gate = Gate()
         f.stub.on("*") { request in
             let user = request.headers["Authorization"] ?? request.headers["Foo"] ?? "none"
-            let answer = StubResponse.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
+            let response = StubResponse.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
             // The new responses differ by a header that did not distinguish the old ones.
-            return request.headers.contains("If-None-Match") ? answer.header("Vary", "Foo").waiting(for: gate) : answer
+            return request.headers.contains("If-None-Match")
+                ? response.header("Vary", "Foo").waiting(for: gate) : response
         }
         let users = ["A", "B"].map { get(["Authorization": $0]) }
         for request in users + [get(["Foo": "1"])] { _ = try await f.text(request) }
@@ -162,9 +163,9 @@ struct RevalidationTests {
         let isOld = Mutex(true)
         f.stub.on("*") { request in
             if request.method == .put { return .status(200) }
-            let answer = StubResponse.text(isOld.withLock { $0 } ? "old" : "new").header("ETag", "\"a\"")
+            let response = StubResponse.text(isOld.withLock { $0 } ? "old" : "new").header("ETag", "\"a\"")
                 .header("Cache-Control", "max-age=5")
-            return request.headers.contains("If-None-Match") ? StubResponse.status(304).waiting(for: gate) : answer
+            return request.headers.contains("If-None-Match") ? StubResponse.status(304).waiting(for: gate) : response
         }
         _ = try await f.text(get())
         f.time.advance(by: .seconds(6))
@@ -182,7 +183,7 @@ struct RevalidationTests {
 
     @Test("Set-Cookie and Set-Cookie2 are kept by no policy, in memory either")
     func cookies() async throws {
-        f.answer(["Cache-Control": "max-age=100", "Set-Cookie": "a=1", "Set-Cookie2": "b=2"])
+        f.respond(["Cache-Control": "max-age=100", "Set-Cookie": "a=1", "Set-Cookie2": "b=2"])
         for request in [get(), Get("b")] {
             #expect(try await f.response(request).headers["Set-Cookie"] == "a=1")
             let stored = try await f.response(request)
@@ -202,9 +203,9 @@ struct RevalidationTests {
         }
         let gate = Gate()
         f.stub.on("*") { request in
-            let answer = StubResponse.text("old").header("Cache-Control", "max-age=5, stale-if-error=1000")
+            let response = StubResponse.text("old").header("Cache-Control", "max-age=5, stale-if-error=1000")
                 .header("ETag", "\"a\"")
-            return request.headers.contains("If-None-Match") ? answer.waiting(for: gate) : answer
+            return request.headers.contains("If-None-Match") ? response.waiting(for: gate) : response
         }
         _ = try await f.agent.send(Slow())
         f.time.advance(by: .seconds(6))
@@ -219,7 +220,7 @@ struct RevalidationTests {
         #expect(try await silent.value == "old")
     }
 
-    @Test("a HEAD or a 304 of another version, or of one that cannot be told, renews nothing")
+    @Test("a HEAD or a 304 of another version, or of one that cannot be determined, renews nothing")
     func otherVersions() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let (tag, other): (HTTPHeaders, HTTPHeaders) = (["ETag": "\"a\""], ["ETag": "\"b\""])

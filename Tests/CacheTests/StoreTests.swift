@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Stores", .timeLimit(.minutes(10)), .leakChecked)
 struct StoreTests {
-    @Test("the memory store conforms (C20)", arguments: CacheStoreSuite.cases)
+    @Test("the memory store conforms", arguments: CacheStoreSuite.cases)
     func memory(_ test: CacheStoreSuite.Case) async throws { try await test.run { MemoryStore() } }
 
-    @Test("the disk store conforms (C21, K4)", arguments: CacheStoreSuite.cases)
+    @Test("the disk store conforms", arguments: CacheStoreSuite.cases)
     func disk(_ test: CacheStoreSuite.Case) async throws {
         let directory = TemporaryDirectory()
         try await test.run { DiskStore(at: directory.url) }
@@ -27,7 +27,7 @@ struct StoreTests {
         try await test.run { DiskStore(at: directory.url, seal: flip) }
     }
 
-    @Test("a tiered store conforms (K2)", arguments: CacheStoreSuite.cases)
+    @Test("a tiered store conforms", arguments: CacheStoreSuite.cases)
     func tiers(_ test: CacheStoreSuite.Case) async throws {
         let directory = TemporaryDirectory()
         try await test.run { TieredStore(MemoryStore(), DiskStore(at: directory.url)) }
@@ -39,7 +39,7 @@ struct StoreTests {
             head: CacheEntryHead(url: url, received: .now, expires: .now), body: HTTPBody(Data(count: count)))
     }
 
-    @Test("the memory store keeps its limits; what was used least recently goes first (B37, C20)")
+    @Test("the memory store keeps its limits, and the least recently used entry goes first")
     func memoryLimits() async throws {
         let store = MemoryStore(limit: .bytes(100_000).entries(10))
         for number in 0..<10 { try await store.store(entry(100), for: CacheKey("\(number)")) }
@@ -58,7 +58,7 @@ struct StoreTests {
         #expect(store.byteCount == 0 && store.entryCount == 0)
     }
 
-    @Test("what is read below is copied up, and never shows again once it was replaced (K2)")
+    @Test("an entry that is read from a lower tier is copied up, and never shows again once it was replaced")
     func copies() async throws {
         let directory = TemporaryDirectory()
         let (memory, disk) = (MemoryStore(), DiskStore(at: directory.url))
@@ -114,7 +114,9 @@ struct StoreTests {
         #expect(await first.entry(for: keys[0])?.head == second.entry(for: keys[0])?.head)
     }
 
-    @Test("a head survives its encoding; anything cut or changed is no head, or another one, and no trap (B31)")
+    @Test(
+        "a head survives its encoding, and one that was cut or changed is refused or decodes to another, without a trap"
+    )
     func heads() throws {
         let url = try #require(URL(string: "https://example.com/ü?a=1"))
         let head = CacheEntryHead(

@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ struct TimedRuleTests {
     ]
 
     @Test(
-        "the first reason in the order age, version, partition, app version; as old as its lifetime is valid (Y67, B38)",
+        "a miss gives the first reason in the order age, version, partition, app version; the lifetime itself is valid",
         arguments: rows.indices)
     func reasons(index: Int) {
         let (age, stored, wanted, expected) = Self.rows[index]
@@ -45,7 +46,7 @@ struct TimedRuleTests {
         #expect(reason(Attributes(version: 1, partition: "b")) == .partitionMismatch)
     }
 
-    @Test("zero and less is off, for reading and for writing (Y65, D7, B36)")
+    @Test("a lifetime of zero or less is off, for reading and for writing")
     func off() {
         #expect(CachePolicy.timed(.zero) == .off && CachePolicy.timed(.seconds(-1)) == .off)
         #expect(CachePolicy.timed(.nanoseconds(1)) != .off)

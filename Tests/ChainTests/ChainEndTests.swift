@@ -57,7 +57,7 @@ struct ChainEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("success: every step, will-stop, delegate, completion, did-stop, then gone (Y90, Y92, Y42, D17, S8, C47)")
+    @Test("a success notifies every step, will-stop, delegate, completion and did-stop, and releases the chain")
     func success() async throws {
         let log = Log<String>()
         try await run(Shop(), log, Chain("list", steps: [ChainStep(Get(1)), ChainStep(Count(2))]))
@@ -68,7 +68,7 @@ struct ChainEndTests {
             ])
     }
 
-    @Test("failure: the steps before it, then the step that failed, once (Y91, Y42, D16, D17, S8)")
+    @Test("a failure notifies of the steps before it, then once of the step that failed")
     func failure() async throws {
         let log = Log<String>()
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
@@ -81,7 +81,7 @@ struct ChainEndTests {
         #expect(shop.recording.outcomes == ["success", "failure"])
     }
 
-    @Test("a stop is a cancellation: the current step ends, the rest never starts (Y93, D16, B57)")
+    @Test("a stop is a cancellation that ends the current step, and the rest never starts")
     func stop() async throws {
         let (log, gate) = (Log<String>(), Gate())
         let shop = Shop { id in if id == 2 { try await gate.wait() } }
@@ -97,14 +97,14 @@ struct ChainEndTests {
         #expect(shop.recording.outcomes == ["success", "cancelled"])
     }
 
-    @Test("an empty list succeeds at once, with its pair of events (Y93)")
+    @Test("an empty list succeeds at once and has both its events")
     func empty() async throws {
         let log = Log<String>()
         try await run(Shop(), log, Chain("list", steps: []))
         #expect(log.all == ["will start", "will stop: success", "delegate succeeded", "completion 0", "did stop"])
     }
 
-    @Test("a chain is registered before it starts, runs without a reference to it and is released (B54, B55)")
+    @Test("a chain is registered before it starts, runs without a reference to it and is released")
     func released() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
@@ -119,7 +119,7 @@ struct ChainEndTests {
         try await eventually { activity == nil }
     }
 
-    @Test("cancelAll ends a chain and its step, with callbacks, and keeps nothing (B17)")
+    @Test("cancelAll ends a chain and its step, with callbacks, and keeps nothing")
     func cancelAll() async throws {
         let (log, gate) = (Log<String>(), Gate())
         let shop = Shop { _ in try await gate.wait() }
@@ -152,7 +152,7 @@ struct ChainEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("cancelled by its own body, a chain ends as cancelled, whatever the body returns (B56)")
+    @Test("a chain that its own body cancels ends as cancelled, whatever the body returns")
     func ownCancel() async throws {
         let shop = Shop()
         let chain = Chain("own") { steps in

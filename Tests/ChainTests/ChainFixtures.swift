@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
-import ErrandEssentials
 
 /// Returns its own number, as text.
 struct Get: Request {
@@ -30,7 +30,7 @@ struct Shop {
     let agent: NetworkAgent
 
     init(_ before: @escaping @Sendable (Int) async throws -> Void = { _ in }) {
-        let stub = StubTransport(recording: 0) { request in
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
             try await before(request.item)
             return .json("\(request.item)")
         }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandBatch
 import ErrandChain
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 

@@ -6,7 +6,7 @@ import Testing
 /// The list form, whose callbacks change what is to come.
 @Suite(.timeLimit(.minutes(10)), .leakChecked)
 struct ChainListTests {
-    @Test("a callback runs on the main actor before the next step, and may add steps (Y89, T10)")
+    @Test("a callback runs on the main actor before the next step, and may add steps")
     func add() async throws {
         let (log, shop) = (Log<String>(), Shop { _ in })
         let first = ChainStep(Get(1)) { response, steps in
@@ -29,7 +29,7 @@ struct ChainListTests {
         #expect(shop.notes.contains("chain: step 2: three"))
     }
 
-    @Test("a callback may remove steps that were not reached (S5)")
+    @Test("a callback may remove steps that were not reached")
     func remove() async throws {
         let shop = Shop()
         let first = ChainStep(Get(1)) { _, steps in
@@ -53,7 +53,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes.count == 3)
     }
 
-    @Test("a step makes its request of the value before it (S8, C47)")
+    @Test("a step makes its request from the value before it")
     func after() async throws {
         let results = try await Shop().agent.send(
             Chain(
@@ -82,7 +82,7 @@ struct ChainListTests {
     }
 
     @Test(
-        "stopping inside a callback is a cancellation, never a success, also in the last one (B56)", arguments: [1, 3])
+        "stopping inside a callback is a cancellation, never a success, also in the last one", arguments: [1, 3])
     func stopInside(_ place: Int) async throws {
         let shop = Shop()
         let list = (1...3).map { id in
@@ -120,7 +120,7 @@ struct ChainListTests {
         #expect(shop.recording.outcomes == ["success"])
     }
 
-    @Test("an editor that is kept changes nothing outside of a callback, and a chain's list cannot be reached (B57)")
+    @Test("an editor that is kept changes nothing outside of a callback, and a chain's list cannot be reached")
     func keptEditor() async throws {
         let kept = Kept<ChainEditor>()
         let shop = Shop { id in
@@ -148,10 +148,10 @@ struct ChainListTests {
         let handle = Shop().agent.start(
             Chain("list", steps: [first, second]), options: CallOptions(accessories: [recording]))
         _ = try await handle.value
-        let told = recording.records().compactMap { record in
+        let reported = recording.records().compactMap { record in
             if case .transport(.progress(let progress)) = record.event { progress.fraction } else { nil }
         }
-        #expect(told == [0.5, 0.5, 0.5, 4.0 / 6, 5.0 / 6, 1])
+        #expect(reported == [0.5, 0.5, 0.5, 4.0 / 6, 5.0 / 6, 1])
         #expect(handle.progress.fraction == 1)
     }
 }

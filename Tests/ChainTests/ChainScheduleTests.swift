@@ -46,7 +46,7 @@ struct ChainScheduleTests {
     }
 
     @Test(
-        "failure and cancellation at every point: one end for the whole and each step, nothing after it (B56)",
+        "failure and cancellation at every point: one end for the whole and each step, nothing after it",
         arguments: 0..<4)
     func schedules(_ share: UInt64) async throws {
         for seed in (share * 250)..<((share + 1) * 250) { try await carryOut(Plan(seed: seed), seed) }
@@ -54,7 +54,7 @@ struct ChainScheduleTests {
 
     private func carryOut(_ plan: Plan, _ seed: UInt64) async throws {
         let recording = RecordingAccessory()
-        let stub = StubTransport(recording: 0) { request in
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
             let id = request.item
             for _ in 0..<plan.yields[id] { await Task.yield() }
             try Task.checkCancellation()
@@ -116,7 +116,7 @@ struct ChainScheduleTests {
             let sums = try await agent.send(
                 Chain("deep") { steps in
                     try await steps.send(
-                        Batch(of: 0..<3, limit: 2) { agent, third in
+                        Batch(of: 0..<3, maximumConcurrent: 2) { agent, third in
                             try await agent.send(
                                 Chain("third \(third)") { steps in
                                     let first = try await steps.send(Get(third * 4 + 1)).value

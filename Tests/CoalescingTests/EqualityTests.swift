@@ -132,7 +132,7 @@ import Testing
         let off = CallOptions.coalescing(.off)
         #expect(try await exchanges(request, request, options: (off, CallOptions())) == 2)
         #expect(try await exchanges(request, request, options: (CallOptions(), off)) == 2)
-        let own = Self.call { $0.tags[CoalescingRuleKey.self] = .off }
+        let own = Self.call { $0.tags[CoalescingRule.self] = .off }
         #expect(try await exchanges(own, own) == 2)
     }
 

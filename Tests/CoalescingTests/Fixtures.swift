@@ -19,7 +19,7 @@ final class Service: Sendable {
     var requests: [HTTPRequest] { log.all }
 
     var transport: StubTransport {
-        StubTransport(recording: 0) { [self] request in
+        StubTransport(maximumRecordedRequests: 0) { [self] request in
             log.add(request)
             let number = count.increment()
             if fails { return .failure(ErrandError(.connectionLost, "lost")).waiting(for: gate) }

@@ -157,7 +157,7 @@ import Testing
         }
         let (gate, time) = (Gate(), ManualTimeSource())
         let count = Counter()
-        let transport = StubTransport(recording: 0) { _ in
+        let transport = StubTransport(maximumRecordedRequests: 0) { _ in
             let number = count.increment()
             return (number <= 2 ? StubResponse.text("busy", status: 503) : .text("ok")).waiting(for: gate)
         }

@@ -113,7 +113,7 @@ import Testing
     func retries() async throws {
         let (gate, recorder, time) = (Gate(), RecordingAccessory(), ManualTimeSource())
         let count = Counter()
-        let transport = StubTransport(recording: 0) { _ in
+        let transport = StubTransport(maximumRecordedRequests: 0) { _ in
             if count.increment() > 1 { return .text("second") }
             return .status(503, headers: ["Retry-After": "10"]).waiting(for: gate)
         }

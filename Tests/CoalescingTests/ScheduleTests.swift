@@ -75,7 +75,7 @@ private final class Schedule: Sendable {
     }
 
     func run() async throws -> [String] {
-        let transport = StubTransport(recording: 0) { [self] in try await respond(to: $0) }
+        let transport = StubTransport(maximumRecordedRequests: 0) { [self] in try await respond(to: $0) }
         let filter = random.below(2) == 0 ? Coalescing() : Coalescing(in: .call)
         let agent = NetworkAgent(transport, time: time, filter)
         await withTaskGroup(of: Void.self) { group in

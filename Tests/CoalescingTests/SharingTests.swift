@@ -49,7 +49,7 @@ import Testing
         let recorder = RecordingAccessory()
         let (gate, cancelled) = (Gate(), Log<Bool>())
         let count = Counter()
-        let transport = StubTransport(recording: 0) { _ in
+        let transport = StubTransport(maximumRecordedRequests: 0) { _ in
             if count.increment() > 1 { return .text("again") }
             do { try await gate.wait() } catch {
                 cancelled.add(Task.isCancelled)

@@ -45,7 +45,7 @@ struct CompressedParameterTests {
         arguments: [ContentCompression.gzip, .zstd])
     func anyOrder(compression: ContentCompression) async throws {
         try #require(compression.isAvailable)
-        for filters in orders([.compressingBodies(compression), .body(["app": "shop"]), .body(signedBy: Self.signer)]) {
+        for filters in orders([.bodyCompression(compression), .body(["app": "shop"]), .body(signedBy: Self.signer)]) {
             let explanations = filters.map(\.explanation)
             let signature = explanations.firstIndex { $0.contains("sign") } ?? 0
             // A signature before the parameters does not cover them.
@@ -65,7 +65,7 @@ struct CompressedParameterTests {
 
     @Test("a signature in the URL or a header covers the parameters of a compressed form")
     func covered() async throws {
-        let compressing: any Filter = .compressingBodies(.gzip)
+        let compressing: any Filter = .bodyCompression(.gzip)
         let body = RequestBody.form(["text": .string(Self.long)])
         let server = try Self.echo()
         func signature(_ filters: [any Filter]) async throws -> (url: String?, header: String?) {
@@ -93,7 +93,7 @@ struct CompressedParameterTests {
         }
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
-            filters: [.compressingBodies(.gzip), looking, .headers(signedBy: signer)])
+            filters: [.bodyCompression(.gzip), looking, .headers(signedBy: signer)])
         try await agent.send(Call<Void>(.post, "a", body: .form(["text": .string(Self.long)])))
         let request = try #require(server.received.last)
         #expect(seen.withLock { $0 } == request.body && request.headers["X-Sign"]?.count == 64)
@@ -102,7 +102,7 @@ struct CompressedParameterTests {
     @Test("a large form, which is compressed while it is sent, gets the parameters as well")
     func large() async throws {
         let text = String(repeating: "0123456789", count: 150_000)
-        for filters in orders([.compressingBodies(.gzip), .body(["app": "shop"])]) {
+        for filters in orders([.bodyCompression(.gzip), .body(["app": "shop"])]) {
             let (form, head) = try await read(.form(["text": .string(text)]), filters)
             #expect(head[.contentEncoding] == "gzip" && form.hasSuffix("&app=shop") && form.count == text.count + 14)
         }
@@ -114,7 +114,7 @@ struct CompressedParameterTests {
             if request.headers[.contentEncoding] == nil { return .data(request.body) }
             return TestResponse.status(415).header("Accept-Encoding", "identity")
         }
-        for filters in orders([.compressingBodies(.gzip), .body(["app": "shop"]), .body(signedBy: Self.signer)]) {
+        for filters in orders([.bodyCompression(.gzip), .body(["app": "shop"]), .body(signedBy: Self.signer)]) {
             let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: filters)
             let text = try await agent.send(
                 Call<String>(.post, "a", body: .form(["text": .string(Self.long)]))

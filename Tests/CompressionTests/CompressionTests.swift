@@ -43,7 +43,7 @@ import Testing
         try #require(compression.isAvailable)
         let server = try Self.echo()
         let agent = NetworkAgent(
-            baseURL: server.url, transport: .system, filters: [.compressingBodies(compression)])
+            baseURL: server.url, transport: .system, filters: [.bodyCompression(compression)])
         let folder = try Folder()
         try Self.text.write(to: folder.file("f"))
         let (small, noise) = (Data(Self.text.prefix(100_000)), Self.noise(300_000))
@@ -68,7 +68,7 @@ import Testing
     func untouched() async throws {
         let stub = StubTransport(.status(200))
         let agent = NetworkAgent(
-            baseURL: "https://api.example.com", transport: stub, filters: [.compressingBodies()])
+            baseURL: "https://api.example.com", transport: stub, filters: [.bodyCompression()])
         try await agent.send(Call<Void>(.post, "a", body: .data(Self.noise(5000))))
         try await agent.send(Call<Void>(.post, "a", body: .data(Data(count: 1023))))
         try await agent.send(Call<Void>(.post, "a"))
@@ -88,7 +88,7 @@ import Testing
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .status(200)
         }
-        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.compressingBodies()])
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.bodyCompression()])
         for body in [RequestBody.data(Self.text), Self.stream(Self.text, 50_000)] {
             try await agent.send(Call<Void>(.put, "a", body: body))
             let (first, second) = (try await server.nextRequest(), try await server.nextRequest())
@@ -110,7 +110,7 @@ import Testing
             let refusal = TestResponse.status(415)
             return request.path == "/named" ? refusal.header("Accept-Encoding", "identity, deflate;q=0.5") : refusal
         }
-        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.compressingBodies()])
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.bodyCompression()])
         let call = Call<String>(.put, "named", body: .data(Self.text))
         #expect(try await agent.send(call).value == "plain")
         #expect(server.received.last?.body == Self.text)
@@ -134,7 +134,7 @@ import Testing
             return HTTPResponse(url: exchange.http.url, status: 200)
         }
         let agent = NetworkAgent(
-            baseURL: "https://api.example.com", transport: stub, filters: [.compressingBodies(), wire])
+            baseURL: "https://api.example.com", transport: stub, filters: [.bodyCompression(), wire])
         let turn = Counter()
         let body = RequestBody.stream {
             HTTPBody(next: {
@@ -148,7 +148,7 @@ import Testing
             try await agent.send(Call<Void>(.post, "a", body: body))
         }
         #expect(sent.count == 1)
-        #expect(error?.code == .bodyEncoding)
+        #expect(error?.code == .encodingFailed)
         #expect(error?.underlying is Own)
     }
 
@@ -159,7 +159,7 @@ import Testing
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
         }
         for traits in [FilterTraits.signs, .caches, .shares, .changesRequest, .authenticates] {
-            let (own, compressing): (any Filter, any Filter) = (Own(traits: traits), .compressingBodies(.zstd))
+            let (own, compressing): (any Filter, any Filter) = (Own(traits: traits), .bodyCompression(.zstd))
             for filters in [[own, compressing], [compressing, own]] {
                 let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub, filters: filters)
                 let explanation = agent.explain(Call<Void>(.get, "a"))

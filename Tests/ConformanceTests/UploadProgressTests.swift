@@ -53,16 +53,16 @@ import ErrandCurlTransport
     }
 
     @Test(
-        "bytes and fraction never fall within a transfer and end at the total; a redirect begins a new one (Y9)",
+        "bytes and fraction never fall within a transfer and end at the total, and a redirect begins a new transfer",
         arguments: Wire.allCases, Body.allCases)
     func progress(wire: Wire, body: Body) async throws {
         let server = try TestServer { request in
             request.path == "/a" ? .redirect(to: "/b", status: 307) : .text("done")
         }
-        let told = Log<TransferProgress>()
+        let reported = Log<TransferProgress>()
         let agent = NetworkAgent(baseURL: server.url, transport: wire.transport)
-        try await agent.send(Call<Void>(.patch, "a", body: body.value), options: CallOptions(progress: told.add))
-        let all = told.all
+        try await agent.send(Call<Void>(.patch, "a", body: body.value), options: CallOptions(progress: reported.add))
+        let all = reported.all
         #expect(Set(all.map(\.transfer)) == [1, 2])
         for transfer in [1, 2] {
             let steps = all.filter { $0.transfer == transfer }

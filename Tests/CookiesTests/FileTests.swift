@@ -12,16 +12,17 @@ import Testing
 
     private func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    @Test("a jar in a file is written after the response that changes it, for its owner only, and read again")
+    @Test("a jar in a file is written with what a response has changed, for its owner only, and read again")
     func roundTrip() async throws {
         defer { remove() }
-        let answer = StubResponse.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
+        let response = StubResponse.text("ok").header(.setCookie, "s=1; HttpOnly; Domain=shop.example; Path=/")
             .header(.setCookie, "t=2; Secure; Max-Age=60").header(.setCookie, "u=3")
         let jar = try CookieJar(file: file, at: epoch)
         let agent = NetworkAgent(
-            baseURL: "https://www.shop.example/a/", transport: .stub(answer), filters: [.cookies(jar)],
+            baseURL: "https://www.shop.example/a/", transport: .stub(response), filters: [.cookies(jar)],
             time: ManualTimeSource(date: epoch))
         try await agent.send(Call<Void>(.get, "x"))
+        try await jar.save(at: epoch)
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.contains("\t") }
         #expect(
             lines == [
@@ -99,7 +100,7 @@ import Testing
     }
     #endif
 
-    @Test("a path that is no file throws; a folder that takes no file is a note, and no request fails by it")
+    @Test("a path that is no file throws; a folder that takes no file fails no request, and save throws")
     func faults() async throws {
         defer { remove() }
         let error = #expect(throws: CookieFileError.self) { try CookieJar(file: folder) }

@@ -22,7 +22,7 @@ import Testing
     @Test("an expired cookie goes before one that is in use, and one just used stays")
     func eviction() {
         var policy = CookiePolicy()
-        policy.limits.cookiesPerDomain = 3
+        policy.limits.maximumCookiesPerDomain = 3
         let jar = CookieJar(policy: policy)
         jar.set("a=1", from: "https://x.example/")
         jar.set("old=1; Max-Age=5", from: "https://x.example/")
@@ -126,8 +126,8 @@ import Testing
             let count = Counter()
             let stub = StubTransport { request in
                 let number = count.increment()
-                let answer = request.headers.contains("If-None-Match") ? StubResponse.status(304) : .text("body")
-                return answer.header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
+                let response = request.headers.contains("If-None-Match") ? StubResponse.status(304) : .text("body")
+                return response.header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
                     .header(.setCookie, "n\(number)=1")
             }
             let jar = CookieJar()

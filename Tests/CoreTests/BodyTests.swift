@@ -1,5 +1,7 @@
 import Errand
 import ErrandEssentials
+import ErrandTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -92,6 +94,21 @@ import Testing
         #expect(await code { try body.open() } == .bodyNotReplayable)
         let again = RequestBody.stream(length: 1) { HTTPBody(source: Source(["a"])) }
         for _ in 0..<2 { #expect(try await again.open().collect(upTo: 9) == Data("a".utf8)) }
+    }
+
+    @Test("a file that is a pipe, a device or a directory is refused at once, as a body and as what is sent")
+    func irregularFile() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (pipe, link) = (folder.appending(path: "pipe"), folder.appending(path: "link"))
+        #expect(mkfifo(pipe.path, 0o600) == 0 && symlink("pipe", link.path) == 0)
+        for file in [pipe, link, folder, URL(filePath: "/dev/zero")] {
+            #expect(await code { try await HTTPBody(file: file).collect(upTo: 9) } == .fileFailed)
+            #expect(await code { try await RequestBody.file(file).open().collect(upTo: 9) } == .fileFailed)
+            let agent = NetworkAgent(baseURL: "https://example.com", transport: StubTransport(.text("sent")))
+            #expect(await code { try await agent.send(Call<Void>(.post, "x", body: .file(file))) } == .fileFailed)
+        }
     }
 
     @Test("a file is read in pieces, to its end")

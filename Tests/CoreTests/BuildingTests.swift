@@ -1,16 +1,16 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Building a request", .leakChecked) struct BuildingTests {
-    @Test("a request of one line has the documented defaults (Y2, D18)")
+    @Test("a request in one line has the documented defaults")
     func defaults() throws {
         struct Minimal: Request {}
         let minimal = Minimal()
         #expect(minimal.method == .get && minimal.path == "" && minimal.base == .standard && minimal.parameters == nil)
         #expect(minimal.headers.isEmpty && minimal.authorization == nil && minimal.priority == nil)
-        #expect(minimal.timeout == nil && NetworkAgent.Configuration().timeout == .seconds(60))
+        #expect(minimal.timeout == nil && AgentConfiguration().timeout == .seconds(60))
         #expect(minimal.acceptableStatuses == .successful && minimal.acceptableContentTypes == .any)
         #expect(try minimal.httpRequest() == nil)
         #expect(GetUser().acceptableContentTypes == .json)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "methods are sent as they are named (Y1)",
+        "methods are sent as they are named",
         arguments: [HTTPMethod.get, .post, .head, .put, .delete, .patch, .options, "PROPFIND"])
     func methods(method: HTTPMethod) async throws {
         let stub = StubTransport(.status(200))
@@ -31,22 +31,22 @@ import Testing
         #expect(stub.received.map(\.method) == [method])
     }
 
-    @Test("basic credentials are UTF-8 and base64, bearer tokens as they are (Y4)")
+    @Test("basic credentials are UTF-8 and base64, bearer tokens as they are")
     func authorization() throws {
         let basic = try built(Plain { $0.authorization = .basic(user: "Jürgen", password: "pa:ss") })
         #expect(basic.headers[.authorization] == "Basic " + Data("Jürgen:pa:ss".utf8).base64EncodedString())
         #expect(try built(Plain { $0.authorization = .bearer("t0k") }).headers[.authorization] == "Bearer t0k")
     }
 
-    @Test("credentials are one value with both parts, never shown (B23, B24)")
+    @Test("credentials are one value with both parts and never appear in a description")
     func credentials() {
         let basic = Authorization.basic(user: "ada", password: "canary")
         #expect("\(basic)" == "Basic •••" && String(reflecting: basic) == "Basic •••")
     }
 
-    @Test("headers of the request come last: over the agent's and over the credentials (Y5)")
+    @Test("the headers of a request replace the agent's and the credentials")
     func precedence() throws {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         configuration.headers["X-Both"] = "agent"
         configuration.authorization = .bearer("agent")
         let agent = NetworkAgent(configuration: configuration, transport: .stub)
@@ -64,13 +64,13 @@ import Testing
         #expect(try agent.httpRequest(for: Plain()).headers[.authorization] == "Bearer agent")
     }
 
-    @Test("the program names itself, in ASCII (Y20)")
+    @Test("the User-Agent names the program, in ASCII")
     func identity() throws {
         let agent = try #require(try built(Plain()).headers[.userAgent])
         #expect(agent.contains("Errand/" + ErrandInfo.version) && agent.utf8.allSatisfy { $0 < 0x7F })
     }
 
-    @Test("a complete request of one's own skips the building only (Y7, D12)")
+    @Test("a complete request of one's own skips only the building")
     func complete() async throws {
         let stub = StubTransport(.text("no", status: 404))
         let log = Log<String>()
@@ -90,7 +90,7 @@ import Testing
         #expect(log.all == ["f>", "<f"] && recorder.problems().isEmpty)
     }
 
-    @Test("a plain text body is sent as it is (Y19, D13)")
+    @Test("a plain text body is sent as it is")
     func text() throws {
         let request = try built(
             Plain {
@@ -123,7 +123,25 @@ import Testing
         #expect(sent.body.length == 1000 && sent.headers[.contentType] == "image/png" && sent.body.isReplayable)
     }
 
-    @Test("what cannot be encoded or read fails typed, before anything is sent (B11)")
+    @Test("the error of a body that cannot be encoded says why, by path and type and without the value")
+    func encodingCause() async throws {
+        struct Price: Encodable, Sendable { var amounts = [1.5, .infinity] }
+        struct Sealed: Error, CustomStringConvertible { let description = "the drawer is locked" }
+        struct Wrong: Encodable, Sendable { func encode(to encoder: any Encoder) throws { throw Sealed() } }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.status(200)))
+        func message(_ body: RequestBody) async -> String? {
+            do { try await agent.send(Plain { $0.body = body }) } catch { return (error as? ErrandError)?.message }
+            return nil
+        }
+        #expect(
+            await message(.json(Price()))
+                == "the body could not be encoded: /amounts/1: this Double has no such form")
+        #expect(await message(.json(Wrong())) == "the body could not be encoded: the drawer is locked")
+        let broken = RequestBody.stream { throw Sealed() }
+        #expect(await message(broken) == "the source of the body failed: the drawer is locked")
+    }
+
+    @Test("a body that cannot be encoded or read fails with a typed error before anything is sent")
     func unsendable() async throws {
         struct Wrong: Encodable, Sendable {
             func encode(to encoder: any Encoder) throws { throw CancellationError() }
@@ -131,9 +149,9 @@ import Testing
         let stub = StubTransport(.status(200))
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder])
-        #expect(await code { try await agent.send(Plain { $0.body = .json(Wrong()) }) } == .bodyEncoding)
+        #expect(await code { try await agent.send(Plain { $0.body = .json(Wrong()) }) } == .encodingFailed)
         let missing = try #require(URL(string: "file:///no/such/file"))
-        #expect(await code { try await agent.send(Plain { $0.body = .file(missing) }) } == .file)
+        #expect(await code { try await agent.send(Plain { $0.body = .file(missing) }) } == .fileFailed)
         #expect(stub.received.isEmpty && recorder.problems().isEmpty && recorder.activities.count == 2)
     }
 
@@ -155,7 +173,7 @@ import Testing
     }
 
     @Test(
-        "priorities become the task's and reach the transport (Y3)", arguments: [RequestPriority.low, .medium, .high])
+        "priorities become the task's and reach the transport", arguments: [RequestPriority.low, .medium, .high])
     func priority(priority: RequestPriority) async throws {
         struct Looking: Transport {
             let seen: Log<RequestPriority>
@@ -169,7 +187,7 @@ import Testing
         #expect(seen.all == [priority])
     }
 
-    @Test("timeouts of the request win over the agent's and reach the transport (Y6)")
+    @Test("timeouts of the request win over the agent's and reach the transport")
     func timeouts() async throws {
         struct Looking: Transport {
             let seen: Log<Duration>
@@ -185,7 +203,7 @@ import Testing
         #expect(seen.all == [.seconds(60), .milliseconds(1500)])
     }
 
-    @Test("filters see the original request beside the built one (C30)")
+    @Test("filters see the original request beside the one that was built")
     func original() async throws {
         let seen = Log<String>()
         let filter = ClosureFilter { exchange, next in

@@ -7,43 +7,43 @@ import Testing
 @Suite("The progress of a call", .leakChecked) struct CallProgressTests {
     private struct Get: Request { let path = "file" }
 
-    private final class Heard: Sendable {
-        private let told = Mutex<[TransferProgress]>([])
-        func add(_ progress: TransferProgress) { told.withLock { $0.append(progress) } }
-        var all: [TransferProgress] { told.withLock { $0 } }
+    private final class ReportedProgress: Sendable {
+        private let reported = Mutex<[TransferProgress]>([])
+        func add(_ progress: TransferProgress) { reported.withLock { $0.append(progress) } }
+        var all: [TransferProgress] { reported.withLock { $0 } }
     }
 
     private let steps = [1, 2, 3].map { TransferProgress(received: $0, totalToReceive: 3) }
 
     @Test("a closure receives it in order, and so does an accessory beside it", arguments: [false, true])
     func request(isWatched: Bool) async throws {
-        let (heard, recording) = (Heard(), RecordingAccessory())
+        let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let stub = StubTransport(
             .status(200).reporting(.progress(steps[0]), .progress(steps[1]), .progress(steps[2])))
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: stub, accessories: isWatched ? [recording] : [])
-        let handle = agent.start(Get(), options: CallOptions(progress: heard.add))
+        let handle = agent.start(Get(), options: CallOptions(progress: reported.add))
         _ = try await handle.value
-        #expect(heard.all == steps)
+        #expect(reported.all == steps)
         #expect(handle.progress == steps[2])
         #expect(recording.names(transport: true).filter { $0 == "progress" }.count == (isWatched ? 3 : 0))
     }
 
-    @Test("bytes that were sent are reported for every method that has a body (Y9, B22)")
+    @Test("bytes that were sent are reported for every method that has a body")
     func uploads() async throws {
         for method in [HTTPMethod.post, .put, .patch, .delete, "REPORT"] {
-            let heard = Heard()
+            let reported = ReportedProgress()
             let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.status(200)))
             let call = Call<Void>(method, "up", body: .text("12345"))
-            try await agent.send(call, options: CallOptions(progress: heard.add))
-            #expect(heard.all == [TransferProgress(sent: 5, totalToSend: 5)])
-            #expect(heard.all.last?.fraction == 1)
+            try await agent.send(call, options: CallOptions(progress: reported.add))
+            #expect(reported.all == [TransferProgress(sent: 5, totalToSend: 5)])
+            #expect(reported.all.last?.fraction == 1)
         }
     }
 
     @Test("a retry and a redirect that send the body again begin a new transfer, with nothing sent")
     func transfers() async throws {
-        let heard = Heard()
+        let reported = ReportedProgress()
         let stub = StubTransport()
         stub.on("/a", response: .status(307).header("Location", "/b"))
         stub.on("/b", response: .status(503), .status(200))
@@ -53,28 +53,28 @@ import Testing
         }
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: [again])
         let call = Call<Void>(.put, "a", body: .text("12345"))
-        try await agent.send(call, options: CallOptions(progress: heard.add))
-        #expect(heard.all.map(\.transfer) == [1, 2, 2, 3, 3])
-        #expect(heard.all.map(\.sent) == [5, 0, 5, 0, 5])
-        #expect(heard.all.allSatisfy { $0.totalToSend == 5 })
+        try await agent.send(call, options: CallOptions(progress: reported.add))
+        #expect(reported.all.map(\.transfer) == [1, 2, 2, 3, 3])
+        #expect(reported.all.map(\.sent) == [5, 0, 5, 0, 5])
+        #expect(reported.all.allSatisfy { $0.totalToSend == 5 })
     }
 
     @Test("within a transfer nothing falls, whatever the transport reports, and the fraction neither")
     func monotonic() async throws {
-        let heard = Heard()
-        let reported = [
+        let reported = ReportedProgress()
+        let steps = [
             TransferProgress(sent: 10, totalToSend: 10), TransferProgress(sent: 4, totalToSend: 10),
             TransferProgress(sent: 10, totalToSend: 10, received: 0, totalToReceive: 10),
             TransferProgress(sent: 10, totalToSend: 10, received: 10, totalToReceive: 10),
         ]
         let stub = StubTransport(
             .status(200).reporting(
-                .progress(reported[0]), .progress(reported[1]), .progress(reported[2]), .progress(reported[3])))
+                .progress(steps[0]), .progress(steps[1]), .progress(steps[2]), .progress(steps[3])))
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
-        try await agent.send(Call<Void>(.get, "x"), options: CallOptions(progress: heard.add))
-        #expect(heard.all.map(\.sent) == [10, 10, 10, 10])
-        #expect(heard.all.map(\.received) == [0, 0, 0, 10])
-        #expect(heard.all.map(\.fraction) == [1, 1, 1, 1])
+        try await agent.send(Call<Void>(.get, "x"), options: CallOptions(progress: reported.add))
+        #expect(reported.all.map(\.sent) == [10, 10, 10, 10])
+        #expect(reported.all.map(\.received) == [0, 0, 0, 10])
+        #expect(reported.all.map(\.fraction) == [1, 1, 1, 1])
     }
 
     @Test("a body that is prepared is made once, by the agent's encoder, and its errors keep it from being sent")
@@ -95,17 +95,17 @@ import Testing
         let error = await #expect(throws: ErrandError.self) {
             try await agent.send(Call<Void>(.put, "a", body: .prepared { _ in throw Own() }))
         }
-        #expect(error?.code == .bodyEncoding)
+        #expect(error?.code == .encodingFailed)
         #expect(error?.underlying is Own)
         #expect(stub.received.count == 2)
     }
 
     @Test("an activity of one's own reports its progress and notes, and nothing once it is over")
     func ownKind() async throws {
-        let (heard, recording) = (Heard(), RecordingAccessory())
+        let (reported, recording) = (ReportedProgress(), RecordingAccessory())
         let agent = NetworkAgent(
             baseURL: "https://api.example.com", transport: .stub, accessories: [recording])
-        let options = CallOptions(progress: heard.add)
+        let options = CallOptions(progress: reported.add)
         let activity = try await agent.run(ActivityKind(rawValue: "own"), options: options) { activity in
             activity.report(.progress(TransferProgress(fraction: 0.5)))
             activity.note("own", "halfway")
@@ -113,7 +113,7 @@ import Testing
         }
         activity.report(.progress(TransferProgress(fraction: 1)))
         activity.note("own", "too late")
-        #expect(heard.all.map(\.fraction) == [0.5])
+        #expect(reported.all.map(\.fraction) == [0.5])
         #expect(activity.progress.fraction == 0.5)
         let names = recording.names(transport: true)
         #expect(names == ["willStart", "progress", "note", "willStop", "didStop"])

@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Calls without a type of their own", .leakChecked) struct CallTests {
@@ -69,13 +69,13 @@ import Testing
         }
     }
 
-    private func snakeAgent(_ answer: StubResponse) -> NetworkAgent {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+    private func snakeAgent(_ response: StubResponse) -> NetworkAgent {
+        var configuration = AgentConfiguration(baseURL: base)
         let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         encoder.keyEncodingStrategy = .convertToSnakeCase
         (configuration.decoder, configuration.encoder) = (decoder, encoder)
-        return NetworkAgent(configuration: configuration, transport: .stub(answer))
+        return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
     @Test("the agent's decoder and encoder serve every request that has none of its own")
@@ -83,7 +83,8 @@ import Testing
         let agent = snakeAgent(.json(#"{"user_name":"Ada"}"#))
         #expect(try await agent.send(Call<Named>(.get, "user")).value.userName == "Ada")
         #expect(
-            await code { try await agent.send(Call<Named>(.get, "user") { $0.decoder = JSONDecoder() }) } == .decoding)
+            await code { try await agent.send(Call<Named>(.get, "user") { $0.decoder = JSONDecoder() }) }
+                == .decodingFailed)
         for body in [RequestBody.json(Named(userName: "Ada")), .encoded(Named(userName: "Ada"))] {
             let request = try agent.httpRequest(for: Call<Void>(.post, "user", body: body))
             #expect(request.body.data == Data(#"{"user_name":"Ada"}"#.utf8))
@@ -115,7 +116,7 @@ import Testing
 
     @Test("another format than JSON brings its content type in both directions")
     func otherFormat() async throws {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         (configuration.decoder, configuration.encoder) = (Lines(), Lines())
         let stub = StubTransport()
         stub.on("/v1/lines", response: .data(Data("userName=Ada".utf8), contentType: "text/x-lines"))
@@ -125,7 +126,7 @@ import Testing
         #expect(await code { try await agent.send(Call<Named>(.get, "json")) } == .unacceptableContentType)
         #expect(try await agent.send(Call<Named>(.get, "json") { $0.decoder = JSONDecoder() }).value.userName == "Ada")
         let both = Call<Named>(.get, "json") { $0.acceptableContentTypes = .json + ["text/x-lines"] }
-        #expect(await code { try await agent.send(both) } == .decoding)
+        #expect(await code { try await agent.send(both) } == .decodingFailed)
         let value = Named(userName: "Ada")
         let request = try agent.httpRequest(for: Call<Void>(.post, "lines", body: .encoded(value)))
         #expect(request.body.data == Data("userName=Ada".utf8) && request.headers[.contentType] == "text/x-lines")

@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -32,8 +32,8 @@ import Testing
             if place == "filter" { try await gate.wait() }
             return try await next(exchange)
         }
-        let answer = place == "transport" ? json.waiting(for: gate) : json
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), filters: [filter], accessories: [recorder])
+        let response = place == "transport" ? json.waiting(for: gate) : json
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), filters: [filter], accessories: [recorder])
         let request = Plain<Int>(reading: { _ in
             if place == "decode" { try await gate.wait() }
             return 1
@@ -80,7 +80,7 @@ import Testing
         guard case .cancelled(.within)? = handle.outcome else { return #expect(Bool(false), "not within") }
     }
 
-    @Test("all, or those of a type, a tag or a label (Y40, S11)")
+    @Test("cancelAll cancels all activities, or those of a type, a tag or a label")
     func many() async throws {
         enum Screen: TagKey { static let defaultValue = "" }
         let gate = Gate()
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "a thousand starts and cancels at once: each ends once, with its own tag (B5, T22, K5)",
+        "of a thousand concurrent starts and cancels, each ends once with its own tag",
         .timeLimit(.minutes(10)))
     func thousand() async throws {
         enum Number: TagKey { static let defaultValue = -1 }
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(
-        "a thousand starts under random cancels: one terminal event each, events paired (B5, B7)",
+        "of a thousand starts under random cancels, each has one terminal event and paired events",
         .timeLimit(.minutes(10)), arguments: 0..<4)
     func random(seed: UInt64) async throws {
         let recorder = RecordingAccessory()
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// Answers after a few turns, and notices cancellation at each.
+/// Responds after a few turns, and notices cancellation at each.
 private struct Yielding: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         for turn in 0..<6 {

@@ -1,7 +1,7 @@
 import Dispatch
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -75,15 +75,15 @@ import Testing
         }
         let agent = NetworkAgent(
             baseURL: base, transport: transport, filters: [filter], accessories: [Talking(), recorder])
-        let heard = Log<TransferProgress>()
-        let handle = agent.start(Plain(), options: CallOptions(progress: heard.add), completion: nil)
+        let reported = Log<TransferProgress>()
+        let handle = agent.start(Plain(), options: CallOptions(progress: reported.add), completion: nil)
         _ = try await handle.value
         exchanges.all.first?.note("late", "from an exchange")
         exchanges.all.first?.activity.note("late", "from an activity")
         for options in transport.options.all { options.report(.progress(TransferProgress(received: 9))) }
         #expect(recorder.problems().isEmpty)
         #expect(!recorder.names().contains("note"))
-        #expect(heard.count == 0 && handle.progress.received == 0)
+        #expect(reported.count == 0 && handle.progress.received == 0)
         exchanges.removeAll()
     }
 
@@ -124,7 +124,7 @@ import Testing
 
     /// Notes who says what, and whether two events ever came at once.
     private final class Listening: Accessory {
-        let heard = Mutex<[Int: [Int]]>([:])
+        let reported = Mutex<[Int: [Int]]>([:])
         let overlaps = Atomic(0)
         private let isBusy = Atomic(false)
 
@@ -134,7 +134,7 @@ import Testing
             guard case .transport(.informational(let thread, let headers)) = event,
                 let count = headers["X-Count"].flatMap(Int.init)
             else { return }
-            heard.withLock { $0[thread, default: []].append(count) }
+            reported.withLock { $0[thread, default: []].append(count) }
         }
     }
 
@@ -156,14 +156,14 @@ import Testing
         }
         let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [listening])
         _ = try await agent.send(Plain())
-        let heard = listening.heard.withLock { $0 }
-        #expect(heard.count == 6 && heard.values.allSatisfy { $0 == Array(0..<500) })
+        let reported = listening.reported.withLock { $0 }
+        #expect(reported.count == 6 && reported.values.allSatisfy { $0 == Array(0..<500) })
         #expect(listening.overlaps.load(ordering: .acquiring) == 0)
     }
 
     @Test("many threads that report while the activity ends add nothing after will-stop", arguments: 0..<4)
     func stress(round: Int) async throws {
-        let recorder = RecordingAccessory(limit: 10_000_000)
+        let recorder = RecordingAccessory(maximumRecords: 10_000_000)
         let running = DispatchGroup()
         let late = Atomic(0)
         let transport = Handing { options in

@@ -14,7 +14,7 @@ import Testing
         let agent: NetworkAgent
 
         init(held: Set<Int> = [], refused: Set<Int> = []) {
-            let stub = StubTransport(recording: 0) { [gate] request in
+            let stub = StubTransport(maximumRecordedRequests: 0) { [gate] request in
                 let id = Int(request.url.lastPathComponent) ?? 0
                 if held.contains(id) { try await gate.wait() }
                 if refused.contains(id) { return .status(503) }
@@ -185,8 +185,8 @@ import Testing
             lines.add("queue")
         }
         _ = await queued.result
-        let told = Completion<Response<User>> { activity, _ in lines.add("\(activity.kind)") }
-        _ = await track.agent.start(Race([GetUser(id: 1)]), completion: told).result
+        let reported = Completion<Response<User>> { activity, _ in lines.add("\(activity.kind)") }
+        _ = await track.agent.start(Race([GetUser(id: 1)]), completion: reported).result
         #expect(lines.all == ["success 1", "queue", "race"])
     }
 

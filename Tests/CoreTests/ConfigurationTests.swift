@@ -1,12 +1,12 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Configuration and time", .leakChecked) struct ConfigurationTests {
-    @Test("the defaults of an agent (Y45)")
+    @Test("an agent has the documented defaults")
     func defaults() {
-        let configuration = NetworkAgent.Configuration()
+        let configuration = AgentConfiguration()
         #expect(
             configuration.baseURL == "" && configuration.namedBaseURLs.isEmpty && configuration.authorization == nil)
         #expect(configuration.filters.isEmpty && configuration.accessories.isEmpty && configuration.deadline == nil)
@@ -14,7 +14,8 @@ import Testing
         #expect(configuration.headers.contains(.userAgent))
     }
 
-    @Test("a change takes effect from the next start; what runs keeps what it started with (Y46, D14, B18)")
+    @Test(
+        "a change takes effect from the next start, and a running request keeps the configuration that it started with")
     func changing() async throws {
         let gate = Gate()
         let stub = StubTransport(.text("x").waiting(for: gate))
@@ -45,17 +46,17 @@ import Testing
         #expect(log.all == ["new>", "<new"])
     }
 
-    @Test("no initializer makes an agent that cannot work: an empty base serves absolute URLs (S3)")
+    @Test("no initializer makes an agent that cannot work: without a base it sends absolute URLs")
     func emptyBase() async throws {
         let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")))
         #expect(try await agent.send(Plain { $0.path = "http://e.com/a" }).http.url.absoluteString == "http://e.com/a")
     }
 
-    @Test("the transport is replaced in one place (S14)")
+    @Test("the transport is replaced in one place")
     func transport() async throws {
         struct Echo: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-                let body = try await request.body.open().collect(upTo: options.bodyLimit)
+                let body = try await request.body.open().collect(upTo: options.maximumBodyBytes)
                 return HTTPResponse(to: request, status: 200, headers: request.headers, body: HTTPBody(body))
             }
         }
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "with a timeout of 5 s a response after 3 s comes, one after 7 s does not (T11)",
+        "with a timeout of 5 s a response after 3 s arrives, and one after 7 s does not",
         arguments: [(3, true), (7, false)])
     func timeout(delay: Int, comes: Bool) async throws {
         let time = ManualTimeSource()
@@ -85,7 +86,7 @@ import Testing
         #expect(await code { try await handle.value } == (comes ? nil : .timedOut))
     }
 
-    @Test("an absolute URL meets the filters, too; base and CDN stay out of it (D4)")
+    @Test("an absolute URL passes the filters too, and takes no base")
     func absolute() async throws {
         let log = Log<String>()
         let stub = StubTransport(.text("x"))

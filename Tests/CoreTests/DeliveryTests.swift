@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -29,13 +29,13 @@ private let streaming = ClosureFilter { exchange, next in
 private struct Refused: Error {}
 
 @Suite("The delivery of a body", .leakChecked) struct DeliveryTests {
-    private func agent(_ filters: [any Filter], _ answer: StubResponse = .text("wire"), limit: Int = 64 << 20)
+    private func agent(_ filters: [any Filter], _ response: StubResponse = .text("wire"), limit: Int = 64 << 20)
         -> NetworkAgent
     {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         configuration.filters = filters
         configuration.maximumBodyBytes = limit
-        return NetworkAgent(configuration: configuration, transport: .stub(answer))
+        return NetworkAgent(configuration: configuration, transport: .stub(response))
     }
 
     @Test("a data request gets the bytes of a stream that a filter responds with or asks for, and of a file")
@@ -132,8 +132,8 @@ struct Save: Request {
 }
 
 @Suite("A body in a file", .leakChecked) struct FileDeliveryTests {
-    private func agent(_ answer: StubResponse = .text("new")) -> NetworkAgent {
-        NetworkAgent(baseURL: base, transport: .stub(answer))
+    private func agent(_ response: StubResponse = .text("new")) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(response))
     }
 
     @Test("the old file stays until status, type, checks and decoding have accepted the new one")
@@ -231,7 +231,7 @@ struct Save: Request {
             let error = await #expect(throws: ErrandError.self) {
                 try await agent().send(Save(file: URL(filePath: path)))
             }
-            #expect(error?.code == .file && error?.message.contains(path) == true, "\(path)")
+            #expect(error?.code == .fileFailed && error?.message.contains(path) == true, "\(path)")
             #expect(error?.response?.status == 200)
         }
         #expect(folder.names == ["a", "d"])

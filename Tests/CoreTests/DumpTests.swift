@@ -82,7 +82,7 @@ import Testing
         call.parameters = parameters
         call.headers = ["Cookie": "canary"]
         call.authorization = .bearer("canary")
-        var configuration = NetworkAgent.Configuration(baseURL: "https://canary:canary@a.example/canary?canary=canary")
+        var configuration = AgentConfiguration(baseURL: "https://canary:canary@a.example/canary?canary=canary")
         configuration.baseURL = "https://a.example"
         configuration.authorization = .bearer("canary")
         configuration.headers.set("X-Key", "canary", sensitive: true)

@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -24,11 +24,11 @@ import Testing
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
         let handle: RequestHandle<Response<Data>>
         do {
-            let (watched, told) = (Owner(), Owner())
-            (accessory, listener) = (watched, told)
+            let (watched, reported) = (Owner(), Owner())
+            (accessory, listener) = (watched, reported)
             handle = agent.start(
                 Plain<Data> { $0.data },
-                options: CallOptions(accessories: [Watch(owner: watched)], progress: { _ in _ = told }))
+                options: CallOptions(accessories: [Watch(owner: watched)], progress: { _ in _ = reported }))
         }
         _ = try await handle.value
         try await eventually { accessory == nil && listener == nil }
@@ -141,7 +141,7 @@ import Testing
         try await gate.reached()
         agent.configure { configuration in
             configuration.filters = [Signpost(name: "new", log: log, stages: .hop)]
-            configuration.redirects = .none
+            configuration.redirects = .off
             configuration.maximumBodyBytes = 0
         }
         gate.open()

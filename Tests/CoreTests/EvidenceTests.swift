@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Evidence in errors", .leakChecked) struct EvidenceTests {
@@ -19,11 +19,11 @@ import Testing
 
     /// The same response read in memory, as a stream and into a file.
     private func failures(
-        _ answer: StubResponse, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
+        _ response: StubResponse, _ change: (inout AgentConfiguration) -> Void = { _ in }
     ) async throws -> [String: ErrandError] {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         change(&configuration)
-        let agent = NetworkAgent(configuration: configuration, transport: .stub(answer))
+        let agent = NetworkAgent(configuration: configuration, transport: .stub(response))
         let file = FileManager.default.temporaryDirectory.appending(path: "errand-\(UInt64.random(in: 0 ... .max))")
         return [
             "data": try await failure { _ = try await agent.send(Plain()) },
@@ -39,10 +39,10 @@ import Testing
         "an error in a body keeps the head and what came of the body, for every delivery",
         arguments: [ErrandError.Code.connectionLost, .timedOut, .invalidResponse, .truncated])
     func midBody(code: ErrandError.Code) async throws {
-        let answer = StubResponse.chunks(
+        let response = StubResponse.chunks(
             [Data("first ".utf8), Data("second".utf8)], failure: ErrandError(code, "the cable was pulled")
         ).header("X-Trace", "7")
-        for (delivery, error) in try await failures(answer) {
+        for (delivery, error) in try await failures(response) {
             #expect(error.code == code && error.response?.status == 200, "\(delivery)")
             #expect(error.response?.headers["X-Trace"] == "7", "\(delivery)")
             #expect(error.response.map { String(decoding: $0.data, as: UTF8.self) } == "first second", "\(delivery)")
@@ -53,11 +53,11 @@ import Testing
     @Test("a body that is shorter or longer than announced keeps its head and its beginning")
     func lengths() async throws {
         for (length, code) in [("9", ErrandError.Code.truncated), ("3", .invalidResponse), ("x", .invalidResponse)] {
-            let answers = [
+            let responses = [
                 StubResponse.chunks([Data("he".utf8), Data("llo".utf8)]), .data(Data("hello".utf8)),
             ].map { $0.header(.contentLength, length) }
-            for answer in answers {
-                for (delivery, error) in try await failures(answer) {
+            for response in responses {
+                for (delivery, error) in try await failures(response) {
                     #expect(error.code == code && error.response?.status == 200, "\(delivery) \(length)")
                     #expect(error.response?.headers[.contentLength] == length, "\(delivery)")
                 }
@@ -68,14 +68,14 @@ import Testing
     @Test("a body that is too large keeps its head and its beginning, at most as much as errors keep")
     func tooLarge() async throws {
         let chunks = StubResponse.chunks((0..<10).map { Data(repeating: UInt8($0), count: 10) })
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         (configuration.maximumBodyBytes, configuration.maximumErrorBodyBytes) = (50, 15)
-        for (answer, kept) in [
+        for (response, kept) in [
             (chunks, 15), (.data(Data(count: 100)), 15), (.data(Data(count: 100)).header(.contentLength, "100"), 15),
             // Its length is known to be too much before the first byte is read.
             (chunks.header(.contentLength, "100"), 0),
         ] {
-            let agent = NetworkAgent(configuration: configuration, transport: .stub(answer))
+            let agent = NetworkAgent(configuration: configuration, transport: .stub(response))
             var errors = [try await failure { _ = try await agent.send(Plain()) }]
             let body = try await agent.send(Plain<HTTPBody>.streamed()).value
             if body.data == nil { errors.append(try await failure { _ = try await body.collect(upTo: 50) }) }
@@ -130,25 +130,25 @@ import Testing
         let agent = NetworkAgent(baseURL: base, transport: .stub(.redirect(to: "ftp://e.com/x?key=canary")))
         let missing = URL(filePath: "/no/such/directory/a.bin")
         let upload = try await failure { _ = try await agent.send(Plain { $0.body = .file(missing) }) }
-        #expect(upload.code == .file && upload.description.contains("/no/such/directory/a.bin"))
+        #expect(upload.code == .fileFailed && upload.description.contains("/no/such/directory/a.bin"))
         let redirect = try await failure { _ = try await agent.send(Plain()) }
-        #expect(redirect.code == .redirect && redirect.description.contains("ftp://e.com/x?key=•••"))
+        #expect(redirect.code == .redirectFailed && redirect.description.contains("ftp://e.com/x?key=•••"))
         let text = NetworkAgent(baseURL: base, transport: .stub(.text("x")))
         let download = try await failure { _ = try await text.send(Save(file: missing)) }
-        #expect(download.code == .file && download.description.contains("/no/such/directory/a.bin"))
+        #expect(download.code == .fileFailed && download.description.contains("/no/such/directory/a.bin"))
         #expect(download.response?.status == 200)
     }
 
     @Test("a deadline's error has its request and its label, before anything is sent, too", arguments: [true, false])
     func deadlines(isSent: Bool) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
-        let answer = StubResponse.text("late")
+        let response = StubResponse.text("late")
         let waiting = ClosureFilter { exchange, next in
             try await gate.wait()
             return try await next(exchange)
         }
         let agent = NetworkAgent(
-            baseURL: base, transport: .stub(isSent ? answer.waiting(for: gate) : answer),
+            baseURL: base, transport: .stub(isSent ? response.waiting(for: gate) : response),
             filters: isSent ? [] : [waiting], time: time)
         let task = Task {
             try await agent.send(

@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -31,8 +31,8 @@ import Testing
         "a refused stream that drips does not hold back its error for longer than a second", arguments: [true, false])
     func drip(isDeaf: Bool) async throws {
         let (time, cancelled, never) = (ManualTimeSource(), Gate(), Gate())
-        let answer = Self.dripping(cancelled, isDeaf: isDeaf, never: never).status(503)
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), time: time)
+        let response = Self.dripping(cancelled, isDeaf: isDeaf, never: never).status(503)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), time: time)
         let task = Task { try await agent.send(Plain<HTTPBody>.streamed()) }
         try await never.reached()
         try await time.waitForSleepers()

@@ -1,11 +1,11 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Filters", .leakChecked) struct FilterTests {
-    private func agent(_ filters: [any Filter], _ answer: StubResponse = .text("x")) -> NetworkAgent {
-        NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters)
+    private func agent(_ filters: [any Filter], _ response: StubResponse = .text("x")) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(response), filters: filters)
     }
 
     @Test("stages in order, the agent's before the request's within each")
@@ -76,13 +76,13 @@ import Testing
                 url: exchange.http.url, status: 200, body: HTTPBody(Data("own".utf8)),
                 source: .stored(age: .seconds(3), reason: "fresh"))
         }
-        let answer = try await NetworkAgent(baseURL: base, transport: .stub, filters: [own]).send(Plain())
-        #expect(answer.value == Data("own".utf8) && answer.http.source.isStored)
-        #expect("\(answer.http.source)" == "cache, 3 s old, fresh")
+        let response = try await NetworkAgent(baseURL: base, transport: .stub, filters: [own]).send(Plain())
+        #expect(response.value == Data("own".utf8) && response.http.source.isStored)
+        #expect("\(response.http.source)" == "cache, 3 s old, fresh")
     }
 
-    @Test("a response of a filter's own travels the same way: judged, decoded, reported (B8)")
-    func ownAnswer() async throws {
+    @Test("a response that a filter gives by itself is judged, decoded and reported like any other")
+    func ownResponse() async throws {
         let recorder = RecordingAccessory()
         let own = ClosureFilter { exchange, _ in HTTPResponse(url: exchange.http.url, status: 404) }
         let agent = NetworkAgent(baseURL: base, transport: .stub, filters: [own], accessories: [recorder])
@@ -105,7 +105,7 @@ import Testing
         #expect(stub.received.count == 3)
     }
 
-    @Test("next throws once the activity is over (B25)")
+    @Test("next throws once the activity is over")
     func over() async throws {
         let (leaked, ended) = (Log<@Sendable () async throws -> HTTPResponse>(), Log<Int>())
         let leak = ClosureFilter { exchange, next in
@@ -202,7 +202,7 @@ import Testing
 
     @Test("copies of bodies go to accessories that ask, bounded, for data and for streams", arguments: [0, 3])
     func bodyBytes(limit: Int) async throws {
-        let recorder = RecordingAccessory(bodyByteLimit: limit)
+        let recorder = RecordingAccessory(maximumBodyBytes: limit)
         let chunks = StubResponse.chunks([Data("abcd".utf8), Data("ef".utf8)])
         let agent = NetworkAgent(baseURL: base, transport: .stub(chunks), accessories: [recorder])
         let collected = ClosureFilter { exchange, next in

@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -86,11 +86,11 @@ private struct Fake: Agent {
         for agent in Self.wrapped(NetworkAgent(baseURL: base, transport: .stub(reporting)))
             + [Fake(progress: [10, 20]), ForwardingAgent(base: Fake(progress: [10, 20]))]
         {
-            let (heard, recorder) = (Log<Int64>(), RecordingAccessory())
-            let options = CallOptions(accessories: [recorder], progress: { heard.add($0.received) })
+            let (reported, recorder) = (Log<Int64>(), RecordingAccessory())
+            let options = CallOptions(accessories: [recorder], progress: { reported.add($0.received) })
             let handle = agent.start(GetUser(), options: options, completion: nil)
             #expect(try await handle.value.value.name == "Ada")
-            #expect(handle.progress.received == 20 && heard.all == [10, 20])
+            #expect(handle.progress.received == 20 && reported.all == [10, 20])
             #expect(recorder.names(transport: true).count { $0 == "progress" } == 2)
             #expect(recorder.problems().isEmpty)
         }

@@ -2,48 +2,98 @@ import ErrandEssentials
 import Testing
 
 @Suite("The house") struct HouseTests {
-    private static let sources: [(path: String, lines: [Substring])] = {
-        let core = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Core")
-        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: core.path)) ?? []
-        return paths.filter { $0.hasSuffix(".swift") }.map { path in
-            let text = (try? String(contentsOf: core.appending(path: path), encoding: .utf8)) ?? ""
-            return (path, text.split(separator: "\n"))
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+
+    private static func sources(in folder: String) throws -> [(path: String, lines: [Substring])] {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+        return try paths.filter { $0.hasSuffix(".swift") }.map { path in
+            let text = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
+            return ("\(folder)/\(path)", text.split(separator: "\n", omittingEmptySubsequences: false))
         }
-    }()
+    }
 
     @Test("what is taken from under a lock has a name, so that a release build ends it after the unlock")
     func locks() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let discarded = try Regex(#"(^|[\s{(])_ = .*withLock\b"#)
         var files = 0
         for folder in ["Sources", "Examples"] {
-            let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-            for path in paths where path.hasSuffix(".swift") {
+            for (path, lines) in try Self.sources(in: folder) {
                 files += 1
-                let text = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
-                for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                for (number, line) in lines.enumerated() {
                     #expect(
                         !line.contains("@TaskLocal") || !line.contains("->"),
-                        "\(folder)/\(path):\(number + 1): a release build crashes at a task-local closure; use an object"
+                        "\(path):\(number + 1): a release build crashes at a task-local closure; use an object"
                     )
                     #expect(
                         line.firstMatch(of: discarded) == nil || line.contains("//"),
-                        "\(folder)/\(path):\(number + 1): name it, and withExtendedLifetime after the lock")
+                        "\(path):\(number + 1): name it, and withExtendedLifetime after the lock")
                 }
             }
         }
         #expect(files > 500, "the sources were not found")
     }
 
-    @Test("Core imports no plugin")
-    func imports() {
-        let allowed: Set = [
-            "Dispatch", "ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandSupport", "Synchronization",
-        ]
-        for (path, lines) in Self.sources {
-            for line in lines where line.hasPrefix("import ") || line.contains(" import ") && !line.contains("//") {
-                let module = line.split(separator: " ").last.map(String.init) ?? ""
-                #expect(allowed.contains(module), "\(path) imports \(module)")
+    /// The folders of Core from below: a module uses those above it in this list.
+    private static let layers = [
+        ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandHTTPSyntax"),
+        ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
+    ]
+
+    private static func imports(in folder: String) throws -> [(path: String, module: String)] {
+        try sources(in: folder).flatMap { path, lines in
+            lines.compactMap { line in
+                line.firstMatch(of: /^(?:@\w+ )*(?:public |package |internal )?import (\w+)/).map {
+                    (path, String($0.1))
+                }
+            }
+        }
+    }
+
+    @Test("a module of Core imports those below it, and no plugin")
+    func coreImports() throws {
+        var below: Set<String> = []
+        for (folder, module) in Self.layers {
+            for (path, imported) in try Self.imports(in: "Sources/Core/\(folder)") where imported.contains("Errand") {
+                #expect(below.contains(imported), "\(path) imports \(imported)")
+            }
+            below.insert(module)
+        }
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appending(path: "Sources/Core").path)
+        #expect(Set(folders.filter { !$0.hasPrefix(".") }) == Set(Self.layers.map(\.0)))
+    }
+
+    @Test("plugins import no other, but for a transport chosen by platform, a plugin's suite, and a recording's replay")
+    func pluginImports() throws {
+        // A replay reads and writes what a recorder records: the values and their file are the recorder's.
+        let composed = ["SystemTransport": "Transport", "CacheTesting": "Cache", "Replay": "Recording"]
+        let core = Set(Self.layers.map(\.1))
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appending(path: "Sources/Plugins").path
+        ).filter { !$0.hasPrefix(".") }
+        #expect(folders.count > 20)
+        for folder in folders {
+            for (path, imported) in try Self.imports(in: "Sources/Plugins/\(folder)") where imported.hasPrefix("Errand")
+            {
+                #expect(
+                    core.contains(imported) || composed[folder].map { imported.hasSuffix($0) } == true,
+                    "\(path) imports \(imported)")
+            }
+        }
+    }
+
+    @Test("the names of header fields that sources read or set come from the table")
+    func headerNames() throws {
+        let table = try String(
+            contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName+Table.swift"),
+            encoding: .utf8)
+        let names = Set(table.matches(of: /HTTPHeaderName \{ "([\w-]+)" \}/).map { String($0.1) })
+        #expect(names.count > 50 && names.count == table.matches(of: /HTTPHeaderName \{/).count - 5)
+        let use = /(?:[\w)?!]\[|name (?:==|!=) |(?:contains|remove|set|add|header|Field)\(|values\(of: )"([\w-]+)"/
+        for (path, lines) in try Self.sources(in: "Sources") where !path.contains("+Darwin") {
+            for (number, line) in lines.enumerated() where !line.contains("///") {
+                let name = line.firstMatch(of: use).map { String($0.1) }
+                #expect(name.map { !names.contains($0) } ?? true, "\(path):\(number + 1): \(line)")
             }
         }
     }

@@ -1,7 +1,7 @@
 import Dispatch
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -35,9 +35,7 @@ private struct Framing: Accessory {
 @Suite("The life of a request", .leakChecked) struct LifecycleTests {
     private let json = StubResponse.json(#"{"id":7,"name":"Ada"}"#)
 
-    @Test(
-        "success: accessories will-stop, filter code, delegate, completion, did-stop (Y32, Y34, Y36, Y41, D20, C16, K9)"
-    )
+    @Test("a success runs filter code, will-stop, delegate, completion and did-stop in their order")
     func successOrder() async throws {
         let log = Log<String>()
         let filter = ClosureFilter { exchange, next in
@@ -55,10 +53,10 @@ private struct Framing: Accessory {
         }
         log.add("start returned")
         #expect(try await handle.value.value == User(id: 7, name: "Ada"))
-        let told = log.all.filter { $0 != "start returned" && !$0.contains("willStart") }
+        let reported = log.all.filter { $0 != "start returned" && !$0.contains("willStart") }
         #expect(log.all.prefix(2) == ["1 willStart", "2 willStart"])
         #expect(
-            told == [
+            reported == [
                 "filter after next", "1 willStop success", "2 willStop success", "delegate success GetUser",
                 "completion Ada",
                 "1 didStop success", "2 didStop success",
@@ -66,7 +64,7 @@ private struct Framing: Accessory {
         #expect(await screen.response?.value as? User == User(id: 7, name: "Ada"))
     }
 
-    @Test("failure has the same frame; delegate before completion, each once (Y35, Y36)")
+    @Test("a failure has the same events, and the delegate comes before the completion, each once")
     func failureOrder() async throws {
         let log = Log<String>()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(500)), accessories: [Framing(log: log)])
@@ -82,7 +80,7 @@ private struct Framing: Accessory {
             ])
     }
 
-    @Test("accessories, delegate and completion are notified of a cancellation, once (Y38, Y39, C13, B9, D2)")
+    @Test("accessories, delegate and completion are notified of a cancellation, once")
     func cancellationOrder() async throws {
         let log = Log<String>()
         let gate = Gate()
@@ -108,9 +106,7 @@ private struct Framing: Accessory {
             ])
     }
 
-    @Test(
-        "start notifies of will-start before it returns, on the caller's thread, and an accessory may cancel there (Y32)"
-    )
+    @Test("start notifies of will-start before it returns, on the caller's thread, and an accessory may cancel there")
     func willStart() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -128,7 +124,7 @@ private struct Framing: Accessory {
         #expect(recorder.names() == ["willStart", "willStop", "didStop", "willStart", "willStop", "didStop"])
     }
 
-    @Test("the agent keeps what runs: neither handle nor agent need be held (Y33, K10)")
+    @Test("the agent keeps what runs: neither handle nor agent need be held")
     func keeping() async throws {
         let gate = Gate()
         let done = Gate()
@@ -141,7 +137,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("closures, delegates and requests are let go when it is over (Y37, B16)")
+    @Test("closures, delegates and requests are released at the end")
     func lettingGo() async throws {
         final class Canary: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
         weak var canary: Canary?
@@ -157,7 +153,7 @@ private struct Framing: Accessory {
         #expect(agent.activities.isEmpty)
     }
 
-    @Test("a delegate is held weakly and may implement only what it wants to receive (B10)")
+    @Test("a delegate is held weakly and may implement only what it wants to receive")
     func weakDelegate() async throws {
         @MainActor final class Silent: RequestDelegate {}
         let gate = Gate()
@@ -177,7 +173,7 @@ private struct Framing: Accessory {
         _ = try await agent.start(GetUser(), delegate: silent).value
     }
 
-    @Test("an accessory that owns the agent is held weakly when wrapped (B14)")
+    @Test("an accessory that owns the agent is held weakly when wrapped")
     func weakAccessory() async throws {
         let log = Log<String>()
         final class Controller: Accessory {
@@ -197,7 +193,7 @@ private struct Framing: Accessory {
         #expect(log.all == ["start"])
     }
 
-    @Test("the completion comes on a queue of the caller's, the async result where the caller is (B13, D10)")
+    @Test("the completion runs on a queue of the caller's choice, and the async result returns where the caller is")
     func places() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         let queue = DispatchQueue(label: "callbacks")
@@ -237,7 +233,7 @@ private struct Framing: Accessory {
         #expect(seen.all == [false, false])
     }
 
-    @Test("a request is a value: sent twice at once, each start is an activity of its own (Y44, B1, B2, B3, B4, D11)")
+    @Test("a request is a value: it can be sent twice at once, and each start is an activity of its own")
     func twice() async throws {
         let recorder = RecordingAccessory()
         let stub = StubTransport()
@@ -253,7 +249,7 @@ private struct Framing: Accessory {
         #expect(Set(recorder.activities).count == 4 && recorder.problems().isEmpty)
     }
 
-    @Test("a request may be started again in its own completion (B1)")
+    @Test("a request may be started again in its own completion")
     func again() async throws {
         let agent = NetworkAgent(baseURL: base, transport: .stub(json))
         let done = Gate()
@@ -263,7 +259,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("cancelling what is over changes nothing and notifies nothing (B5, B6)")
+    @Test("cancelling a request that has ended changes nothing and notifies nothing")
     func late() async throws {
         let recorder = RecordingAccessory()
         let agent = NetworkAgent(baseURL: base, transport: .stub(json), accessories: [recorder])
@@ -275,11 +271,11 @@ private struct Framing: Accessory {
         #expect(!handle.isCancelled && recorder.names() == before && name(handle.outcome) == "success")
     }
 
-    @Test("a handle knows whether it is loading, how far, and how it ended (Y11, C12)")
+    @Test("a handle knows whether its request is loading, how far it is, and how it ended")
     func handle() async throws {
         let gate = Gate()
-        let answer = json.waiting(for: gate).reporting(.progress(TransferProgress(received: 5, totalToReceive: 21)))
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer))
+        let response = json.waiting(for: gate).reporting(.progress(TransferProgress(received: 5, totalToReceive: 21)))
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response))
         let handle = agent.start(GetUser())
         try await gate.reached()
         #expect(handle.isRunning && handle.outcome == nil)
@@ -289,7 +285,7 @@ private struct Framing: Accessory {
         #expect(handle.progress == TransferProgress(received: 5, totalToReceive: 21))
     }
 
-    @Test("the list of a running activity's accessories cannot change (S1)")
+    @Test("the list of a running activity's accessories cannot change")
     func fixedAccessories() async throws {
         let (gate, old, new) = (Gate(), RecordingAccessory(), RecordingAccessory())
         let agent = NetworkAgent(baseURL: base, transport: .stub(json.waiting(for: gate)), accessories: [old])
@@ -301,7 +297,7 @@ private struct Framing: Accessory {
         #expect(old.problems().isEmpty && old.names().last == "didStop" && new.names().isEmpty)
     }
 
-    @Test("accessories are notified in the order agent, request, call; an event within an event comes after it (Y41)")
+    @Test("accessories are notified in the order agent, request, call, and an event within an event comes after it")
     func nestedEvents() async throws {
         struct Named: Accessory {
             let name: String
@@ -335,7 +331,7 @@ private struct Framing: Accessory {
         try await done.wait()
     }
 
-    @Test("an agent of one's own writes send and gets the rest (S14)")
+    @Test("an agent of one's own implements send and gets the rest")
     func ownAgent() async throws {
         struct Fake: Agent {
             func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
@@ -350,7 +346,7 @@ private struct Framing: Accessory {
         #expect(try await Fake().run(kind) { activity in activity.kind } == kind)
     }
 
-    @Test("agents are apart: configuration, activities and transports of one mean nothing to another (B18, B19)")
+    @Test("agents share nothing: neither configuration nor activities nor transports")
     func twoAgents() async throws {
         let gate = Gate()
         let (one, two) = (StubTransport(json.waiting(for: gate)), StubTransport(json))

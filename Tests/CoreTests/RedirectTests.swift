@@ -1,13 +1,13 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Redirects", .leakChecked) struct RedirectTests {
-    private func agent(_ stub: StubTransport, _ change: (inout NetworkAgent.Configuration) -> Void = { _ in })
+    private func agent(_ stub: StubTransport, _ change: (inout AgentConfiguration) -> Void = { _ in })
         -> NetworkAgent
     {
-        var configuration = NetworkAgent.Configuration(baseURL: "https://a.example.com")
+        var configuration = AgentConfiguration(baseURL: "https://a.example.com")
         change(&configuration)
         return NetworkAgent(configuration: configuration, transport: stub)
     }
@@ -85,7 +85,7 @@ import Testing
         "a redirect to a URL that cannot be requested is refused",
         arguments: ["ftp://a.example.com/", "http:///", "mailto:x@y", "https://"])
     func nowhere(location: String) async throws {
-        #expect(await code { try await agent(stub(location)).send(Plain()) } == .redirect)
+        #expect(await code { try await agent(stub(location)).send(Plain()) } == .redirectFailed)
     }
 
     @Test(
@@ -115,7 +115,7 @@ import Testing
     @Test("https does not lead to http unless allowed, and then without the secrets")
     func downgrade() async throws {
         let refused = stub("http://a.example.com/there")
-        #expect(await code { try await agent(refused).send(Plain()) } == .redirect)
+        #expect(await code { try await agent(refused).send(Plain()) } == .redirectFailed)
         #expect(refused.received.count == 1)
         let allowed = stub("http://a.example.com/there")
         _ = try await agent(allowed).send(
@@ -136,20 +136,20 @@ import Testing
         }
         #expect(try await agent(ring(20)).send(Plain()).value == Data("end".utf8))
         let endless = ring(.max)
-        #expect(await code { try await agent(endless).send(Plain()) } == .redirect)
+        #expect(await code { try await agent(endless).send(Plain()) } == .redirectFailed)
         #expect(endless.received.count == 21)
         let two = Plain { $0.redirects = RedirectPolicy(maximumHops: 2) }
-        #expect(await code { try await agent(ring(3)).send(two) } == .redirect)
+        #expect(await code { try await agent(ring(3)).send(two) } == .redirectFailed)
         let none = Plain {
-            $0.redirects = RedirectPolicy.none
+            $0.redirects = RedirectPolicy.off
             $0.acceptableStatuses = [302]
         }
         #expect(try await agent(ring(3)).send(none).http.status == 302)
         let by = ring(3)
-        #expect(await code { try await agent(by) { $0.redirects = .none }.send(Plain()) } == .unacceptableStatus)
+        #expect(await code { try await agent(by) { $0.redirects = .off }.send(Plain()) } == .unacceptableStatus)
     }
 
-    @Test("a body that cannot be sent again stops a 307 and never goes out empty; a 303 does not need it (B11)")
+    @Test("a body that cannot be sent again stops a 307 and is never sent empty, and a 303 does not need it")
     func oneShot() async throws {
         for (status, expected) in [(307, ErrandError.Code.bodyNotReplayable), (303, nil)] {
             let stub = stub("/there", status)
@@ -193,9 +193,9 @@ import Testing
     @Test("300 and 304 and a 302 without a Location are responses")
     func noRedirects() async throws {
         for status in [300, 304, 302] {
-            let answer = status == 302 ? StubResponse.status(302) : .redirect(to: "/there", status: status)
+            let response = status == 302 ? StubResponse.status(302) : .redirect(to: "/there", status: status)
             let plain = Plain { $0.acceptableStatuses = .any }
-            #expect(try await agent(StubTransport(answer)).send(plain).http.status == status)
+            #expect(try await agent(StubTransport(response)).send(plain).http.status == status)
         }
     }
 }

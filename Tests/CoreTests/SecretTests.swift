@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Secrets and origins", .leakChecked) struct SecretTests {
@@ -8,9 +8,9 @@ import Testing
 
     private func agent(
         _ stub: StubTransport, base: String = "https://api.example.com/v1",
-        _ change: (inout NetworkAgent.Configuration) -> Void = { _ in }
+        _ change: (inout AgentConfiguration) -> Void = { _ in }
     ) -> NetworkAgent {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com"
         configuration.authorization = .bearer("canary")
         configuration.headers["X-Open"] = "open"

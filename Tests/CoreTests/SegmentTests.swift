@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Path segments", .leakChecked) struct SegmentTests {

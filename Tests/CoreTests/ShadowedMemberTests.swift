@@ -18,8 +18,8 @@ import Testing
         _ = try await agent.send(Wrong())
         #if DEBUG
         #expect(notes.all.count == 2)
-        #expect(notes.all.first?.hasPrefix("Wrong.method is a String, not a HTTPMethod") == true)
-        #expect(notes.all.last?.hasPrefix("Wrong.timeout is a Duration, not a Optional<Duration>") == true)
+        #expect(notes.all.first?.hasPrefix("Wrong.method has the type String, not HTTPMethod, so") == true)
+        #expect(notes.all.last?.hasPrefix("Wrong.timeout has the type Duration, not Duration?, so") == true)
         #endif
     }
 
@@ -41,20 +41,21 @@ import Testing
 }
 
 @Suite("Errors for people and for NSError", .leakChecked) struct ErrorDescriptionTests {
-    @Test("the localized description is the sentence of the description, the code a number that stays")
+    @Test("the localized description is the description without its code, and the code a number that stays")
     func description() {
         let error = ErrandError(.truncated, "5 bytes announced, 3 received", underlying: CancellationError())
-        #expect(error.errorDescription == error.description && error.errorCode == 14)
+        #expect(error.description == "truncated: 5 bytes announced, 3 received" && error.errorCode == 14)
+        #expect(error.errorDescription == "5 bytes announced, 3 received")
         #expect(ErrandError.errorDomain == "Errand.ErrandError")
         #expect(error.errorUserInfo["NSUnderlyingError"] is CancellationError)
-        #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == error.description)
+        #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == error.errorDescription)
         let numbers = [
-            ErrandError.Code.invalidURL, .invalidRequest, .bodyEncoding, .bodyNotReplayable, .file, .cancelled,
+            ErrandError.Code.invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled,
             .timedOut,
             .deadlineExceeded, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection,
             .invalidResponse,
-            .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirect, .unacceptableStatus, .unacceptableContentType,
-            .checkFailed, .decoding, .activityEnded, .transportUnavailable, .transportFailed,
+            .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirectFailed, .unacceptableStatus, .unacceptableContentType,
+            .checkFailed, .decodingFailed, .activityEnded, .transportUnavailable, .transportFailed,
         ].map(\.number)
         #expect(numbers == Array(1...24))
     }

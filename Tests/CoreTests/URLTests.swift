@@ -1,11 +1,11 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("URLs", .leakChecked) struct URLTests {
     @Test(
-        "a path is joined to the base as RFC 3986 says, an absolute URL stands for itself (Y51, Y54, T1)",
+        "a path is joined to the base as RFC 3986 says, and an absolute URL stands for itself",
         arguments: [
             ("http://e.com", "get", "http://e.com/get"),
             ("http://e.com/", "get", "http://e.com/get"),
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "what cannot be requested is refused before anything is sent (B12)",
+        "a URL that cannot be requested is refused before anything is sent",
         arguments: [
             ("", "get"), ("api.example.com", "get"), ("/v1", "get"), ("ftp://e.com", "get"), ("https://", "get"),
             ("https:///v1", "get"), ("https://exa mple.com", "get"), ("https://例え.jp", "get"),
@@ -81,9 +81,9 @@ import Testing
         #expect(url.absoluteString == base + "/users/a%2Fb%20%C3%BC%3F%23%25%26%2B%E6%97%A5%E6%9C%AC/posts")
     }
 
-    @Test("the base is the request's choice: standard, CDN or its own; the CDN never falls back (Y53)")
+    @Test("a request chooses the standard base, a named one or its own, and a named one never falls back")
     func bases() async throws {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"
         let agent = NetworkAgent(configuration: configuration, transport: .stub)
         func url(_ choice: BaseChoice) throws -> String {
@@ -96,7 +96,17 @@ import Testing
         #expect(await code { try url(.named("cdn")) } == .invalidURL)
     }
 
-    @Test("the request as it would be sent can be looked at without sending it (Y50)")
+    @Test("an address whose bracket is not closed is called that, and not a wrong port")
+    func openBracket() async throws {
+        for text in ["http://[::1", "http://[::1/a", "http://[::1:80/a"] {
+            let error = await #expect(throws: ErrandError.self) {
+                try await NetworkAgent(baseURL: text, transport: .stub).send(Plain())
+            }
+            #expect(error?.message.contains("the address has no closing bracket") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("a request can be inspected as it would be sent, without sending it")
     func looking() throws {
         let stub = StubTransport(.status(200))
         let request = try NetworkAgent(baseURL: base, transport: stub).httpRequest(for: GetUser())
@@ -104,7 +114,7 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("descriptions of requests and responses mask query values and drop credentials (Y12, B24)")
+    @Test("descriptions of requests and responses mask query values and drop credentials")
     func redaction() throws {
         let url = try #require(URL(string: "https://u:canary@e.com/a?token=canary&flag&b=canary#canary"))
         for text in ["\(HTTPRequest(.get, url))", "\(HTTPResponse(url: url, status: 200))"] {

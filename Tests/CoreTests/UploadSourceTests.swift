@@ -1,6 +1,6 @@
 import Errand
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
 @Suite("Sources of uploads", .leakChecked) struct UploadSourceTests {
@@ -31,7 +31,7 @@ import Testing
                 .stream { HTTPBody(source: Failing(error)) }, .stream { throw error },
             ] {
                 let (failure, outcome) = try await end(of: body)
-                #expect(failure.code == .bodyEncoding && failure.underlying != nil && !failure.isRetryable)
+                #expect(failure.code == .encodingFailed && failure.underlying != nil && !failure.isRetryable)
                 #expect(name(outcome) == "failure")
             }
         }
@@ -43,7 +43,7 @@ import Testing
             .connectionLost, "elsewhere",
             response: HTTPResponse(url: try #require(URL(string: "https://other.example")), status: 200))
         let (failure, _) = try await end(of: .stream { HTTPBody(source: Failing(lost)) })
-        #expect(failure.code == .bodyEncoding && failure.response == nil && !failure.isRetryable)
+        #expect(failure.code == .encodingFailed && failure.response == nil && !failure.isRetryable)
     }
 
     @Test("a call that is cancelled while its source is read is cancelled, whatever the source throws")

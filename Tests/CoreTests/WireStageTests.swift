@@ -52,6 +52,75 @@ import Testing
         #expect(log.count == 2)
     }
 
+    @Test("the stage of a wire filter stays with what it sends, also from a child task and a second time")
+    func secondPass() async throws {
+        let log = Log<String>()
+        func mark(_ name: String, _ stage: FilterStages) -> ClosureFilter {
+            ClosureFilter(stage) { exchange, next in
+                log.add("\(name) \(exchange.stage == .wire ? "wire" : exchange.stage == .hop ? "hop" : "call")")
+                return try await next(exchange)
+            }
+        }
+        let twice = ClosureFilter(.wire) { exchange, next in
+            async let first = next(exchange)
+            _ = try await first
+            return try await next(exchange)
+        }
+        let again = ClosureFilter(.hop) { exchange, next in
+            _ = try await next(exchange)
+            return try await next(exchange)
+        }
+        let filters: [any Filter] = [mark("first", .wire), twice, mark("last", .wire), again, mark("hop", .hop)]
+        _ = try await agent(filters).send(Plain())
+        let pass = ["hop hop", "first wire", "last wire", "last wire"]
+        #expect(log.all == pass + pass)
+        // Where no hop filter stands before the wire, redirects lead to it.
+        log.removeAll()
+        _ = try await agent([mark("only", .wire)]).send(Plain())
+        #expect(log.all == ["only wire"])
+    }
+
+    @Test("a filter put behind others keeps to their stage, and the wire filters keep theirs")
+    func inserted() async throws {
+        let log = Log<String>()
+        let wire = ClosureFilter(.wire) { exchange, next in
+            log.add(exchange.stage == .wire ? "wire" : "elsewhere")
+            return try await next(exchange)
+        }
+        struct Changes: Filter {
+            let stages = FilterStages.hop
+            let traits = FilterTraits.changesRequest
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        let own = Signpost(name: "inserted", log: log, stages: .hop)
+        let inserting = ClosureFilter(.hop) { exchange, next in
+            #expect(next.following == .changesRequest)
+            return try await next.inserting(own, behind: .changesRequest)(exchange)
+        }
+        _ = try await agent([inserting, wire, Changes()]).send(Plain())
+        #expect(log.all == ["inserted>", "wire", "<inserted"])
+    }
+
+    @Test("the last hop filter sees nothing of the wire filters behind it, and puts a filter before them")
+    func lastHop() async throws {
+        struct Wire: Filter {
+            let stages = FilterStages.wire
+            let traits = FilterTraits.changesRequest
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        let log = Log<FilterStages>()
+        let own = ClosureFilter(.hop) { exchange, next in
+            log.add(exchange.stage)
+            return try await next(exchange)
+        }
+        let last = ClosureFilter(.hop) { exchange, next in
+            #expect(next.following == [])
+            return try await next.inserting(own, behind: .changesRequest)(exchange)
+        }
+        _ = try await agent([last, Wire()]).send(Plain())
+        #expect(log.all == [.hop])
+    }
+
     @Test("a group's members stand in its place, each in its own stage, and groups may stand in groups")
     func groups() async throws {
         let log = Log<String>()

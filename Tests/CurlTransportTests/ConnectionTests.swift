@@ -1,9 +1,10 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import Synchronization
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc
@@ -76,7 +77,7 @@ struct ConnectionTests {
             setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
             try await expect(299, of: CurlTransport())
             var configuration = CurlConfiguration()
-            configuration.proxy = .none
+            configuration.proxy = .off
             try await expect(200, of: CurlTransport(configuration))
             setenv("no_proxy", "127.0.0.1", 1)
             try await expect(200, of: CurlTransport())

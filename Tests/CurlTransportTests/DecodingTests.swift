@@ -29,7 +29,7 @@ struct DecodingTests {
         + "iez4v+PnPUugQMIXv/Jt8br1HH9s7WZZsQNFeu7dvh2/+7Tug9+Xr/fWfgeKNFzcLcYDokUOgszIEARzxMCcDmTOqM"
         + "xglZl2+OvP00fFDGot/m3+lsbQ8P/azwLT3dZSbfnr/zPe+pu8oXgVCwMAnGdjApICAAA="
 
-    /// Answers with a body in a coding; `step` bytes at a time if it is not 0.
+    /// Responds with a body in a coding; `step` bytes at a time if it is not 0.
     private func server(_ coding: String, _ body: Data, step: Int = 0, heads: Log<String>? = nil) throws -> RawServer {
         try RawServer { peer in
             while let head = peer.readHead() {

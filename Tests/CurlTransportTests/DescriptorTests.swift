@@ -1,7 +1,8 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc

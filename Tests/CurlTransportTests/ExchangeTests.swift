@@ -12,9 +12,9 @@ import Musl
 
 @Suite("Exchanges over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct ExchangeTests {
-    /// Answers every request of every connection with the same bytes.
-    private func server(_ answer: String) throws -> RawServer {
-        try RawServer { peer in while peer.readHead() != nil { peer.send(answer) } }
+    /// Responds to every request of every connection with the same bytes.
+    private func server(_ reply: String) throws -> RawServer {
+        try RawServer { peer in while peer.readHead() != nil { peer.send(reply) } }
     }
 
     @Test("a GET brings status, headers, version and body", arguments: [BodyDelivery.data, .stream])
@@ -62,8 +62,8 @@ struct ExchangeTests {
             ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n"),
             ("GET", "HTTP/1.1 205 X\r\nContent-Length: 0\r\n\r\n"),
         ])
-    func bodiless(method: String, answer: String) async throws {
-        let server = try server(answer)
+    func bodiless(method: String, reply: String) async throws {
+        let server = try server(reply)
         let transport = CurlTransport()
         for delivery in [BodyDelivery.data, .stream] {
             let response = try await transport.send(
@@ -119,10 +119,10 @@ struct ExchangeTests {
             "HTTP/1.0 200 OK\r\n\r\nabcde",
             "HTTP/1.1 200 OK\nContent-Length: 5\n\nabcde",
         ], [BodyDelivery.data, .stream])
-    func framing(answer: String, delivery: BodyDelivery) async throws {
+    func framing(reply: String, delivery: BodyDelivery) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
-            peer.send(answer)
+            peer.send(reply)
         }
         let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(delivery))
         #expect(try await response.body.collect(upTo: 100) == "abcde".utf8.asData)
@@ -130,18 +130,18 @@ struct ExchangeTests {
 
     @Test("a chunked response may be split anywhere")
     func splits() async throws {
-        let answer = Array(
+        let reply = Array(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n".utf8)
         let server = try RawServer { peer in
             while let head = peer.readHead() {
                 let cut = Int(head.split(separator: " ")[1].dropFirst()) ?? 0
-                peer.send(Array(answer[..<cut]))
+                peer.send(Array(reply[..<cut]))
                 sched_yield()
-                peer.send(Array(answer[cut...]))
+                peer.send(Array(reply[cut...]))
             }
         }
         let transport = CurlTransport()
-        for cut in 0..<answer.count {
+        for cut in 0..<reply.count {
             let response = try await transport.send(try request(.get, server.url("/\(cut)")), options: .of())
             #expect(response.data == "abcde".utf8.asData, "split at \(cut)")
         }

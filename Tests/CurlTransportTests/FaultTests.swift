@@ -14,13 +14,13 @@ import Musl
 
 @Suite("Faults of servers and networks, over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct FaultTests {
-    private static let answer = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
+    private static let bytes = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 5\r\n\r\nhello".utf8)
 
     @Test("a connection that ends at any byte of a response is a typed error", arguments: [true, false])
     func endsAtEveryByte(isReset: Bool) async throws {
         let server = try RawServer { peer in
             guard let head = peer.readHead() else { return }
-            peer.send(Array(Self.answer.prefix(Int(head.split(separator: " ")[1].dropFirst()) ?? 0)))
+            peer.send(Array(Self.bytes.prefix(Int(head.split(separator: " ")[1].dropFirst()) ?? 0)))
             if isReset {
                 // Lets the bytes arrive before the reset takes them back.
                 usleep(2000)
@@ -28,8 +28,8 @@ struct FaultTests {
             }
         }
         let transport = CurlTransport()
-        let head = Self.answer.count - 5
-        for cut in 0..<Self.answer.count {
+        let head = Self.bytes.count - 5
+        for cut in 0..<Self.bytes.count {
             let request = try request(.get, server.url("/\(cut)"))
             let error = try await failure { try await transport.send(request, options: .of()) }
             if isReset {
@@ -134,6 +134,7 @@ struct FaultTests {
         let error = try await failure { try await transport.send(try request(.get, url), options: .of()) }
         #expect(error.code == .cannotConnect)
         #expect((error.underlying as? CurlError)?.code == 7)
+        #expect(error.message.components(separatedBy: "onnect to server").count <= 2, "\(error) says it once")
         #expect(error.isRetryable)
         let name = try await failure {
             try await transport.send(try request(.get, "http://nowhere.invalid/"), options: .of())
@@ -151,7 +152,7 @@ struct FaultTests {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
                 var seed = SeededGenerator(seed: UInt64(head.split(separator: " ")[1].dropFirst()) ?? 0)
-                peer.send(seed.answer())
+                peer.send(seed.response())
                 if seed.next() % 3 == 0 { return }
                 if seed.next() % 7 == 0 { return peer.reset() }
             }
@@ -169,7 +170,7 @@ struct FaultTests {
                             let response = try await transport.send(request, options: options)
                             _ = try await response.body.collect(upTo: 1 << 20)
                             #expect((100...999).contains(response.status))
-                            outcomes.add("answer")
+                            outcomes.add("response")
                         } catch let error as ErrandError {
                             #expect(
                                 error.code != .transportFailed && error.code != .cancelled, "seed \(seed): \(error)")
@@ -181,13 +182,13 @@ struct FaultTests {
             try await group.waitForAll()
         }
         #expect(outcomes.all.count == Self.seeds)
-        #expect(Set(outcomes.all).count > 2, "answers, and errors of more than one kind")
+        #expect(Set(outcomes.all).count > 2, "responses, and errors of more than one kind")
     }
 }
 
-/// Answers that are broken in every way that comes to mind, the same for the same seed.
+/// Responses that are broken in every way that comes to mind, the same for the same seed.
 extension SeededGenerator {
-    mutating func answer() -> [UInt8] {
+    mutating func response() -> [UInt8] {
         if next() % 4 == 0 { return bytes(Int(next() % 400)) }
         let parts = [
             "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204\r\n", "HTTP/9.9 700 x\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
@@ -202,11 +203,11 @@ extension SeededGenerator {
             "fffffffffffffffff\r\n", "-1\r\n", "hello", " folded\r\n", "Location: http://127.0.0.1:1/\r\n", "\u{0}",
             "X: \u{0}\r\n",
         ]
-        var answer: [UInt8] = next() % 8 == 0 ? [] : Array(parts[Int(next() % 9)].utf8)
+        var response: [UInt8] = next() % 8 == 0 ? [] : Array(parts[Int(next() % 9)].utf8)
         for _ in 0..<next() % 12 {
-            answer += next() % 6 == 0 ? bytes(Int(next() % 40)) : Array(parts[Int(next() % UInt64(parts.count))].utf8)
+            response += next() % 6 == 0 ? bytes(Int(next() % 40)) : Array(parts[Int(next() % UInt64(parts.count))].utf8)
         }
-        return answer
+        return response
     }
 
 }

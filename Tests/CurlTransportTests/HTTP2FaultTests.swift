@@ -1,9 +1,10 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import Synchronization
 import Testing
+
+@testable import ErrandCurlTransport
 
 @Suite(
     "HTTP/2 servers that fail, over libcurl", .timeLimit(.minutes(10)),

@@ -1,9 +1,10 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import Synchronization
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc
@@ -29,7 +30,7 @@ extension TransportOptions {
     static func of(
         _ delivery: BodyDelivery = .data, timeout: Duration = .seconds(120), limit: Int = 64 << 20
     ) -> TransportOptions {
-        TransportOptions(timeout: timeout, delivery: delivery, bodyLimit: limit)
+        TransportOptions(timeout: timeout, delivery: delivery, maximumBodyBytes: limit)
     }
 }
 

@@ -1,7 +1,8 @@
 #if os(Linux)
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc

@@ -62,7 +62,7 @@ struct ReportTests {
         #expect(trailers == ["7"])
     }
 
-    @Test("timings report what is known, and nothing of what did not happen (Y48)")
+    @Test("timings report what is known, and nothing of what did not happen")
     func timings() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

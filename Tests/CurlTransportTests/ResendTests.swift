@@ -1,10 +1,11 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import ErrandTesting
 import Synchronization
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc

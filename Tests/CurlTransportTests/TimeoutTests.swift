@@ -13,7 +13,7 @@ import Musl
 
 @Suite("Timeouts over libcurl", .timeLimit(.minutes(10)), .leakChecked)
 struct TimeoutTests {
-    enum Silence: CaseIterable { case noAnswer, halfHead, midBody, midStream, whileSending }
+    enum Silence: CaseIterable { case noResponse, halfHead, midBody, midStream, whileSending }
 
     @Test("a silence longer than the timeout ends the transfer, in milliseconds", arguments: Silence.allCases)
     func silence(silence: Silence) async throws {
@@ -21,7 +21,7 @@ struct TimeoutTests {
         let server = try RawServer { peer in
             guard peer.readHead() != nil else { return }
             switch silence {
-            case .noAnswer: break
+            case .noResponse: break
             case .halfHead: peer.send("HTTP/1.1 200 OK\r\nContent-")
             case .midBody, .midStream: peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             case .whileSending:

@@ -137,7 +137,7 @@ struct UploadTests {
         let server = try server(seen)
         let transport = CurlTransport()
         for (thrown, code) in [
-            (Broken() as any Error, ErrandError.Code.bodyEncoding), (ErrandError(.file, "gone"), .file),
+            (Broken() as any Error, ErrandError.Code.encodingFailed), (ErrandError(.fileFailed, "gone"), .fileFailed),
         ] {
             let body = RequestBody.stream(HTTPBody(source: Feed([pattern(1000)], failure: thrown)))
             let request = try request(.post, server.url(), body: body)
@@ -171,7 +171,7 @@ struct UploadTests {
     }
 
     @Test("a response that comes before the body is sent ends the sending")
-    func earlyAnswer() async throws {
+    func earlyResponse() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()
             peer.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")

@@ -1,8 +1,8 @@
 #if os(Linux)
 import Errand
 import ErrandCurlTransport
-import ErrandTesting
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 

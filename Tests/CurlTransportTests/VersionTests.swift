@@ -1,8 +1,9 @@
 #if os(Linux)
 import Errand
-@testable import ErrandCurlTransport
 import ErrandEssentials
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc

@@ -18,8 +18,8 @@ private struct SignInScreen: Sendable { func show() async -> BearerToken? { nil 
 
 private func firstSession(_ saved: BearerToken?, _ accounts: NetworkAgent, _ keychain: Keychain) {
     let session = AuthenticationSession(saved) { token in
-        guard let refresh = token?.refreshToken else { return nil }
-        let new = try await accounts.send(Refresh(token: refresh)).value
+        guard let token, let refresh = token.refreshToken else { return nil }
+        let new = try await accounts.send(Refresh(token: refresh)).value.renewing(token)
         keychain.save(new)
         return new
     }
@@ -33,6 +33,15 @@ private func basic(_ password: String) {
         baseURL: "https://reports.example.com", transport: .system,
         filters: [.authentication(.basic(user: "ada", password: password))])
     _ = reports
+}
+
+private func ends(_ saved: BearerToken?, renew: @escaping @Sendable (BearerToken?) async throws -> BearerToken?) {
+    let strict = AuthenticationSession(saved) { token in
+        do { return try await renew(token) } catch let error as ErrandError where error.response?.status == 403 {
+            throw SessionEnded(error)
+        }
+    }
+    _ = strict
 }
 
 private func refusals(_ saved: BearerToken?, renew: @escaping @Sendable (BearerToken?) async throws -> BearerToken?) {

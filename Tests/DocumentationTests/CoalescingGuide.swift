@@ -20,7 +20,7 @@ private func rules(_ agent: NetworkAgent) async throws {
     struct GetTicket: Request {
         typealias Output = Data
         var path: String { "tickets/next" }
-        var tags: Tags { Tags().with(CoalescingRuleKey.self, .off) }
+        var tags: Tags { Tags().with(CoalescingRule.self, .off) }
     }
 }
 

@@ -28,7 +28,7 @@ private func batches(
 ) async throws {
     let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
 
-    let users = try await agent.send(Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll))
+    let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
     _ = (user, feed, users, CacheShare(user, feed))
 
     do {
@@ -38,7 +38,8 @@ private func batches(
         for failure in error.failures { print(failure.label, failure.error) }
     }
 
-    for try await (index, result) in agent.results(of: Batch(photos.map(GetFile.init), limit: 4, policy: .collectAll)) {
+    let batch = Batch(photos.map(GetFile.init), maximumConcurrent: 4, policy: .collectAll)
+    for try await (index, result) in agent.results(of: batch) {
         print(index, (try? result.get().value.count) ?? 0)
     }
 
@@ -51,7 +52,7 @@ private func batches(
     handle.cancel()
 
     let totals = try await agent.send(
-        Batch(of: orders, limit: 4) { agent, order in
+        Batch(of: orders, maximumConcurrent: 4) { agent, order in
             let lines = try await agent.send(GetLines(order: order)).value
             return try await agent.send(GetTotal(lines: lines)).value
         })

@@ -27,6 +27,7 @@ enum DocCommentContext {
         import ErrandMultipart
         import ErrandPaging
         import ErrandRecording
+        import ErrandReplay
         import ErrandResumableDownload
         import ErrandStreaming
         import ErrandRetry
@@ -73,6 +74,7 @@ enum DocCommentContext {
         nonisolated struct NewUser: Encodable, Sendable { let name: String }
         nonisolated struct APIError: Decodable { let reason: String }
         nonisolated struct Envelope: Decodable { let code: Int }
+        struct QuotaError: Error {}
         struct BusinessError: Error {
             let code: Int
             init(_ code: Int) { self.code = code }
@@ -191,5 +193,7 @@ enum DocCommentContext {
         enum Screen: TagKey { static let defaultValue = "" }
         let chain = Chain("checkout", GetCart())
         let batch = Batch(ids.map(GetUser.init))
+        struct Switches: Sendable { let isOn = true }
+        struct Closed: Error {}
         """#
 }

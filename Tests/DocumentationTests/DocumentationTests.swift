@@ -80,8 +80,8 @@ import Testing
     @Test(
         "the tables of getting started have every member, with its type",
         arguments: [
-            ("Sources/Core/Request/Request.swift", "    var "),
-            ("Sources/Core/Pipeline/AgentConfiguration.swift", "    public var "),
+            ("Sources/Core/Errand/Hooks/Request.swift", "    var "),
+            ("Sources/Core/Errand/Agent/AgentConfiguration.swift", "    public var "),
         ])
     func tables(source: String, declaration: String) throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/getting-started.md"), encoding: .utf8)
@@ -93,18 +93,6 @@ import Testing
             #expect(page.contains("`\(name)`"), "\(name) is missing")
             if let type = line.wholeMatch(of: /.*var \w+: (.+) \{ get \}/)?.1 {
                 #expect(page.contains("| `\(name)` | `\(type)` |"), "\(name) has the type \(type)")
-            }
-        }
-    }
-
-    @Test("row numbers stand in the names of tests and in their legend only")
-    func rowNumbers() throws {
-        let sources = ["Sources", "Examples"].flatMap { Self.swiftFiles(in: Self.root.appending(path: $0)) }
-        let pages = try Self.pages().filter { !$0.path.hasSuffix("Tests/README.md") }
-        for file in sources + pages {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            for match in text.matches(of: /[(,;] ?([YCSTBKD][0-9]{1,2})[,;)]/) {
-                Issue.record("\(file.lastPathComponent): \(match.1)")
             }
         }
     }

@@ -1,22 +1,26 @@
-import ErrandAuthentication
-import ErrandCookies
-@testable import ErrandPaging
-@testable import ErrandRetry
-@testable import ErrandStreaming
 import Errand
+import ErrandCookies
+import ErrandCurlTransport
+import ErrandHTTPSyntax
+import ErrandJSONValidation
+import ErrandReplay
+import Foundation
+import Testing
+
+@testable import ErrandAuthentication
 @testable import ErrandBatch
 @testable import ErrandCache
 @testable import ErrandCacheTesting
 @testable import ErrandChain
-import ErrandHTTPSyntax
-import ErrandJSONValidation
-import ErrandRecording
+@testable import ErrandCompression
+@testable import ErrandMultipart
+@testable import ErrandPaging
 @testable import ErrandResumableDownload
+@testable import ErrandRetry
+@testable import ErrandStreaming
 @testable import ErrandTesting
 @testable import ErrandURLFilters
 @testable import ErrandXML
-import Foundation
-import Testing
 
 /// Every public error of every module; a new one is to be added here.
 @Suite("Public errors") struct ErrorTests {
@@ -41,29 +45,74 @@ import Testing
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
             XMLError(.truncated, "the document ends within an element"),
         ]
-        do { _ = try ReplayTransport(har: Data()) } catch {
-            errors.append(error as? HARError ?? ErrandError(.file, ""))
+        errors += [
+            AuthenticationError(.signedOut), SessionEnded(), CompressionError(.unavailable, "there is no zstd"),
+            MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
+        ]
+        func add(_ body: () throws -> Void) {
+            do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
         }
-        do {
-            try ReplayTransport(har: Data(archive.utf8)).checkAllUsed()
-        } catch { errors.append(error as? ReplayError ?? ErrandError(.file, "")) }
-        do { _ = try JSONShape.string(pattern: "(") } catch { errors.append(error) }
-        do { _ = try StructuredField.List(parsing: "\"") } catch { errors.append(error as any DescribedError) }
+        add { _ = try ReplayTransport(har: Data()) }
+        add { try ReplayTransport(har: Data(archive.utf8)).checkAllUsed() }
+        add { _ = try JSONShape.string(pattern: "(") }
+        add { _ = try StructuredField.List(parsing: "\"") }
+        add { _ = try StructuredField.BareItem.string("\u{1F600}").serialized() }
+        add { _ = try CookieJar(file: URL(filePath: "/")) }
         return errors
     }
 
-    @Test("what localizedDescription says is what description says")
-    func sentences() {
-        #expect(Self.all.count == 25)
-        for error in Self.all {
-            #expect(error.localizedDescription == error.description)
-            #expect(error.errorDescription == error.description && !error.description.isEmpty)
+    /// Those that only a call can be made to throw.
+    private static func thrown() async -> [any DescribedError] {
+        var errors: [any DescribedError] = []
+        func add(_ body: () async throws -> Void) async {
+            do { try await body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
+        }
+        await add {
+            let agent = NetworkAgent(baseURL: "https://api.example.com", transport: StubTransport())
+            _ = try await agent.send(Chain("list", steps: [ChainStep(Step())]))
+        }
+        await add {
+            _ = try await StubTransport().send(HTTPRequest(.get, URL(filePath: "/")), options: TransportOptions())
+        }
+        return errors
+    }
+
+    @Test("the list has every public error type of the sources")
+    func complete() async throws {
+        let pattern = /(?:public (?:struct|enum)|extension) ([A-Za-z.]+): [^{]*(?:DescribedError|CodedError)\b/
+        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources")
+        var names: Set<String> = []
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
+                names.insert(String(match.1.split(separator: ".").last ?? match.1))
+            }
+        }
+        let known = await (Self.all + Self.thrown()).map { "\(type(of: $0))" }
+        #expect(names.count > 20 && names.subtracting(known) == [])
+    }
+
+    @Test("what localizedDescription says is what description says, without the code at its front")
+    func sentences() async {
+        for error in await Self.all + Self.thrown() {
+            var sentence = error.description
+            if let code = (error as? any CodedError).map({ "\($0.code): " }), sentence.hasPrefix(code) {
+                sentence.removeFirst(code.count)
+            }
+            if let error = error as? CurlError { sentence = error.message }
+            #expect(error.localizedDescription == sentence && !sentence.isEmpty)
+            #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == sentence)
+            if let code = (error as? any CodedError).map({ "\($0.code)" }) {
+                #expect(!error.localizedDescription.hasPrefix(code), "\(error)")
+            }
         }
     }
 
     @Test("each type has a domain of its own, and each failure a number from 1")
     func domains() {
-        #expect(Set(Self.all.map { type(of: $0).errorDomain }).count == Self.all.count)
+        #expect(Set(Self.all.map { type(of: $0).errorDomain }).count == Set(Self.all.map { "\(type(of: $0))" }).count)
         #expect(Self.all.allSatisfy { type(of: $0).errorDomain.hasPrefix("Errand.") && $0.errorCode > 0 })
     }
 
@@ -76,42 +125,30 @@ import Testing
     @Test("the numbers of codes do not change")
     func numbers() {
         expect(
-            ErrandError.Code.invalidURL, .invalidRequest, .bodyEncoding, .bodyNotReplayable, .file, .cancelled,
+            ErrandError.Code.invalidURL, .invalidRequest, .encodingFailed, .bodyNotReplayable, .fileFailed, .cancelled,
             .timedOut,
             .deadlineExceeded, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection,
             .invalidResponse,
-            .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirect, .unacceptableStatus, .unacceptableContentType,
-            .checkFailed, .decoding, .activityEnded, .transportUnavailable, .transportFailed)
+            .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirectFailed, .unacceptableStatus, .unacceptableContentType,
+            .checkFailed, .decodingFailed, .activityEnded, .transportUnavailable, .transportFailed)
         expect(BatchError.Code.partFailed, .noneSucceeded)
         expect(
             CacheMiss.Reason.off, .notInstalled, .notStored, .expired, .versionMismatch, .partitionMismatch,
             .appVersionMismatch, .unreadable)
         expect(
-            URLFilterError.Code.relativeURL, .schemeChanged, .credentials, .invalidURL, .parameters, .body, .environment
+            URLFilterError.Code.relativeURL, .schemeChanged, .credentialsInURL, .invalidURL, .invalidParameters,
+            .invalidBody, .missingEnvironment
         )
         expect(AuthenticationError.Code.signedOut, .refreshFailed, .refreshTimedOut)
         expect(ResilienceError.Code.breakerOpen, .waitTooLong, .queueFull)
-        expect(HARError.Code.file, .malformedJSON, .truncated, .notHAR, .tooLarge, .damagedBody)
+        expect(HARError.Code.fileFailed, .malformedJSON, .truncated, .notHAR, .tooLarge, .damagedBody)
         expect(ReplayError.Code.unmatched, .exhausted, .unusedEntries)
         expect(PagingError.Code.repeatedPage, .unreachablePage)
         expect(
-            StreamingError.Code.elementTooLong, .invalidJSON, .decoding, .truncated, .alreadyRead, .unusableEventID)
+            StreamingError.Code.elementTooLong, .malformedJSON, .decodingFailed, .truncated, .bodyAlreadyRead,
+            .unusableEventID)
         expect(
-            XMLError.Code.malformed, .truncated, .documentType, .tooDeep, .tooLarge, .charset, .namespace)
-    }
-
-    @Test("a step, a stub and a chain fail with such errors")
-    func thrown() async throws {
-        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: StubTransport())
-        do { _ = try await agent.send(Chain("list", steps: [ChainStep(Step())])) } catch {
-            let error = try #require(error as? ChainError)
-            #expect(error.localizedDescription == error.description && error.errorCode == 1)
-        }
-        do {
-            _ = try await StubTransport().send(HTTPRequest(.get, URL(filePath: "/")), options: TransportOptions())
-        } catch {
-            let error = try #require(error as? UnmatchedRequest)
-            #expect(error.localizedDescription == error.description && error.errorCode == 1)
-        }
+            XMLError.Code.malformed, .truncated, .refusedDocumentType, .tooDeep, .tooLarge, .invalidCharset,
+            .invalidNamespace)
     }
 }

@@ -53,7 +53,7 @@ struct Transaction: Filter {
                 .jsonValidation(limits: limits),
                 .standardResilience,
                 .hedge,
-                .downloads(DownloadOptions(segments: 4)),
+                .downloads(DownloadOptions(maximumSegments: 4)),
                 SignedIn(session: session),
                 .headers(["X-App": "shop"]),
                 .body(["app": "shop"]),

@@ -185,7 +185,7 @@ struct TraceHeader: Filter {
 
 struct Echo: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        let body = try await request.body.open().collect(upTo: options.bodyLimit)
+        let body = try await request.body.open().collect(upTo: options.maximumBodyBytes)
         return HTTPResponse(to: request, status: 200, headers: request.headers, body: HTTPBody(body))
     }
 }
@@ -219,8 +219,8 @@ final class Countdown: HTTPBodySource {
         let agent = NetworkAgent(
             baseURL: "http://echo", transport: .echo,
             filters: [AddTrace(), OnceMore(), TraceHeader()])
-        let answer = try await agent.send(GetTraced())
-        #expect(answer.http.headers["X-Trace"] == "t1" && answer.http.headers["X-Own"] == "yes")
+        let response = try await agent.send(GetTraced())
+        #expect(response.http.headers["X-Trace"] == "t1" && response.http.headers["X-Own"] == "yes")
     }
 
     @Test("a response that a check refuses is not remembered")

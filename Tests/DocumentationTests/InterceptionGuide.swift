@@ -171,7 +171,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             baseURL: url, transport: stub, filters: filters + more, accessories: [Hooks(show: { log.add($0) })])
     }
 
-    @Test("parameters are completed for every request, and none keeps the request as it is (C5)")
+    @Test("parameters are completed for every request, and none keeps the request as it is")
     func reform() async throws {
         _ = try await agent().send(Search(text: "swift"))
         settings.set { $0.region = "AT" }
@@ -179,7 +179,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(stub.received.map { $0.url.query() } == ["q=swift", "q=swift&region=AT"])
     }
 
-    @Test("a call that the app refuses ends with a typed error, is observed, and sends nothing (C6, C11, K1, K8)")
+    @Test("a call that the app refuses ends with a typed error, is observed, and sends nothing")
     func gate() async throws {
         settings.set { $0.isReachable = false }
         await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }
@@ -198,7 +198,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         }
     }
 
-    @Test("wrong parameters fail before anything is sent, and the validator sees the completed ones (C7)")
+    @Test("wrong parameters fail before anything is sent, and the validator sees the completed ones")
     func validation() async throws {
         let error = await #expect(throws: InvalidParameters.self) { try await agent().send(Search(text: "")) }
         #expect(error?.description == "a search needs a text")
@@ -211,7 +211,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         #expect(try await agent().send(Completed()).value == "found")
     }
 
-    @Test("a result that the service refuses is a failure, whatever its status (C8)")
+    @Test("a result that the service refuses is a failure, whatever its status")
     func results() async throws {
         stub.on("/search", response: .text("no").header("X-Code", "7"))
         let error = await #expect(throws: BusinessCode.Refused.self) { try await agent().send(Search(text: "a")) }
@@ -220,7 +220,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             lines.all == ["before the call", "after sending", "after the response", "before failure", "after failure"])
     }
 
-    @Test("hooks run before and after success and failure, in order, around the callbacks (C14)")
+    @Test("hooks run before and after success and failure, in order, around the callbacks")
     func hooks() async throws {
         let (agent, lines) = (agent(), lines)
         let handle = agent.start(Search(text: "a"), on: .global()) { _ in lines.add("callback") }
@@ -232,7 +232,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
             ])
     }
 
-    @Test("a result that is suppressed ends as a cancellation, never in silence (C15)")
+    @Test("a suppressed result ends as a cancellation, never in silence")
     func suppression() async throws {
         let agent = agent()
         let stillShown = suppressing(agent, settings)

@@ -1,7 +1,6 @@
 // What docs/json-validation.md shows, as code that compiles; DocumentationTests compares the two.
 import Errand
 import ErrandJSONValidation
-
 import ErrandSystemTransport
 import Foundation
 

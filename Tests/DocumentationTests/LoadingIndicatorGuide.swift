@@ -1,7 +1,7 @@
 // What docs/loading-indicator.md shows, as code that compiles.
 import Errand
-import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
+import ErrandSystemTransport
 import ErrandTesting
 
 private enum Section: TagKey { static let defaultValue = "" }
@@ -14,7 +14,7 @@ private func install() {
 
 private func quick(_ bell: Bell) {
     let time = ManualTimeSource()
-    let quick = LoadingIndicator(bell, delay: .zero, minimum: .zero, interval: .zero, time: time)
+    let quick = LoadingIndicator(bell, delay: .zero, minimumDuration: .zero, interval: .zero, time: time)
     _ = quick
 }
 

@@ -1,7 +1,7 @@
 // What docs/log.md shows, as code that compiles.
 import Errand
-import ErrandSystemTransport
 import ErrandLoadingIndicatorLog
+import ErrandSystemTransport
 import Foundation
 
 private nonisolated struct Logger {
@@ -26,7 +26,7 @@ private func redact() {
 
 private func sinks(directory: URL, logger: Logger) {
     let file = directory.appending(path: "errand.log")
-    let toFile = RequestLog(.headers, to: FileSink(at: file, limit: 1_000_000, keeping: 3))
+    let toFile = RequestLog(.headers, to: FileSink(at: file, maximumBytes: 1_000_000, maximumOldFiles: 3))
     let toLogger = RequestLog(to: ClosureSink { logger.info("\($0.line)") })  // swift-log
     _ = (toFile, toLogger)
 }

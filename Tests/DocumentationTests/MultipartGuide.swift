@@ -36,7 +36,7 @@ enum MultipartGuide {
     private static func sending(_ agent: NetworkAgent, _ photo: URL, _ photos: [URL]) async throws {
         do {
             try await agent.send(UploadPhoto(photo: photo))
-        } catch let error as ErrandError where error.code == .file {
+        } catch let error as ErrandError where error.code == .fileFailed {
             let reason = error.underlying as? MultipartError
             print(reason?.code == .fileChanged ? "The photo was edited meanwhile." : "\(error)")
         }
@@ -46,7 +46,7 @@ enum MultipartGuide {
         })
         try await agent.send(UploadPhoto(photo: photo), options: options)
 
-        let batch = Batch(photos.map(UploadPhoto.init), limit: 3).reportingEach { index, progress in
+        let batch = Batch(photos.map(UploadPhoto.init), maximumConcurrent: 3).reportingEach { index, progress in
             print(index, progress.sent, progress.totalToSend ?? 0)
         }
         let all = CallOptions(progress: { print($0.fraction ?? 0) })

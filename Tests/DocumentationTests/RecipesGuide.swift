@@ -187,7 +187,7 @@ private enum ControlRecipes {
     }
 
     static func composites(_ agent: NetworkAgent, ids: [Int]) async throws {
-        let users = try await agent.send(Batch(ids.map(GetUser.init), limit: 4)).map(\.value)
+        let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 4)).map(\.value)
 
         let orders = try await agent.send(
             Chain("orders") { steps in

@@ -1,11 +1,11 @@
 // What docs/recording.md shows, as code that compiles.
 import Errand
-import ErrandSystemTransport
 import ErrandRecording
+import ErrandSystemTransport
 import Foundation
 
 private func install() {
-    let recorder = ExchangeRecorder(bodiesUpTo: 4096)
+    let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
     let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [recorder])
     _ = agent
 }
@@ -23,7 +23,7 @@ private func count(_ recorder: ExchangeRecorder) {
     let slowest = recorder.metrics.hosts["api.example.com"]?.percentile(99)
     _ = slowest
 
-    let counters = ExchangeRecorder(keeping: 0)
+    let counters = ExchangeRecorder(maximumExchanges: 0)
     _ = counters
 }
 
@@ -32,6 +32,13 @@ private func values(_ recorder: ExchangeRecorder) {
     let slow = recording.exchanges.filter { $0.duration > .seconds(1) }
     let failed = recording.activities.filter { $0.outcome != .success }
     _ = (slow, failed)
+}
+
+private func make(_ request: HTTPRequest, _ response: HTTPResponse) throws {
+    var exchange = RecordedExchange(masking: request, response: response, received: response.data, date: .now)
+    exchange.duration = .milliseconds(120)
+    let entry = try HARFile.Entry(exchange).encoded()
+    _ = entry
 }
 
 private func own(_ request: HTTPRequest, _ response: HTTPResponse) {

@@ -1,6 +1,7 @@
 // What docs/replay.md shows, as code that compiles.
 import Errand
 import ErrandRecording
+import ErrandReplay
 import ErrandSystemTransport
 import Foundation
 import Testing

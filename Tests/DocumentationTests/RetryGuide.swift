@@ -13,7 +13,7 @@ private func oneLine() {
 
 private func retry() {
     var policy = RetryPolicy(maximumAttempts: 5)
-    policy.backoff = RetryBackoff(base: .milliseconds(200), limit: .seconds(10))
+    policy.backoff = Backoff(base: .milliseconds(200), maximumDelay: .seconds(10))
     policy.maximumRetryAfter = .seconds(30)
     let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry(policy)])
     _ = agent
@@ -31,7 +31,7 @@ private enum Orders {
 
 extension Orders {
     static func calls(_ agent: NetworkAgent) async throws {
-        try await agent.send(PlaceOrder(), options: .retry(.never))
+        try await agent.send(PlaceOrder(), options: .retry(.off))
     }
 }
 

@@ -27,7 +27,7 @@ private func failures(_ agent: NetworkAgent, insert: (Row) -> Void) async throws
         do {
             guard let row = try await rows.next() else { break }
             insert(row)
-        } catch let error as StreamingError where error.code == .decoding {
+        } catch let error as StreamingError where error.code == .decodingFailed {
             print("line \(error.element) is left out")
         }
     }
@@ -60,8 +60,8 @@ private func typed(_ agent: NetworkAgent) async throws {
 
 private func reconnecting(_ agent: NetworkAgent, saved: String) {
     let options = EventOptions(
-        reconnection: Reconnection(delay: .seconds(1), statuses: [502, 503, 504]), lastEventID: saved,
-        silence: .seconds(30))
+        reconnection: Reconnection(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]), lastEventID: saved,
+        timeout: .seconds(30))
     let feed = agent.events(Call(.get, "feed"), options)
     _ = feed
 }

@@ -27,7 +27,7 @@ import Testing
     @Test("time")
     func time() async throws {
         let time = ManualTimeSource()
-        var configuration = NetworkAgent.Configuration(baseURL: "https://api.example.com")
+        var configuration = AgentConfiguration(baseURL: "https://api.example.com")
         configuration.timeout = .seconds(5)
         let agent = NetworkAgent(
             configuration: configuration, transport: .stub(.json("{}").delayed(by: .seconds(7))), time: time)

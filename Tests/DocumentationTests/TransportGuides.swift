@@ -1,8 +1,7 @@
 // What docs/transport-conformance.md and docs/urlsession-transport.md show, as code that compiles.
 import Errand
-import ErrandURLSessionTransport
-
 import ErrandTesting
+import ErrandURLSessionTransport
 import Foundation
 import Testing
 

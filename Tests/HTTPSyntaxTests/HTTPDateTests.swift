@@ -1,6 +1,6 @@
+import ErrandEssentials
 import ErrandHTTPSyntax
 import Testing
-import ErrandEssentials
 
 @Suite("HTTP dates (RFC 9110, section 5.6.7)", .leakChecked)
 struct HTTPDateTests {

@@ -73,12 +73,12 @@ struct FormReaderTests {
     ]
 
     @Test(
-        "every name and every byte is read as it was written, also where the body is compressed (Y21)",
+        "every name and every byte is read as it was written, also where the body is compressed",
         arguments: ["werkzeug", "email"], [false, true])
     func forms(reader: String, isCompressed: Bool) async throws {
         let server = try TestServer { _ in .status(204) }
         let agent = NetworkAgent(
-            baseURL: server.url, transport: .system, filters: isCompressed ? [.compressingBodies(.gzip)] : [])
+            baseURL: server.url, transport: .system, filters: isCompressed ? [.bodyCompression(.gzip)] : [])
         let folder = try Folder()
         try Self.contents.last?.write(to: folder.file("f.bin"))
         var (parts, expected): ([Multipart.Part], [Seen]) = ([], [])

@@ -21,8 +21,8 @@ struct AgentTests {
         typealias Output = String
     }
 
-    private func agent(_ answer: StubResponse, _ filters: [any Filter] = [.jsonValidation]) -> NetworkAgent {
-        NetworkAgent(baseURL: "https://api.example.com", transport: .stub(answer), filters: filters)
+    private func agent(_ response: StubResponse, _ filters: [any Filter] = [.jsonValidation]) -> NetworkAgent {
+        NetworkAgent(baseURL: "https://api.example.com", transport: .stub(response), filters: filters)
     }
 
     private func refusal(_ request: some Request, _ agent: NetworkAgent) async -> ErrandError? {
@@ -32,13 +32,13 @@ struct AgentTests {
         } catch { return error as? ErrandError }
     }
 
-    @Test("a response of the right shape is decoded (T6)")
+    @Test("a response of the right shape is decoded")
     func right() async throws {
         let response = try await agent(.json(#"{"id":7,"name":"Ada","more":[]}"#)).send(GetUser())
         #expect(response.value == User(id: 7))
     }
 
-    @Test("a wrong response fails with a typed error that keeps the evidence (Y78, T6)")
+    @Test("a wrong response fails with a typed error that keeps the evidence")
     func wrong() async throws {
         let text = #"{"id":7,"name":8}"#
         let error = try #require(await refusal(GetUser(), agent(.json(text).header("X-Request-Id", "42"))))
@@ -78,20 +78,20 @@ struct AgentTests {
         #expect(await refusal(GetOrder(shape: schema), limited)?.jsonValidation?.problems.first?.kind == .limit)
     }
 
-    @Test("requests without a shape are left alone (Y78)")
+    @Test("a request without a shape is left alone")
     func others() async throws {
         #expect(try await agent(.text("no JSON")).send(GetText()).value == "no JSON")
         #expect(await refusal(GetText(), agent(.json("no JSON"), []))?.jsonValidation == nil)
     }
 
-    @Test("an empty body fails (D8, B58)", arguments: ["", " ", "\n"])
+    @Test("an empty body fails", arguments: ["", " ", "\n"])
     func empty(text: String) async throws {
         let error = try #require(await refusal(GetUser(), agent(.data(Data(text.utf8)))))
         #expect(error.jsonValidation?.problems.first?.found == "an empty text")
         #expect(error.message.contains("found an empty text"))
     }
 
-    @Test("an empty body passes where there can be none (D8)", arguments: [204, 205, 304])
+    @Test("an empty body passes where there can be no other", arguments: [204, 205, 304])
     func noContent(status: Int) async throws {
         let request = GetUser(acceptableStatuses: [status])
         #expect(try await agent(.status(status)).send(request).value == nil)
@@ -99,7 +99,7 @@ struct AgentTests {
         #expect(error?.jsonValidation != nil)
     }
 
-    @Test("a response to HEAD has no body to judge, also behind a redirect (D8)")
+    @Test("a response to HEAD has no body to judge, behind a redirect either")
     func head() async throws {
         let transport = StubTransport { request in
             request.url.path() == "/user" ? .redirect(to: "/other", status: 303) : .json(#"{"id":"unseen"}"#)
@@ -109,7 +109,7 @@ struct AgentTests {
         #expect(response.http.url.path() == "/other" && response.value == nil)
     }
 
-    @Test("a redirect that turns POST into GET is judged as GET (D8)")
+    @Test("a redirect that turns POST into GET is judged as GET")
     func redirect() async throws {
         let transport = StubTransport { request in
             request.method == .post ? .redirect(to: "/other", status: 303) : .status(200)
@@ -138,8 +138,8 @@ struct AgentTests {
 
     @Test("a filter behind it sees the check when it judges, and the check runs once in the end")
     func judging() async throws {
-        let answers = Mutex([#"{"id":1}"#, #"{"id":1,"name":"Ada"}"#])
-        let transport = StubTransport { _ in .json(answers.withLock { $0.removeFirst() }) }
+        let responses = Mutex([#"{"id":1}"#, #"{"id":1,"name":"Ada"}"#])
+        let transport = StubTransport { _ in .json(responses.withLock { $0.removeFirst() }) }
         let again = ClosureFilter { exchange, next in
             let response = try await next(exchange)
             do { try await exchange.judge(response) } catch { return try await next(exchange) }
@@ -198,7 +198,7 @@ struct AgentTests {
         var checks: [ResponseCheck] { [.json(["id": .integer], method: method)] }
     }
 
-    @Test("a request checks its own response without a filter (Y78, D8)")
+    @Test("a request checks its own response without a filter")
     func check() async throws {
         _ = try await agent(.json(#"{"id":1}"#), []).send(Checked())
         #expect(await refusal(Checked(), agent(.json("{}"), []))?.jsonValidation != nil)

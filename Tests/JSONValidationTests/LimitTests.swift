@@ -115,7 +115,7 @@ struct LimitTests {
         }.joined(separator: ",")
         var limits = JSONLimits()
         #expect(try error("{\"patternProperties\":{\(patterns)}}", "{\(text)}", limits) == nil)
-        limits.maximumMemory = 200_000
+        limits.maximumMemoryBytes = 200_000
         let found = try error("{\"patternProperties\":{\(patterns)}}", "{\(text)}", limits)
         #expect(found?.problems.map(\.expected) == ["a text that takes at most 200000 bytes of memory"])
         #expect(found?.verdict == .notJudged)
@@ -153,7 +153,7 @@ struct LimitTests {
         if words.hasSuffix("steps"), words.hasPrefix("at most") { limits.maximumSteps = 1_000 }
         limits.maximumPatternSteps = 200
         limits.maximumPatternBytes = 300
-        limits.maximumMemory = 70_000
+        limits.maximumMemoryBytes = 70_000
         let found = try #require(try error(schema, text, limits))
         #expect(found.problems.contains { $0.kind == .limit && $0.expected.contains(words) }, "\(found)")
     }

@@ -16,10 +16,19 @@ struct PatternOracleTests {
     private static let script = """
         const fs = require("fs");
         const out = [];
+        // From each character, one after the other: node alone also looks between the halves of a surrogate pair, where
+        // no match begins (ECMA-262, 22.2.7.2).
+        function matches(expression, text) {
+            for (let place = 0; ; place += text.codePointAt(place) > 0xffff ? 2 : 1) {
+                expression.lastIndex = place;
+                if (expression.test(text)) return true;
+                if (place >= text.length) return false;
+            }
+        }
         for (const line of fs.readFileSync(process.argv[1], "utf8").split("\\n")) {
             if (!line) continue;
             const [flags, pattern, text] = JSON.parse(line);
-            try { out.push(new RegExp(pattern, flags).test(text) ? "1" : "0"); } catch { out.push("e"); }
+            try { out.push(matches(new RegExp(pattern, flags + "y"), text) ? "1" : "0"); } catch { out.push("e"); }
         }
         fs.writeFileSync(process.argv[2], out.join(""));
         """
@@ -31,6 +40,7 @@ struct PatternOracleTests {
         var generator = RandomPattern(seed: 60_000 + part)
         var left = Self.pairs / 4
         var kinds: [Character: Int] = [:]
+        var differing: [String] = []
         while left > 0 {
             let batch = (0..<min(left, 25_000)).map { _ in generator.pair() }
             left -= batch.count
@@ -41,10 +51,10 @@ struct PatternOracleTests {
                 let found = verdict(pair)
                 // What is not supported has to be a pattern at least.
                 let isSame = found == outcome || found == "u" && outcome != "e"
-                #expect(isSame, "\(pair): here \(found), in node \(outcome)")
-                if !isSame { return }
+                if !isSame { differing.append("\(pair): here \(found), in node \(outcome)") }
             }
         }
+        #expect(differing.isEmpty, "\(differing.count): \(differing.prefix(20).joined(separator: "\n"))")
         for outcome: Character in ["0", "1", "e"] { #expect(kinds[outcome, default: 0] > 200) }
     }
 
@@ -97,7 +107,11 @@ struct RandomPattern {
 
     private var random: SeededGenerator
 
-    init(seed: Int) { random = SeededGenerator(seed: seed) }
+    /// Seeds that follow one another lead into one sequence at places that are near; those that they draw are far apart.
+    init(seed: Int) {
+        var seeds = SeededGenerator(seed: seed)
+        random = SeededGenerator(seed: seeds.next())
+    }
 
     private static let letters = [
         "a", "b", "s", "S", "k", "K", "i", "1", "_", "-", " ", "\u{17F}", "\u{212A}", "\u{DF}", "\u{1E9E}", "\u{130}",

@@ -25,6 +25,27 @@ struct SchemaHostileTests {
         #expect(fault(loop)?.code == .endlessRecursion)
     }
 
+    @Test("a schema in a pipe, a device, a directory or a place that is no file is refused at once, and a file is read")
+    func irregularFile() throws {
+        let folder = URL.temporaryDirectory.appending(path: "schema-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let pipe = folder.appending(path: "pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let page = try #require(URL(string: "https://example.com/schema.json"))
+        for place in [pipe, folder, URL(filePath: "/dev/zero"), folder.appending(path: "none"), page] {
+            let error = #expect(throws: JSONSchemaError.self) { try JSONSchema(contentsOf: place) }
+            #expect(error?.code == .notJSON && error?.reason.hasPrefix("cannot be read") == true)
+        }
+        let file = folder.appending(path: "schema.json")
+        try Data(#"{"type":"null"}"#.utf8).write(to: file)
+        #expect(problems(try JSONSchema(contentsOf: file), "1").count == 1)
+        var limits = JSONSchemaLimits()
+        limits.maximumBytes = 3
+        let error = #expect(throws: JSONSchemaError.self) { try JSONSchema(contentsOf: file, limits: limits) }
+        #expect(error?.code == .tooLarge)
+    }
+
     @Test("a schema that is nested too deeply, and one in a document that is")
     func deepSchema() throws {
         let deep = String(repeating: #"{"not":"#, count: 100_000) + "true" + String(repeating: "}", count: 100_000)

@@ -7,7 +7,7 @@ import Testing
 struct UniqueItemsTests {
     private func digest(_ text: String) -> ValueDigest {
         Array(text.utf8).withUnsafeBufferPointer { text in
-            text.baseAddress.map { ValueHash.digest($0, $0 + text.count) } ?? ValueDigest(hash: 0, length: 0)
+            text.baseAddress.map { ValueHash.shared.digest($0, $0 + text.count) } ?? ValueDigest(hash: 0, length: 0)
         }
     }
 

@@ -26,7 +26,7 @@ struct CurlCommandTests {
     private static let hostile = #"it's "quoted" $HOME `id` $(id) \n %41 %% ! * ; & | < > # ~ {a,b} [1-3] äöü 🚀"#
 
     @Test(
-        "the server receives the same request, whatever is in it (K14, C31)",
+        "the server receives the same request, whatever is in it",
         arguments: [
             Send(method: .get, path: "plain"), Send(path: "empty"),
             Send(path: "text", body: .text(hostile + "\nsecond line\r\n")),

@@ -18,9 +18,11 @@ import Testing
             cancelled: { [log] in log.add("cancelled by \($0)") }, didStop: { [log] in log.add("did stop") })
     }
 
-    private func agent(_ answer: StubResponse) -> NetworkAgent { NetworkAgent(baseURL: base, transport: .stub(answer)) }
+    private func agent(_ response: StubResponse) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(response))
+    }
 
-    @Test("on a request: in order, around delegate and completion (Y42)")
+    @Test("the closures of a request run in order, around delegate and completion")
     func request() async throws {
         let options = CallOptions(accessories: [events])
         let progress = TransportEvent.progress(TransferProgress(received: 2, totalToReceive: 2))
@@ -43,7 +45,7 @@ import Testing
         #expect(log.all.dropFirst(4) == ["will start", "will stop", "cancelled by handle", "did stop"])
     }
 
-    @Test("on a batch and on a chain: of the whole, not of its parts (Y42, D17)")
+    @Test("the closures of a batch and a chain run for the whole, not for its parts")
     func composites() async throws {
         let agent = agent(.text("ok"))
         _ = try await agent.send(Batch(Get(), Get()), options: CallOptions(accessories: [events]))
@@ -54,7 +56,7 @@ import Testing
         #expect(log.all.filter { !$0.hasPrefix("progress") } == ofBatch + ofBatch)
     }
 
-    @Test("closures of an earlier start are not called by a later one, and are let go (B15)")
+    @Test("closures of an earlier start are not called by a later one, and are released")
     func once() async throws {
         final class Token: Sendable {}
         weak var held: Token?

@@ -12,22 +12,22 @@ struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
     private let shown = Log<LoadingState>()
 
-    private func agent(_ answer: StubResponse, _ indicator: LoadingIndicator, filters: [any Filter] = [])
+    private func agent(_ response: StubResponse, _ indicator: LoadingIndicator, filters: [any Filter] = [])
         -> NetworkAgent
     {
         NetworkAgent(
-            baseURL: base, transport: .stub(answer), filters: filters, accessories: [indicator], time: time)
+            baseURL: base, transport: .stub(response), filters: filters, accessories: [indicator], time: time)
     }
 
     private func instantly(_ label: String? = nil) -> LoadingIndicator {
-        LoadingIndicator(shown, label: label, delay: .zero, minimum: .zero, interval: .zero, time: time)
+        LoadingIndicator(shown, label: label, delay: .zero, minimumDuration: .zero, interval: .zero, time: time)
     }
 
-    @Test("a fast response shows nothing; a slow one is shown after the delay, for at least the minimum (Y43, C12)")
+    @Test("a fast response shows nothing, and a slow one is shown after the delay, for at least the minimum")
     func delays() async throws {
         let gate = Gate()
         let indicator = LoadingIndicator(
-            shown, label: "Loading…", delay: .milliseconds(200), minimum: .milliseconds(400), time: time)
+            shown, label: "Loading…", delay: .milliseconds(200), minimumDuration: .milliseconds(400), time: time)
         let fast = agent(.text("fast"), indicator)
         _ = try await fast.send(Get())
         #expect(shown.all.isEmpty)
@@ -38,7 +38,7 @@ struct LoadingIndicatorTests {
         time.advance(by: .milliseconds(199))
         #expect(indicator.state == .hidden)
         time.advance(by: .milliseconds(1))
-        // The presenters hear of a state after the indicator has it.
+        // The presenters receive a state after the indicator has it.
         try await eventually { !shown.all.isEmpty }
         #expect(indicator.state.isShown)
         #expect(shown.all == [LoadingState(isShown: true, label: "Loading…", running: 1)])
@@ -73,7 +73,7 @@ struct LoadingIndicatorTests {
         await task.value
     }
 
-    @Test("several agents share one, from any thread, under random cancels: it ends hidden (S6, S13, B7)")
+    @Test("an indicator that several agents share from any thread ends hidden, whatever is cancelled")
     func sharing() async throws {
         let indicator = instantly()
         let agents = (0..<3).map { _ in agent(.text("ok"), indicator) }
@@ -98,7 +98,7 @@ struct LoadingIndicatorTests {
     @Test("what comes from a cache is not shown, unless asked for", arguments: [false, true])
     func cacheHits(shows: Bool) async throws {
         let indicator = LoadingIndicator(
-            shown, delay: .zero, minimum: .zero, interval: .zero, showsCacheHits: shows, time: time)
+            shown, delay: .zero, minimumDuration: .zero, interval: .zero, showsCacheHits: shows, time: time)
         let agent = agent(.text("ok"), indicator, filters: [.cache(.memory(), policy: .timed(.seconds(60)))])
         _ = try await agent.send(Get())
         let first = shown.all.count
@@ -108,7 +108,7 @@ struct LoadingIndicatorTests {
         #expect(shown.all.count == first + (shows ? 2 : 0))
     }
 
-    @Test("a chain is one activity, without a gap between its steps; a batch and its parts are one (Y43, D17)")
+    @Test("a chain is one activity without a gap between its steps, and so is a batch with its parts")
     func composites() async throws {
         let indicator = instantly()
         let agent = agent(.text("ok"), indicator)
@@ -123,11 +123,11 @@ struct LoadingIndicatorTests {
         #expect(indicator.state == .hidden)
     }
 
-    @Test("some by tag, one by its call, and each with a label of its own (Y43)")
+    @Test("an indicator shows activities of a tag or of one call, each with a label of its own")
     func watching() async throws {
         enum Screen: TagKey { static let defaultValue = "" }
         let indicator = LoadingIndicator(
-            shown, label: "Loading…", delay: .zero, minimum: .zero, interval: .zero, time: time,
+            shown, label: "Loading…", delay: .zero, minimumDuration: .zero, interval: .zero, time: time,
             watching: { $0.tags[Screen.self] == "feed" })
         let watched = agent(.text("ok"), indicator)
         _ = try await watched.send(Get())
@@ -174,7 +174,8 @@ struct LoadingIndicatorTests {
         }
         let log = Log<String>()
         let gate = Gate()
-        let indicator = LoadingIndicator(Screen(log), delay: .zero, minimum: .seconds(60), interval: .zero, time: time)
+        let indicator = LoadingIndicator(
+            Screen(log), delay: .zero, minimumDuration: .seconds(60), interval: .zero, time: time)
         var reader = indicator.states.makeAsyncIterator()
         let handle = agent(.text("ok").waiting(for: gate), indicator).start(Get())
         try await gate.reached()
@@ -207,7 +208,7 @@ struct LoadingIndicatorTests {
         #expect(!lines.all.contains { $0.contains("batch batch") })
     }
 
-    @Test("a failure, a cancellation and a deadline hide it (C12)")
+    @Test("a failure, a cancellation and a deadline hide the indicator")
     func ends() async throws {
         let indicator = instantly()
         let gate = Gate()

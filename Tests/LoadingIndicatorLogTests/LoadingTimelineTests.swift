@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "ten thousand random starts and stops: shown if and only if it should be, and hidden in the end (S13, B7)",
+        "ten thousand random starts and stops show the indicator exactly when it should be, and hide it in the end",
         arguments: [(0, 0), (200, 400), (50, 0), (0, 300), (7, 1)], [1, 2] as [UInt64])
     func random(times: (delay: Int, minimum: Int), seed: UInt64) {
         var random = SeededGenerator(seed: seed)

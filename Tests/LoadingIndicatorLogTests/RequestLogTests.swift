@@ -23,11 +23,11 @@ struct RequestLogTests {
     private let records = Log<LogRecord>()
 
     private func log(_ level: LogLevel, limit: Int = 1000) -> RequestLog {
-        RequestLog(level, to: ClosureSink { [records] in records.add($0) }, queueing: limit)
+        RequestLog(level, to: ClosureSink { [records] in records.add($0) }, maximumQueue: limit)
     }
 
-    private func agent(_ answer: StubResponse, _ log: RequestLog, filters: [any Filter] = []) -> NetworkAgent {
-        NetworkAgent(baseURL: base, transport: .stub(answer), filters: filters, accessories: [log])
+    private func agent(_ response: StubResponse, _ log: RequestLog, filters: [any Filter] = []) -> NetworkAgent {
+        NetworkAgent(baseURL: base, transport: .stub(response), filters: filters, accessories: [log])
     }
 
     /// The time is the one thing that is not the same each time.
@@ -35,7 +35,7 @@ struct RequestLogTests {
         record.description.replacing(#/\d+\.\d ms/#, with: "T ms").replacing(#/^[#]\d+ /#, with: "")
     }
 
-    @Test("one line a request: method, URL, status, source, time (Y49, C31, C32)")
+    @Test("a request is one line with its method, URL, status, source and time")
     func line() async throws {
         let log = log(.line)
         _ = try await agent(.text("ok"), log).send(Get(path: "users?page=2&access_token=123456789"))
@@ -72,12 +72,12 @@ struct RequestLogTests {
         #expect(records.all[3].parent == records.all[4].id)
     }
 
-    @Test("headers by a list of what may be shown; bodies as JSON, text or a size, bounded (C31, C32)")
+    @Test("only listed headers are shown, and bodies as JSON, text or a size, within a bound")
     func bodies() async throws {
         let log = log(.bodies(upTo: 1000))
-        let answer = StubResponse.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
+        let response = StubResponse.json(#"{"id":7,"session":{"a":[1,2]},"name":"Ada","tags":[],"n":1.50}"#)
             .header("X-Unknown", "person").header("ETag", "\"1\"")
-        _ = try await agent(answer, log).send(
+        _ = try await agent(response, log).send(
             Post(headers: ["X-Mine": "x", "Range": "bytes=0-"], body: .text("a plain text")))
         _ = try await agent(.data(Data([0, 1, 2]), contentType: "image/png"), log).send(Post())
         await log.flush()
@@ -132,7 +132,7 @@ struct RequestLogTests {
             if records.all.isEmpty { blocked.wait() }
             records.add(record)
         }
-        let log = RequestLog(.line, to: sink, queueing: 10)
+        let log = RequestLog(.line, to: sink, maximumQueue: 10)
         let agent = agent(.text("ok"), log)
         _ = try await agent.send(Get())
         try await begun.wait()
@@ -147,7 +147,7 @@ struct RequestLogTests {
     }
 
     @Test(
-        "a secret, wherever it is, reaches no output (B24, K14)",
+        "no secret reaches the output, wherever it is",
         arguments: [LogLevel.line, .headers, .bodies(upTo: 100_000)])
     func canary(level: LogLevel) async throws {
         let canary = "c4n4ry-s3cr3t"
@@ -185,7 +185,7 @@ struct RequestLogTests {
         let folder = try Folder()
         let directory = folder.url
         let file = directory.appending(path: "errand.log")
-        let sink = FileSink(at: file, limit: 500, keeping: 2)
+        let sink = FileSink(at: file, maximumBytes: 500, maximumOldFiles: 2)
         let log = RequestLog(.line, to: sink)
         let agent = agent(.text("ok"), log)
         for number in 0..<50 { _ = try await agent.send(Get(path: "item-\(number)")) }

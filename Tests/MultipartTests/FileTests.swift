@@ -61,7 +61,7 @@ import Testing
         #expect(body.length.map { $0 > size } == true)
         try change.apply(to: folder.file("f"))
         let (code, own) = try await reason { _ = try await body.open().collect(upTo: 2 * size) }
-        #expect(code == .file)
+        #expect(code == .fileFailed)
         #expect(own == .fileChanged)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let (code, own) = try await reason {
             while let chunk = try await iterator.next() { count += Int64(chunk.count) }
         }
-        #expect(code == .file)
+        #expect(code == .fileFailed)
         #expect(own == .fileChanged)
         #expect(count < body.length ?? 0)
     }
@@ -101,7 +101,7 @@ import Testing
                 })
             }, .file(file, name: "f"))
         let (code, own) = try await reason { try await agent.send(Call<Void>(.post, "up", body: body)) }
-        #expect(code == .file)
+        #expect(code == .fileFailed)
         #expect(own == .fileChanged)
         #expect(server.requestCount == 0)
     }
@@ -116,7 +116,7 @@ import Testing
             let (code, own) = try await reason {
                 try await agent.send(Call<Void>(.post, "up", body: .multipart(.file(url, name: "f"))))
             }
-            #expect(code == .file)
+            #expect(code == .fileFailed)
             #expect(own == .fileUnreadable)
         }
         #expect(stub.received.isEmpty)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Multipart bodies", .timeLimit(.minutes(10)), .leakChecked) struct FormTests {
     private struct Position: Codable, Sendable { var x = 1 }
 
-    @Test("a form is written as RFC 7578 has it, byte by byte, with its length (Y8, Y21)")
+    @Test("a form is written as RFC 7578 says, byte by byte, with its length")
     func bytes() async throws {
         let folder = try Folder(["photo.jpg": "JPEG"])
         let body = RequestBody.multipart(
@@ -140,7 +140,7 @@ import Testing
         #expect(parts.map(\.fileName) == [nil, "Größe \".txt", nil])
     }
 
-    @Test("parameters become fields before the parts, named as in a form (Y8)")
+    @Test("parameters become fields before the parts, named as in a form")
     func parameters() async throws {
         let body = RequestBody.multipart(
             ["b": 2, "a": "x&y=z +%", "list": [1, 2], "on": true, "user": ["id": 7]],
@@ -151,7 +151,7 @@ import Testing
         #expect(parts.map { String(decoding: $0.data, as: UTF8.self) } == ["x&y=z +%", "2", "1", "2", "1", "7", "z"])
     }
 
-    @Test("nothing added, nothing sent (Y21)")
+    @Test("without a part nothing is sent")
     func nothing() async throws {
         for body in [RequestBody.multipart(), .multipart([:], [])] {
             let (data, request) = try await sent(body)
@@ -184,7 +184,7 @@ import Testing
         #expect(try await read(first, request.headers[.contentType]).map(\.data) == [hidden])
     }
 
-    @Test("every method sends a form, with a length where it is known and chunked where not, and it can be read (B22)")
+    @Test("every method sends a form that can be read, with a length where it is known and chunked otherwise")
     func framing() async throws {
         let server = try TestServer { _ in .status(200) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
@@ -253,13 +253,13 @@ import Testing
                 .stream(length: announced, name: "s") { pieces(of: Data("0123456789".utf8), sizes: [4]) })
             let (code, own) = try await reason { _ = try await sent(body) }
             #expect(code == .invalidRequest)
-            #expect(own == .partLength)
+            #expect(own == .partLengthMismatch)
         }
         struct Own: Error {}
         let error = await #expect(throws: ErrandError.self) {
             _ = try await sent(.multipart(.stream(name: "s") { HTTPBody(next: { throw Own() }) }))
         }
-        #expect(error?.code == .bodyEncoding)
+        #expect(error?.code == .encodingFailed)
         #expect(error?.underlying is Own)
     }
 }

@@ -118,9 +118,9 @@ import Testing
             #expect(pulled.value < 20_000)
         }
         let many = String(repeating: "--b\r\n\r\nx\r\n", count: 4) + "--b--"
-        #expect(try await read(Data(many.utf8), "multipart/x; boundary=b", limits: .init(parts: 4)).count == 4)
+        #expect(try await read(Data(many.utf8), "multipart/x; boundary=b", limits: .init(maximumParts: 4)).count == 4)
         await #expect(throws: MultipartError.self) {
-            try await read(Data(many.utf8), "multipart/x; boundary=b", limits: .init(parts: 3))
+            try await read(Data(many.utf8), "multipart/x; boundary=b", limits: .init(maximumParts: 3))
         }
         let fields = String(repeating: "a: b\r\n", count: 101)
         let error = await #expect(throws: MultipartError.self) {

@@ -13,7 +13,7 @@ import Testing
         return (PageController(GetNumbers(page: position), on: server.agent), server)
     }
 
-    @Test("next adds a page until the last one, and sends nothing after it (C34)", arguments: PagePosition.all)
+    @Test("next adds a page until the last one, and then sends nothing", arguments: PagePosition.all)
     func next(position: PagePosition) async throws {
         let (controller, server) = controller(position, 25)
         #expect(controller.state.isFirst && !controller.state.isLast && controller.state.page == nil)
@@ -26,7 +26,7 @@ import Testing
         #expect(try await controller.next() == nil && server.requests.count == 3)
     }
 
-    @Test("an empty list is its own last page (K13)", arguments: PagePosition.all)
+    @Test("an empty list is its own last page", arguments: PagePosition.all)
     func empty(position: PagePosition) async throws {
         let (controller, server) = controller(position, 0)
         try await controller.next()
@@ -64,7 +64,7 @@ import Testing
         #expect(controller.state.items == Array(0..<25) && controller.state.error == nil && server.requests.count == 4)
     }
 
-    @Test("a reload while a page is loading starts over, and drops what comes late (S7)")
+    @Test("a reload while a page is loading starts over and drops the late response")
     func reload() async throws {
         let gate = Gate()
         let (controller, server) = controller(.cursor(), 25)
@@ -93,7 +93,7 @@ import Testing
         #expect(controller.state.items == Array(0..<25))
     }
 
-    @Test("the page before, any page, and the same page again (C38)")
+    @Test("the previous page, any page and the same page again can be loaded")
     func anyPage() async throws {
         let (controller, _) = controller(.number(), 95)
         #expect(try await controller.previous() == nil)
@@ -163,5 +163,48 @@ import Testing
         controller = nil
         let counts = await reader.value
         #expect(counts == counts.sorted() && Set(counts).isSubset(of: [0, 10, 15]))
+    }
+
+    /// A row of a screen, whose end does what an app's may: it asks its list.
+    private final class Row: Sendable {
+        let number: Int
+        private let onEnd: @Sendable () -> Void
+        init(_ number: Int, onEnd: @escaping @Sendable () -> Void) { (self.number, self.onEnd) = (number, onEnd) }
+        deinit { onEnd() }
+    }
+
+    private struct GetRows: PagedRequest {
+        typealias Output = Numbers
+        var page = PagePosition.offset()
+        let onEnd: @Sendable () -> Void
+
+        var path: String { page.path("numbers") }
+        var query: Parameters { page.query("at", size: "size") }
+        func items(in response: Response<Numbers>) -> [Row] { response.value.items.map { Row($0, onEnd: onEnd) } }
+    }
+
+    private final class Screen: Sendable {
+        let controller = Mutex<PageController<Row, Numbers>?>(nil)
+        let ended = Atomic(0)
+
+        func rowEnded() {
+            let controller = controller.withLock { $0 }
+            if controller?.state.isLoading != nil { ended.add(1, ordering: .relaxed) }
+        }
+    }
+
+    @Test("the end of an item may use the controller that lets it go")
+    func items() async throws {
+        let (server, screen) = (NumberServer(.offset, 15), Screen())
+        let controller = PageController(GetRows { screen.rowEnded() }, on: server.agent)
+        screen.controller.withLock { $0 = controller }
+        // A stream that no one reads keeps the latest state, and ends the one before.
+        let states = controller.states
+        try await controller.next()
+        try await controller.reload()
+        try await controller.load(page: 10)
+        withExtendedLifetime(states) {}
+        screen.controller.withLock { $0 = nil }
+        #expect(screen.ended.load(ordering: .relaxed) >= 10)
     }
 }

@@ -51,16 +51,18 @@ final class NumberServer: Sendable {
     func fail(at number: Int) { _ = state.withLock { $0.failures.insert(number) } }
 
     var agent: NetworkAgent {
-        NetworkAgent(baseURL: "https://api.example.com/v1", transport: StubTransport(recording: 0) { self.answer($0) })
+        NetworkAgent(
+            baseURL: "https://api.example.com/v1",
+            transport: StubTransport(maximumRecordedRequests: 0) { self.response(to: $0) })
     }
 
-    private func answer(_ request: HTTPRequest) -> StubResponse {
+    private func response(to request: HTTPRequest) -> StubResponse {
         let (count, isFailing, gate) = state.withLock { state in
             state.requests.append(request.url)
             return (state.count, state.failures.contains(state.requests.count), state.gate)
         }
-        let answer = isFailing ? StubResponse.status(503) : page(request, count)
-        return gate.map { answer.waiting(for: $0) } ?? answer
+        let response = isFailing ? StubResponse.status(503) : page(request, count)
+        return gate.map { response.waiting(for: $0) } ?? response
     }
 
     private func page(_ request: HTTPRequest, _ count: Int) -> StubResponse {
@@ -78,9 +80,9 @@ final class NumberServer: Sendable {
         var body = Numbers(items: start < end ? Array(start..<end) : [], total: count)
         if style == .cursor, end < count { body.next = "c\(end)" }
         let data = (try? JSONEncoder().encode(body)) ?? Data()
-        let answer = StubResponse.data(data, contentType: "application/json")
-        guard style == .link, end < count else { return answer }
-        return answer.header(
+        let response = StubResponse.data(data, contentType: "application/json")
+        guard style == .link, end < count else { return response }
+        return response.header(
             "Link", "</v1/numbers?at=0>; rel=\"first\", </v1/numbers?at=\(end)&size=\(size)>; rel=\"next\"")
     }
 }

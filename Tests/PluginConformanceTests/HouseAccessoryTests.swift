@@ -34,7 +34,7 @@ enum HouseAccessory {
             log = RequestLog(.bodies(upTo: 1_000), to: ClosureSink { lines.add("\($0)") })
         }
 
-        var bodyByteLimit: Int { log.bodyByteLimit }
+        var maximumBodyBytes: Int { log.maximumBodyBytes }
         func activity(_ activity: Activity, did event: ActivityEvent) { log.activity(activity, did: event) }
 
         func text() async -> String {
@@ -47,7 +47,7 @@ enum HouseAccessory {
         for: { TestedLog() }, output: { await $0.text() }, within: limit, gracePeriod: limit)
     static let indicator = AccessoryConformance.cases(for: { LoadingIndicator() }, within: limit, gracePeriod: limit)
     static let recorder = AccessoryConformance.cases(
-        for: { ExchangeRecorder(bodiesUpTo: 1_000) },
+        for: { ExchangeRecorder(maximumBodyBytes: 1_000) },
         output: { recorder in
             "\(String(decoding: try recorder.harFile().encoded(), as: UTF8.self)) \(recorder.waterfallPage(title: "a").html)"
         }, within: limit, gracePeriod: limit)

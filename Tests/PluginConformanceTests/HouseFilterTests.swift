@@ -2,7 +2,6 @@ import Errand
 import ErrandAuthentication
 import ErrandCache
 import ErrandCoalescing
-import ErrandCoalescing
 import ErrandCompression
 import ErrandCookies
 import ErrandJSONValidation
@@ -29,7 +28,7 @@ struct HouseFilter: Sendable, CustomTestStringConvertible {
 
 extension HouseFilter {
     private static let key = "filter-key-51d0"
-    private static let quick = RetryPolicy(backoff: RetryBackoff(base: .milliseconds(1), limit: .milliseconds(5)))
+    private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(5)))
 
     static let all: [HouseFilter] = [
         HouseFilter("a filter that does nothing") { .closure { exchange, next in try await next(exchange) } },
@@ -38,7 +37,6 @@ extension HouseFilter {
         HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
         HouseFilter("coalescing") { .coalescing },
         HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
-        HouseFilter("coalescing") { .coalescing() },
         HouseFilter(
             "compressed bodies",
             excusing: [
@@ -47,7 +45,7 @@ extension HouseFilter {
                     "a request body that can be read once is not sent again without its bytes",
                     because: "the bytes that are counted are compressed"),
             ]
-        ) { .compressingBodies(.gzip, minimumBytes: 1) },
+        ) { .bodyCompression(.gzip, minimumBytes: 1) },
         HouseFilter("cookies") { .cookies },
         HouseFilter("JSON validation") { JSONValidation() },
         HouseFilter("resumable downloads") { .downloads },

@@ -87,7 +87,7 @@ extension WrongAccessory {
         }
     }
 
-    /// Accessories that write, or show, what is nobody's business.
+    /// Accessories that write, or show, what must stay secret.
     static let writing: [WrongAccessory] = [
         journal("Location", "the query of Location") { event in
             if case .redirected(let response, _) = event { response.headers[.location] ?? "" } else { "" }
@@ -170,7 +170,7 @@ final class Journal: Accessory {
         }
     }
 
-    var bodyByteLimit: Int { 1_000 }
+    var maximumBodyBytes: Int { 1_000 }
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {

@@ -102,7 +102,7 @@ struct ClosureAccessory: Accessory {
 }
 
 private struct Greedy: Accessory {
-    var bodyByteLimit: Int { .max }
+    var maximumBodyBytes: Int { .max }
     func activity(_ activity: Activity, did event: ActivityEvent) {}
 }
 

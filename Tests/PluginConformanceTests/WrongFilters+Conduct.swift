@@ -120,7 +120,7 @@ extension WrongFilter {
             saying: "the response to GET"
         ) { CarefulCache { "\($0.method) \($0.url.path) \($0.url.query() ?? "")" } },
         WrongFilter(
-            "answers GET by what HEAD brought",
+            "responds to GET with the response of a HEAD",
             caughtBy: "calls that differ in URL, method or body get responses of their own", saying: "GET"
         ) { CarefulCache { "\($0.urlText)" } },
         WrongFilter(

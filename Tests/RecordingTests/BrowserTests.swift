@@ -3,8 +3,8 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
-import ErrandSystemTransport
 import ErrandRecording
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 import Testing

@@ -10,20 +10,20 @@ struct ExchangeRecorderTests {
     private let time = ManualTimeSource()
 
     private func agent(
-        _ answer: StubResponse, _ recorder: ExchangeRecorder, filters: [any Filter] = []
+        _ response: StubResponse, _ recorder: ExchangeRecorder, filters: [any Filter] = []
     ) -> NetworkAgent {
         NetworkAgent(
-            baseURL: base, transport: .stub(answer), filters: filters, accessories: [recorder], time: time)
+            baseURL: base, transport: .stub(response), filters: filters, accessories: [recorder], time: time)
     }
 
     @Test("an exchange has its request, response, bodies, times and activity")
     func exchange() async throws {
-        let recorder = ExchangeRecorder(bodiesUpTo: 100, time: time)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 100, time: time)
         var timings = TransferTimings()
         (timings.firstByte, timings.total, timings.httpVersion) = (.milliseconds(3), .milliseconds(5), "2")
         let gate = Gate()
-        let answer = StubResponse.json(#"{"id":7}"#, status: 404).reporting(.timings(timings)).waiting(for: gate)
-        let agent = agent(answer, recorder, filters: [Again()])
+        let response = StubResponse.json(#"{"id":7}"#, status: 404).reporting(.timings(timings)).waiting(for: gate)
+        let agent = agent(response, recorder, filters: [Again()])
         time.advance(by: .seconds(2))
         let date = time.date
         let handle = agent.start(Post(body: .json(["name": "Ada"])))
@@ -136,7 +136,7 @@ struct ExchangeRecorderTests {
 
     @Test("the newest values are kept within a bound of their bytes")
     func bytes() async throws {
-        let recorder = ExchangeRecorder(bodiesUpTo: 10_000, bytes: 50_000, time: time)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, maximumBytes: 50_000, time: time)
         let agent = agent(.text(String(repeating: "x", count: 9_000)), recorder)
         for number in 0..<20 { _ = try await agent.send(Get(path: "\(number)")) }
         let recording = recorder.recording
@@ -144,17 +144,17 @@ struct ExchangeRecorderTests {
         #expect(recording.droppedExchanges == 20 - recording.exchanges.count && recording.activities.count == 20)
         #expect(recording.exchanges.last?.request.url.hasSuffix("/19") == true)
         #expect(recorder.metrics.hosts["api.example.com"]?.requests == 20)
-        let tiny = ExchangeRecorder(bytes: 10, time: time)
+        let tiny = ExchangeRecorder(maximumBytes: 10, time: time)
         _ = try await self.agent(.text("ok"), tiny).send(Get())
         #expect(tiny.recording.exchanges.isEmpty && tiny.recording.droppedExchanges == 1)
     }
 
     @Test("a recorder that keeps nothing counts, and asks for no bodies")
     func counting() async throws {
-        let recorder = ExchangeRecorder(bodiesUpTo: 100, keeping: 0, time: time)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 100, maximumExchanges: 0, time: time)
         _ = try await agent(.text("ok"), recorder).send(Get())
         #expect(recorder.recording.exchanges.isEmpty && recorder.recording.activities.isEmpty)
-        #expect(recorder.metrics.hosts["api.example.com"]?.succeeded == 1 && recorder.bodyByteLimit == 0)
+        #expect(recorder.metrics.hosts["api.example.com"]?.succeeded == 1 && recorder.maximumBodyBytes == 0)
     }
 
     @Test("a reset returns what has ended; what is running goes into the new recording")
@@ -174,7 +174,7 @@ struct ExchangeRecorderTests {
 
     @Test("a failure in the middle of a body keeps the head of the response")
     func evidence() async throws {
-        let recorder = ExchangeRecorder(bodiesUpTo: 3, time: time)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 3, time: time)
         var error = ErrandError(.truncated, "cut off")
         error.response = HTTPResponse(
             url: try #require(URL(string: base)), status: 206, headers: ["Content-Type": "text/plain"],
@@ -187,7 +187,7 @@ struct ExchangeRecorderTests {
 
     @Test("a secret is masked in bodies that are not UTF-8, and a compressed body is left out")
     func unreadableBodies() async throws {
-        let recorder = ExchangeRecorder(bodiesUpTo: 10_000, time: time)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
         let latin = Data(#"{"password":"c4n4ry-s3cr3t","city":"Z"#.utf8) + [0xFC] + Data(#"rich"}"#.utf8)
         _ = try await agent(.data(latin, contentType: "application/json"), recorder).send(Post())
         let packed = StubResponse.data(Data("c4n4ry-s3cr3t".utf8)).header("Content-Encoding", "x-own")

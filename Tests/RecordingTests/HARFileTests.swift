@@ -1,6 +1,6 @@
 import Errand
-import ErrandSystemTransport
 import ErrandRecording
+import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 import Testing
@@ -13,7 +13,7 @@ struct HARFileTests {
         let server = try TestServer()
         server.on(.get, "/old", .redirect(to: "/new?token=12345678"))
         server.on(.get, "/new", .json(#"{"name":"Ada", "token" :"abcdefgh"}"#))
-        let recorder = ExchangeRecorder(bodiesUpTo: 1000)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
         let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recorder])
         _ = try await agent.send(Get(path: "old"))
         let data = try recorder.harFile().encoded()
@@ -62,7 +62,7 @@ struct HARFileTests {
     private func recorded(
         _ body: String, _ type: String, cutTo limit: Int = 1 << 20, response: StubResponse = .text("ok")
     ) async throws -> (request: String, response: String, whole: String) {
-        let recorder = ExchangeRecorder(bodiesUpTo: limit)
+        let recorder = ExchangeRecorder(maximumBodyBytes: limit)
         let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
         _ = try await agent.send(Post(body: .data(Data(body.utf8), contentType: type)))
         let file = recorder.harFile()
@@ -158,8 +158,8 @@ struct HARFileTests {
         (timings.secured, timings.firstByte, timings.total) = (.milliseconds(10), .milliseconds(15), .milliseconds(21))
         func entry(_ timings: TransferTimings) async throws -> HARFile.Entry {
             let recorder = ExchangeRecorder()
-            let answer = StubResponse.text("ok").reporting(.timings(timings))
-            let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+            let response = StubResponse.text("ok").reporting(.timings(timings))
+            let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
             _ = try await agent.send(Get())
             return try #require(
                 try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log.entries.first)
@@ -187,10 +187,10 @@ struct HARFileTests {
     }
 
     private func entry(
-        _ answer: StubResponse, bodiesUpTo bytes: Int = 10_000, body: RequestBody = .none
+        _ response: StubResponse, maximumBodyBytes bytes: Int = 10_000, body: RequestBody = .none
     ) async throws -> HARFile.Entry {
-        let recorder = ExchangeRecorder(bodiesUpTo: bytes)
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+        let recorder = ExchangeRecorder(maximumBodyBytes: bytes)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
         _ = try await agent.send(Post(body: body))
         return try #require(
             try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log.entries.first)
@@ -205,8 +205,8 @@ struct HARFileTests {
             ("text/plain", "{not json"), ("application/x-ndjson", "{\"a\":1}\n{\"a\":2}\n"),
         ])
     func verbatim(type: String, text: String) async throws {
-        let answer = StubResponse.data(Data(text.utf8)).header("Content-Type", type)
-        let content = try await entry(answer).response.content
+        let response = StubResponse.data(Data(text.utf8)).header("Content-Type", type)
+        let content = try await entry(response).response.content
         #expect(content.text == text && content.encoding == nil && content.comment == nil)
         #expect(content.size == Int64(text.utf8.count) && content.compression == 0)
     }
@@ -234,7 +234,7 @@ struct HARFileTests {
         let latin = Data([0x67, 0x72, 0xFC, 0x6E])
         let old = try await entry(.data(latin).header("Content-Type", "text/plain; charset=latin1")).response.content
         #expect(old.encoding == "base64" && old.text == latin.base64EncodedString())
-        let cut = try await entry(.text("ééé"), bodiesUpTo: 3).response.content
+        let cut = try await entry(.text("ééé"), maximumBodyBytes: 3).response.content
         #expect(cut.text == "é" && cut.comment == "the first 3 of 6 bytes" && cut.size == 6 && cut.encoding == nil)
         let post = try await entry(.text("ok"), body: .data(bytes, contentType: "image/png")).request
         #expect(post.postData?.text == "" && post.postData?.comment != nil && post.bodySize == 5)
@@ -244,14 +244,14 @@ struct HARFileTests {
     func sizes() async throws {
         var timings = TransferTimings()
         timings.bytesReceived = 40
-        let answer = StubResponse.text(String(repeating: "a", count: 1_000)).reporting(.timings(timings))
-        let response = try await entry(answer).response
+        let stub = StubResponse.text(String(repeating: "a", count: 1_000)).reporting(.timings(timings))
+        let response = try await entry(stub).response
         #expect(response.content.size == 1_000 && response.bodySize == 40 && response.content.compression == 960)
     }
 
     @Test("a failure and a cancellation have entries, and the newest are kept")
     func ends() async throws {
-        let recorder = ExchangeRecorder(keeping: 10)
+        let recorder = ExchangeRecorder(maximumExchanges: 10)
         for number in 0..<25 {
             let agent = NetworkAgent(
                 baseURL: base, transport: .stub(.failure(ErrandError(.timedOut, "late"))), accessories: [recorder])
@@ -263,13 +263,13 @@ struct HARFileTests {
         #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
     }
 
-    @Test("a secret, wherever it is, does not reach an archive or a waterfall (B24, K14)")
+    @Test("no secret reaches an archive or a waterfall, wherever it is")
     func canary() async throws {
         let canary = "c4n4ry-s3cr3t"
-        let recorder = ExchangeRecorder(bodiesUpTo: 10_000)
-        let answer = StubResponse.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
+        let recorder = ExchangeRecorder(maximumBodyBytes: 10_000)
+        let response = StubResponse.text("no such token: \(canary)", status: 500).header("Set-Cookie", "a=\(canary)")
             .header("Location", "https://u:\(canary)@example.com/?key=\(canary)")
-        let agent = NetworkAgent(baseURL: base, transport: .stub(answer), accessories: [recorder])
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
         let headers: HTTPHeaders = ["Authorization": "Bearer \(canary)", "Cookie": "a=\(canary)", "X-Own": canary]
         for body in [RequestBody.json(["password": canary]), .form(["secret": canary])] {
             _ = try? await agent.send(Post(path: "a?api_key=\(canary)", headers: headers, body: body))

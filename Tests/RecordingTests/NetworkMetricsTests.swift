@@ -12,11 +12,11 @@ struct NetworkMetricsTests {
 
     @Test("requests, failures by kind, cancellations, bytes and hits, host by host")
     func counts() async throws {
-        let recorder = ExchangeRecorder(keeping: 0, time: time)
+        let recorder = ExchangeRecorder(maximumExchanges: 0, time: time)
         let progress = TransportEvent.progress(TransferProgress(sent: 3, received: 10))
-        func agent(_ answer: StubResponse, host: String = "api.example.com") -> NetworkAgent {
+        func agent(_ response: StubResponse, host: String = "api.example.com") -> NetworkAgent {
             NetworkAgent(
-                baseURL: "https://\(host)", transport: .stub(answer),
+                baseURL: "https://\(host)", transport: .stub(response),
                 filters: [.cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder], time: time)
         }
         let good = agent(.text("ok").reporting(progress))
@@ -40,7 +40,7 @@ struct NetworkMetricsTests {
 
     @Test("percentiles are an eighth too long at the most")
     func percentiles() async throws {
-        let recorder = ExchangeRecorder(keeping: 0, time: time)
+        let recorder = ExchangeRecorder(maximumExchanges: 0, time: time)
         for milliseconds in 1...100 {
             let gate = Gate()
             let agent = NetworkAgent(
@@ -79,7 +79,7 @@ struct NetworkMetricsTests {
 
     @Test("hosts and kinds of failure are bounded")
     func bounds() async throws {
-        let recorder = ExchangeRecorder(hosts: 10, time: time)
+        let recorder = ExchangeRecorder(maximumHosts: 10, time: time)
         for number in 0..<30 {
             let agent = NetworkAgent(
                 baseURL: "https://host\(number).example", transport: .stub(.text("ok")), accessories: [recorder])

@@ -89,7 +89,7 @@ struct WaterfallPageTests {
 
     @Test("an empty page, and one that is bounded")
     func bounds() async throws {
-        let recorder = ExchangeRecorder(keeping: 10)
+        let recorder = ExchangeRecorder(maximumExchanges: 10)
         #expect(try read(recorder.waterfallPage().html).text.contains("0 activities in 0.0 ms"))
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
         for number in 0..<25 { _ = try await agent.send(Get(path: "item-\(number)")) }

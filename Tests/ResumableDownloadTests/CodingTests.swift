@@ -12,7 +12,7 @@ import Testing
     init() throws {
         folder = try Folder()
         origin = try Origin(gzip(film), path: "/*")
-        origin.set { $0.twist = { _, _, answer in answer.header("Content-Encoding", "gzip") } }
+        origin.set { $0.twist = { _, _, response in response.header("Content-Encoding", "gzip") } }
     }
 
     @Test("an object stored as gzip is downloaded and decoded, also in segments", arguments: Wire.allCases, [1, 4])
@@ -43,8 +43,8 @@ import Testing
     @Test("a decoded body that breaks begins anew, and the bytes are never joined", arguments: Wire.allCases)
     func broken(wire: Wire) async throws {
         origin.set {
-            $0.twist = { number, _, answer in
-                let coded = answer.header("Content-Encoding", "gzip")
+            $0.twist = { number, _, response in
+                let coded = response.header("Content-Encoding", "gzip")
                 return number == 2 || number == 3 ? coded.truncated(to: 300_000) : coded
             }
         }
@@ -52,7 +52,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
         // Nothing of it can be resumed by a later run.
         origin.set {
-            $0.twist = { _, _, answer in answer.header("Content-Encoding", "gzip").truncated(to: 300_000) }
+            $0.twist = { _, _, response in response.header("Content-Encoding", "gzip").truncated(to: 300_000) }
         }
         let request = Get(folder.file("b"), path: "b").with { $0.downloadOptions = quick(tries: 1) }
         #expect(await failure { try await agent(origin.server, wire).send(request) } != nil)
@@ -63,8 +63,8 @@ import Testing
     func digests() async throws {
         let coded = "sha-256=:\(Data(sha256(gzip(film))).base64EncodedString()):"
         origin.set {
-            $0.twist = { _, _, answer in
-                answer.header("Content-Encoding", "gzip").header("Repr-Digest", coded).header("Content-Digest", coded)
+            $0.twist = { _, _, response in
+                response.header("Content-Encoding", "gzip").header("Repr-Digest", coded).header("Content-Digest", coded)
             }
         }
         try await agent(origin.server).send(Get(folder.file("a"), path: "a"))
@@ -76,10 +76,10 @@ import Testing
 
     @Test("a coding that is not known is an error that names it, and nothing is left")
     func unknown() async throws {
-        origin.set { $0.twist = { _, _, answer in answer.header("Content-Encoding", "x-lzma9") } }
+        origin.set { $0.twist = { _, _, response in response.header("Content-Encoding", "x-lzma9") } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"), path: "a")) }
         let known = try #require(error as? DownloadError)
-        #expect(known.code == .contentCoding && known.message.contains("x-lzma9") && folder.names.isEmpty)
+        #expect(known.code == .unsupportedContentCoding && known.message.contains("x-lzma9") && folder.names.isEmpty)
     }
 
     @Test("a decoded file is bounded by an option")
@@ -93,7 +93,7 @@ import Testing
         #expect("\(error as Any)".contains("maximumDecodedBytes"))
         // What is sent as it is has no such bound.
         origin.set { _ in }
-        origin.set { $0.twist = { _, _, answer in answer } }
+        origin.set { $0.twist = { _, _, response in response } }
         try await agent(origin.server, .system, options).send(Get(folder.file("b"), path: "b"))
         #expect(try folder.data("b") == gzip(film))
     }

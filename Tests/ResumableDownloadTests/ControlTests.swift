@@ -1,11 +1,12 @@
 import Errand
 import ErrandCache
 import ErrandSystemTransport
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("Progress, pause and cancellation", .leakChecked) struct ControlTests {
     private let folder: Folder
@@ -19,9 +20,9 @@ import Testing
 
     @Test("progress comes first and the file last, never backwards, up to the total", arguments: Wire.allCases, [1, 4])
     func events(wire: Wire, segments: Int) async throws {
-        origin.set { $0.twist = { number, _, answer in number == 2 ? answer.truncated(to: 70_000) : answer } }
-        let heard = Mutex<[Int64]>([])
-        let options = CallOptions(progress: { progress in heard.withLock { $0.append(progress.received) } })
+        origin.set { $0.twist = { number, _, response in number == 2 ? response.truncated(to: 70_000) : response } }
+        let reported = Mutex<[Int64]>([])
+        let options = CallOptions(progress: { progress in reported.withLock { $0.append(progress.received) } })
         var received: [Int64] = []
         var file: URL?
         for try await event in agent(origin.server, wire, quick(segments: segments)).download(
@@ -38,7 +39,7 @@ import Testing
             }
         }
         #expect(file == folder.file("a") && received == received.sorted() && received.last == 800_000)
-        let all = heard.withLock { $0 }
+        let all = reported.withLock { $0 }
         #expect(all == all.sorted() && all.last == 800_000)
     }
 
@@ -58,9 +59,9 @@ import Testing
     @Test("reports are as rare as asked for, the rate follows the clock")
     func meter() throws {
         let time = ManualTimeSource()
-        let told = Mutex<[DownloadProgress]>([])
+        let reported = Mutex<[DownloadProgress]>([])
         let meter = ProgressMeter(interval: .milliseconds(100), time: time) { progress in
-            told.withLock { $0.append(progress) }
+            reported.withLock { $0.append(progress) }
         }
         meter.begin(at: 1000, total: 101_000)
         for _ in 0..<1000 {
@@ -68,7 +69,7 @@ import Testing
             meter.add(100)
         }
         meter.end(at: 101_000)
-        let all = told.withLock { $0 }
+        let all = reported.withLock { $0 }
         #expect(all.count >= 100 && all.count <= 103)
         #expect(all.map(\.received) == all.map(\.received).sorted() && all.last?.received == 101_000)
         let middle = all[50]
@@ -77,7 +78,7 @@ import Testing
         #expect(abs(left.seconds - Double(101_000 - middle.received) / middle.rate) < 0.01)
         // A new version that is shorter, or a wait, reports no nonsense.
         meter.begin(at: 0, total: 50_000)
-        #expect(told.withLock { $0.last?.received } == 50_000)
+        #expect(reported.withLock { $0.last?.received } == 50_000)
         #expect(RateWindow().value(.now) == 0)
     }
 
@@ -85,8 +86,8 @@ import Testing
     func pause(wire: Wire, segments: Int) async throws {
         let gate = Gate()
         origin.set {
-            $0.twist = { number, _, answer in
-                number <= segments ? answer.waiting(for: gate, afterBodyBytes: 40_000) : answer
+            $0.twist = { number, _, response in
+                number <= segments ? response.waiting(for: gate, afterBodyBytes: 40_000) : response
             }
         }
         let download = agent(origin.server, wire, quick(segments: segments)).download(Get(folder.file("a")))
@@ -104,9 +105,9 @@ import Testing
     @Test("what cannot be resumed is held while it is paused, and fetched once")
     func pauseWithoutRanges() async throws {
         let gate = Gate()
-        origin.set { answer in
-            answer.etag = nil
-            answer.twist = { _, _, answer in answer.waiting(for: gate, afterBodyBytes: 300_000) }
+        origin.set { resource in
+            resource.etag = nil
+            resource.twist = { _, _, response in response.waiting(for: gate, afterBodyBytes: 300_000) }
         }
         let control = DownloadControl()
         let agent = agent(origin.server)
@@ -136,7 +137,7 @@ import Testing
 
     @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
     func manyPauses(segments: Int) async throws {
-        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
+        origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .zero) } }
         let download = agent(origin.server, .system, quick(segments: segments)).download(Get(folder.file("a")))
         var random = SeededGenerator(seed: 5)
         for _ in 0..<100 {
@@ -194,10 +195,10 @@ import Testing
         let other = try Origin(small)
         let agent = agent(other.server)
         for count in 0..<300 {
-            other.set { answer in
-                answer.twist = { number, _, answer in
-                    if number > 1 { return answer }
-                    return count % 2 == 0 ? answer.closing(afterBytes: count) : answer.resetting(afterBytes: count)
+            other.set { resource in
+                resource.twist = { number, _, response in
+                    if number > 1 { return response }
+                    return count % 2 == 0 ? response.closing(afterBytes: count) : response.resetting(afterBytes: count)
                 }
             }
             try await agent.send(Get(folder.file("a")))
@@ -210,9 +211,9 @@ import Testing
     func retryAfter() async throws {
         let time = ManualTimeSource()
         origin.set {
-            $0.twist = { number, _, answer in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : answer }
+            $0.twist = { number, _, response in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : response }
         }
-        var configuration = NetworkAgent.Configuration(baseURL: origin.server.url)
+        var configuration = AgentConfiguration(baseURL: origin.server.url)
         configuration.filters = [.downloads]
         let agent = NetworkAgent(configuration: configuration, transport: .system, time: time)
         let task = Task { [folder] in try await agent.send(Get(folder.file("a"))).value }
@@ -227,10 +228,12 @@ import Testing
     @Test("a silent server times out, and the next attempt continues", arguments: [1, 4])
     func silence(segments: Int) async throws {
         let time = ManualTimeSource()
-        origin.set { $0.twist = { number, _, answer in number == 2 ? answer.stalled(afterBodyBytes: 30_000) : answer } }
+        origin.set {
+            $0.twist = { number, _, response in number == 2 ? response.stalled(afterBodyBytes: 30_000) : response }
+        }
         if segments == 1 {
             origin.set {
-                $0.twist = { number, _, answer in number == 1 ? answer.stalled(afterBodyBytes: 300_000) : answer }
+                $0.twist = { number, _, response in number == 1 ? response.stalled(afterBodyBytes: 300_000) : response }
             }
         }
         let agent = NetworkAgent(
@@ -241,7 +244,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("a download is neither read from nor kept in the response cache (Y64)", arguments: [true, false])
+    @Test("a download is neither read from nor kept in the response cache", arguments: [true, false])
     func cache(isFirst: Bool) async throws {
         struct Plain: Request { var path: String { "film.mp4" } }
         let store = MemoryStore()

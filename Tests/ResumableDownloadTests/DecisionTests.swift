@@ -1,8 +1,10 @@
 import Errand
 import ErrandHTTPSyntax
-@testable import ErrandResumableDownload
+import ErrandTesting
 import Foundation
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("What a download decides from heads and numbers alone", .leakChecked) struct DecisionTests {
     @Test("strong validators and others")
@@ -98,6 +100,19 @@ import Testing
         for (parts, total) in wrong { #expect(RangePlan(checking: parts, total: total) == nil) }
     }
 
+    @Test("an error of a download names its code and its URL in its description, and its file for people")
+    func namesRequest() async throws {
+        let url = "https://api.example.com/film.mp4?token=canary"
+        let agent = NetworkAgent(baseURL: "", transport: .stub(.text("x")), filters: [.downloads])
+        let error = await #expect(throws: DownloadError.self) {
+            try await agent.send(Get(URL(filePath: "/no/such/directory/film.mp4"), path: url))
+        }
+        let request = "GET https://api.example.com/film.mp4?token=•••"
+        #expect(error?.request?.url.absoluteString == url)
+        #expect(error?.description == "noDirectory: \(request): \(error?.message ?? "")")
+        #expect(error?.localizedDescription == "\(request): \(error?.message ?? "")")
+    }
+
     @Test("an error of a download is a sentence for people, with a number that never changes")
     func sentences() throws {
         let error = #expect(throws: DownloadError.self) {
@@ -107,8 +122,8 @@ import Testing
         #expect(error?.localizedDescription.contains("/no/such/directory") == true)
         #expect(error?.localizedDescription.contains("noDirectory") == false)
         let codes: [DownloadError.Code] = [
-            .invalidRequest, .busy, .noDirectory, .notAFile, .noPermission, .noSpace, .file, .tooManyOpenFiles,
-            .expectedChecksumMismatch, .serverDigestMismatch, .contentCoding, .tooLarge, .mirrorMismatch,
+            .invalidRequest, .busy, .noDirectory, .notAFile, .noPermission, .noSpace, .fileFailed, .tooManyOpenFiles,
+            .expectedChecksumMismatch, .serverDigestMismatch, .unsupportedContentCoding, .tooLarge, .mirrorMismatch,
             .changedTooOften, .unusableResponse,
         ]
         #expect(codes.map(\.number) == Array(1...codes.count))
@@ -125,7 +140,7 @@ import Testing
         #expect(ResumableDownloads().orderProblem(after: ResumableDownloads()) == nil)
         #expect(ResumableDownloads().explanation == "downloads to a file, resumed after failures")
         #expect(
-            ResumableDownloads(DownloadOptions(segments: 4)).explanation
+            ResumableDownloads(DownloadOptions(maximumSegments: 4)).explanation
                 == "downloads to a file in 4 segments, resumed after failures")
     }
 
@@ -209,7 +224,8 @@ import Testing
     @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
     func retries() {
         var rules = DownloadRetries(
-            maximumConsecutiveFailures: 3, maximumAttempts: 8, backoff: .seconds(1), longestWait: .seconds(10))
+            maximumConsecutiveFailures: 3, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)),
+            maximumRetryAfter: .seconds(10))
         var state = RetryState(rules)
         #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
         #expect(state.wait(madeProgress: true) != nil)
@@ -221,18 +237,18 @@ import Testing
         state = RetryState(DownloadRetries(maximumConsecutiveFailures: 2))
         #expect((0..<10_000).allSatisfy { _ in state.wait(madeProgress: true) != nil })
         state = RetryState(rules)
-        func answer(_ status: Int, _ after: String?) -> HTTPResponse {
+        func response(_ status: Int, _ after: String?) -> HTTPResponse {
             var headers = HTTPHeaders()
             if let after { headers.add("Retry-After", after) }
             return HTTPResponse(url: URL(filePath: "/"), status: status, headers: headers)
         }
         let now = Date(timeIntervalSince1970: 784_111_777)
-        #expect(state.wait(after: answer(503, "7"), madeProgress: false, now: now) == .seconds(7))
-        #expect(state.wait(after: answer(503, "11"), madeProgress: true, now: now) == nil)
+        #expect(state.wait(after: response(503, "7"), madeProgress: false, now: now) == .seconds(7))
+        #expect(state.wait(after: response(503, "11"), madeProgress: true, now: now) == nil)
         let date = "Sun, 06 Nov 1994 08:49:42 GMT"
-        #expect(state.wait(after: answer(429, date), madeProgress: true, now: now) == .seconds(5))
-        #expect(state.wait(after: answer(404, nil), madeProgress: true, now: now) == nil)
-        rules = .none
+        #expect(state.wait(after: response(429, date), madeProgress: true, now: now) == .seconds(5))
+        #expect(state.wait(after: response(404, nil), madeProgress: true, now: now) == nil)
+        rules = .off
         state = RetryState(rules)
         #expect(state.wait(madeProgress: true) == nil)
     }

@@ -1,8 +1,9 @@
 import Errand
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("What lies on the disk", .leakChecked) struct DiskTests {
     private let folder: Folder
@@ -19,7 +20,7 @@ import Testing
         origin.breakFirst(after: count)
         let request = Get(folder.file("a")).with { $0.downloadOptions = quick(segments: segments, tries: 1) }
         _ = await failure { try await agent(origin.server).send(request) }
-        origin.set { $0.twist = { _, _, answer in answer } }
+        origin.set { $0.twist = { _, _, response in response } }
         let names = folder.names
         return (
             try #require(names.first { $0.hasSuffix(".part") }),
@@ -167,7 +168,7 @@ import Testing
         #expect(try folder.data("a") == film && origin.ranges.last == .some(nil))
     }
 
-    @Test("places where no file can be made (B46)")
+    @Test("a destination where no file can be made fails with a typed error")
     func places() async throws {
         let agent = agent(origin.server)
         func code(_ url: URL) async -> DownloadError.Code? {
@@ -198,16 +199,16 @@ import Testing
     @Test("a file that cannot fit is refused before it is fetched, the old one stays")
     func noSpace() async throws {
         try Data("old".utf8).write(to: folder.file("a"))
-        origin.set { $0.twist = { _, _, answer in answer.contentLength(1 << 58) } }
+        origin.set { $0.twist = { _, _, response in response.contentLength(1 << 58) } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
         #expect((error as? DownloadError)?.code == .noSpace)
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
     }
 
-    @Test("two at a time for one destination: the second fails (D15)")
+    @Test("of two downloads to one destination at a time the second fails")
     func busy() async throws {
         let gate = Gate()
-        origin.set { $0.twist = { _, _, answer in answer.waiting(for: gate, afterBodyBytes: 1000) } }
+        origin.set { $0.twist = { _, _, response in response.waiting(for: gate, afterBodyBytes: 1000) } }
         let agent = agent(origin.server)
         let first = agent.start(Get(folder.file("a")))
         _ = try await origin.server.nextRequest()
@@ -223,7 +224,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("what is left over can be listed, continued and cleared (B42)")
+    @Test("partial files can be listed, continued and cleared")
     func leftovers() async throws {
         #expect(try ResumableDownloads.partialDownloads(in: folder.url).isEmpty)
         _ = try await leave()
@@ -279,7 +280,7 @@ import Testing
             ("Content-Digest", "sha-256=:\(Data(count: 32).base64EncodedString()):", false),
             ("Repr-Digest", "sha-512=:AAAA:", true),
         ] {
-            origin.set { $0.twist = { _, _, answer in answer.header(HTTPHeaderName(name), value) } }
+            origin.set { $0.twist = { _, _, response in response.header(HTTPHeaderName(name), value) } }
             let error = await failure { try await agent.send(Get(folder.file("b"))) }
             #expect((error == nil) == isRight, "\(name)")
             if !isRight {

@@ -14,7 +14,7 @@ import Testing
         folder = try Folder()
     }
 
-    @Test("the file arrives at its place, and nothing else is left (Y57, Y60)", arguments: Wire.allCases)
+    @Test("the file arrives at its place, and nothing else is left", arguments: Wire.allCases)
     func arrives(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\""))
         let response = try await agent(server, wire).send(Get(folder.file("a.mp4")))
@@ -26,7 +26,7 @@ import Testing
         #expect(sent.headers["Accept-Encoding"] == "identity" && sent.range == nil)
     }
 
-    @Test("a method other than GET is one download without ranges (Y57, B47)", arguments: Wire.allCases)
+    @Test("a method other than GET downloads in one piece, without ranges", arguments: Wire.allCases)
     func post(wire: Wire) async throws {
         server.on("/film.mp4", .ranges(film, etag: "\"1\"").truncated(to: 100_000))
         let request = Get(folder.file("a.mp4")).with { $0.method = .post }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a directory gets the name that the server gives, or that of the final URL (Y58, D15)", arguments: Wire.allCases
+        "a directory gets the name that the server gives, or that of the final URL", arguments: Wire.allCases
     )
     func directory(wire: Wire) async throws {
         server.on("/start", .redirect(to: "/videos/the%20film.mp4?token=1"))
@@ -58,14 +58,14 @@ import Testing
         #expect(folder.names.count == 3)
     }
 
-    @Test("a URL without a last component never touches the directory (B45)")
+    @Test("a URL without a last component never touches the directory")
     func noLastComponent() async throws {
         server.on("/", .data(film))
         let file = try await agent(server).send(Get(folder.url, path: "/")).value
         #expect(file.lastPathComponent == "download" && folder.names == ["download"])
     }
 
-    @Test("the old file stays until the new one is whole (Y59, D1, B44, T25)", arguments: Wire.allCases)
+    @Test("the old file stays until the new one is whole", arguments: Wire.allCases)
     func replaces(wire: Wire) async throws {
         let (old, new) = (Data("old".utf8), film)
         try old.write(to: folder.file("a.mp4"))
@@ -81,7 +81,7 @@ import Testing
         #expect(mode as? Int == 0o640)
     }
 
-    @Test("a refused status is reported with its body, and touches no file (Y61, T25, B49)", arguments: Wire.allCases)
+    @Test("a refused status is reported with its body, and touches no file", arguments: Wire.allCases)
     func refused(wire: Wire) async throws {
         try Data("old".utf8).write(to: folder.file("a.mp4"))
         server.on("/film.mp4", .repeating(Data("no such film ".utf8), count: 10_000_000).status(404))

@@ -1,10 +1,11 @@
 import Errand
 import ErrandSystemTransport
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("What a download reports", .timeLimit(.minutes(10)), .leakChecked) struct EventTests {
     private let folder: Folder
@@ -83,7 +84,9 @@ import Testing
 
     @Test("a download that fails reports what it has, and why it waited", arguments: [Duration.zero, .seconds(3600)])
     func failing(interval: Duration) async throws {
-        origin.set { $0.twist = { number, _, answer in number == 1 ? answer.truncated(to: 300_000) : .status(503) } }
+        origin.set {
+            $0.twist = { number, _, response in number == 1 ? response.truncated(to: 300_000) : .status(503) }
+        }
         var options = quick(tries: 3)
         options.progressInterval = interval
         let events = try await events(of: agent(SystemTimeSource(), options).download(Get(folder.file("a"))))
@@ -102,7 +105,7 @@ import Testing
     func waits() async throws {
         let time = ManualTimeSource()
         origin.set {
-            $0.twist = { number, _, answer in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : answer }
+            $0.twist = { number, _, response in number == 1 ? .status(503, headers: ["Retry-After": "30"]) : response }
         }
         let recorder = RecordingNotes()
         let date = time.date.addingTimeInterval(30)
@@ -130,8 +133,8 @@ import Testing
     @Test("a restart is reported with what it discards")
     func restarts() async throws {
         origin.set { [film] in
-            $0.twist = { number, _, answer in
-                if number == 1 { return answer.truncated(to: 300_000) }
+            $0.twist = { number, _, response in
+                if number == 1 { return response.truncated(to: 300_000) }
                 return TestResponse.ranges(film, etag: "\"2\"")
             }
         }
@@ -166,7 +169,7 @@ import Testing
 
     @Test("a reader that comes late finds every notice and the newest progress")
     func late() async throws {
-        origin.set { $0.twist = { number, _, answer in number < 4 ? answer.truncated(to: 100_000) : answer } }
+        origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 100_000) : response } }
         let download = agent().download(Get(folder.file("a")))
         _ = try await download.file
         let events = try await events(of: download)

@@ -63,9 +63,9 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
 /// Options of a test that waits for nothing.
 func quick(segments: Int = 1, tries: Int = 5, clash: NameCollisionPolicy = .number) -> DownloadOptions {
     DownloadOptions(
-        segments: segments, minimumSegment: 64 << 10, nameCollisionPolicy: clash,
+        maximumSegments: segments, minimumSegmentBytes: 64 << 10, nameCollisionPolicy: clash,
         retries: DownloadRetries(
-            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .zero),
+            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
         progressInterval: .zero)
 }
 

@@ -1,9 +1,10 @@
 import Errand
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("Mirrors, digests and attempts that make progress", .leakChecked) struct MirrorTests {
     private let folder: Folder
@@ -95,7 +96,7 @@ import Testing
         let wrong = "sha-256=:\(Data(count: 32).base64EncodedString()):"
         for name: HTTPHeaderName in ["Repr-Digest", "Content-Digest"] {
             let origin = try Origin(film)
-            origin.set { $0.twist = { _, _, answer in answer.header(name, wrong) } }
+            origin.set { $0.twist = { _, _, response in response.header(name, wrong) } }
             let error = await failure {
                 try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
             }
@@ -108,9 +109,9 @@ import Testing
         let origin = try Origin(film)
         let right = "sha-256=:\(Data(sha256(film)).base64EncodedString()):"
         origin.set { [film] in
-            $0.twist = { number, _, answer in
+            $0.twist = { number, _, response in
                 let damaged = TestResponse.ranges(film.dropLast() + [0], etag: "\"1\"")
-                return (number <= segments ? damaged : answer).header("Repr-Digest", right)
+                return (number <= segments ? damaged : response).header("Repr-Digest", right)
             }
         }
         try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
@@ -120,7 +121,7 @@ import Testing
     @Test("attempts that make progress are not counted")
     func progress() async throws {
         let origin = try Origin(film)
-        origin.set { $0.twist = { _, _, answer in answer.truncated(to: 20_000) } }
+        origin.set { $0.twist = { _, _, response in response.truncated(to: 20_000) } }
         var options = quick()
         options.retries.maximumConsecutiveFailures = 2
         try await agent(origin.server, .system, options).send(Get(folder.file("a")))

@@ -23,11 +23,11 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    @Test("the file comes whole and right (T23, B42)", arguments: Server.allCases, Wire.allCases)
+    @Test("the file arrives complete and right", arguments: Server.allCases, Wire.allCases)
     func whole(server kind: Server, wire: Wire) async throws {
         for segments in [1, 2, 8] {
             let origin = try Origin(film)
-            origin.set { $0.twist = { number, request, answer in twist(kind, segments, number, request, answer) } }
+            origin.set { $0.twist = { number, request, response in twist(kind, segments, number, request, response) } }
             let file = folder.file("\(segments)")
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(file))
             #expect(try Data(contentsOf: file) == film, "\(segments) segments")
@@ -39,25 +39,27 @@ import Testing
     }
 
     private func twist(
-        _ kind: Server, _ segments: Int, _ number: Int, _ request: RecordedRequest, _ answer: TestResponse
+        _ kind: Server, _ segments: Int, _ number: Int, _ request: RecordedRequest, _ response: TestResponse
     ) -> TestResponse {
-        if kind == .unaskedPart, number == 1, request.range != nil { return answer }
+        if kind == .unaskedPart, number == 1, request.range != nil { return response }
         // The first response breaks, or is the first of several segments.
-        if number == 1 { return segments == 1 ? answer.truncated(to: 250_000) : answer }
-        guard let range = request.range, let first = Int(range.dropFirst(6).prefix { $0 != "-" }) else { return answer }
+        if number == 1 { return segments == 1 ? response.truncated(to: 250_000) : response }
+        guard let range = request.range, let first = Int(range.dropFirst(6).prefix { $0 != "-" }) else {
+            return response
+        }
         let last = range.split(separator: "-").dropFirst().first.flatMap { Int($0) } ?? film.count - 1
         let part = film[first...last]
         func partial(_ contentRange: String?, _ body: Data, etag: String? = "\"1\"") -> TestResponse {
-            var answer = TestResponse(status: 206, body: body)
-            if let contentRange { answer.headers.add("Content-Range", contentRange) }
-            if let etag { answer.headers.add("ETag", etag) }
-            return answer
+            var response = TestResponse(status: 206, body: body)
+            if let contentRange { response.headers.add("Content-Range", contentRange) }
+            if let etag { response.headers.add("ETag", etag) }
+            return response
         }
         let right = "bytes \(first)-\(last)/\(film.count)"
         let other = Self.another.prefix(part.count)
         let wrong = Data("wrong".utf8) + part.dropFirst(5)
         switch kind {
-        case .honest: return answer
+        case .honest: return response
         case .ignoresRange: return .data(film).header("ETag", "\"1\"")
         case .refusesRange412: return .status(412)
         case .refusesRange416: return .status(416, headers: ["Content-Range": "bytes */\(film.count)"])
@@ -66,10 +68,10 @@ import Testing
         case .wrongTotal: return partial("bytes \(first)-\(last)/\(film.count + 1)", wrong)
         case .wrongUnit: return partial("pages \(first)-\(last)/\(film.count)", wrong)
         case .multipart:
-            var answer = partial(
+            var response = partial(
                 nil, Data("--x\r\nContent-Range: \(right)\r\n\r\n".utf8) + part + Data("\r\n--x--".utf8))
-            answer.headers.add("Content-Type", "multipart/byteranges; boundary=x")
-            return answer
+            response.headers.add("Content-Type", "multipart/byteranges; boundary=x")
+            return response
         case .lyingLength: return partial(right, wrong + Data("more".utf8))
         case .otherValidator: return partial(right, other, etag: "\"2\"")
         case .vanishedValidator: return partial(right, other, etag: nil)
@@ -78,14 +80,14 @@ import Testing
         case .shorterParts:
             let end = min(last, first + 99_999)
             return partial("bytes \(first)-\(end)/\(film.count)", film[first...end])
-        case .longBody: return number < 8 ? partial(right, part + Data("more".utf8)).chunked() : answer
-        case .shortBody: return number < 8 ? partial(right, part.prefix(part.count / 2)).chunked() : answer
-        case .emptyPart: return number < 4 ? partial(right, Data()).chunked() : answer
+        case .longBody: return number < 8 ? partial(right, part + Data("more".utf8)).chunked() : response
+        case .shortBody: return number < 8 ? partial(right, part.prefix(part.count / 2)).chunked() : response
+        case .emptyPart: return number < 4 ? partial(right, Data()).chunked() : response
         case .unknownTotal: return partial("bytes \(first)-\(last)/*", part)
-        case .unaskedPart: return answer
-        case .errorOnce: return number == 2 ? .text("no", status: 503).header("Retry-After", "0") : answer
-        case .tooManyOnce: return number < 5 ? .status(429) : answer
-        case .resetOnce: return number == 2 ? answer.resetting(afterBodyBytes: 1000) : answer
+        case .unaskedPart: return response
+        case .errorOnce: return number == 2 ? .text("no", status: 503).header("Retry-After", "0") : response
+        case .tooManyOnce: return number < 5 ? .status(429) : response
+        case .resetOnce: return number == 2 ? response.resetting(afterBodyBytes: 1000) : response
         case .lengthOfOther: return partial("bytes \(first)-\(last + 1)/\(film.count)", wrong + Data("!".utf8))
         }
     }
@@ -93,8 +95,8 @@ import Testing
     @Test("a part that was not asked for is refused, and no file is made of it", arguments: Wire.allCases)
     func unaskedPart(wire: Wire) async throws {
         let origin = try Origin(film)
-        origin.set { answer in
-            answer.twist = { _, _, _ in
+        origin.set { resource in
+            resource.twist = { _, _, _ in
                 TestResponse(status: 206, headers: ["Content-Range": "bytes 0-9/1000000"], body: bytes(10))
             }
         }
@@ -116,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "what can not be known again is not asked for in part (B42)", arguments: [nil, "W/\"1\"", "\"a\"b\"", "bare"],
+        "no range is requested of a file without a strong validator", arguments: [nil, "W/\"1\"", "\"a\"b\"", "bare"],
         [1, 4])
     func noValidator(etag: String?, segments: Int) async throws {
         let origin = try Origin(film)
@@ -126,7 +128,7 @@ import Testing
         #expect(try folder.data("a") == film)
         #expect(origin.ranges.dropFirst().allSatisfy { $0 == nil })
         // And nothing is kept of it.
-        origin.set { $0.twist = { _, _, answer in answer.truncated(to: 400_000) } }
+        origin.set { $0.twist = { _, _, response in response.truncated(to: 400_000) } }
         let request = Get(folder.file("b")).with { $0.downloadOptions = quick(tries: 1) }
         #expect(await failure { try await agent(origin.server).send(request) } != nil)
         #expect(folder.names == ["a"])

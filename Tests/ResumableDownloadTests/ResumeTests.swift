@@ -7,47 +7,49 @@ import Testing
 
 /// A file on a server that behaves as a test says, and counts what it sends.
 final class Origin: Sendable {
-    struct Answer: Sendable {
+    struct Resource: Sendable {
         var data: Data
         var etag: String? = "\"1\""
         /// Changes the response for the request of a number, counted from 1.
-        var twist: @Sendable (Int, RecordedRequest, TestResponse) -> TestResponse = { _, _, answer in answer }
+        var twist: @Sendable (Int, RecordedRequest, TestResponse) -> TestResponse = { _, _, response in response }
     }
 
     let server: TestServer
-    private let state: Mutex<(answer: Answer, count: Int)>
+    private let state: Mutex<(resource: Resource, count: Int)>
 
     init(_ data: Data, path: String = "/film.mp4") throws {
         server = try TestServer()
-        state = Mutex((Answer(data: data), 0))
+        state = Mutex((Resource(data: data), 0))
         server.on(path) { [weak self] request in
             guard let self else { return .status(500) }
-            let (answer, count) = state.withLock { state in
+            let (resource, count) = state.withLock { state in
                 state.count += 1
-                return (state.answer, state.count)
+                return (state.resource, state.count)
             }
-            let whole = TestResponse.ranges(answer.data, etag: answer.etag)
-            return answer.twist(count, request, whole)
+            let whole = TestResponse.ranges(resource.data, etag: resource.etag)
+            return resource.twist(count, request, whole)
         }
     }
 
     /// From the next request on, which is number 1 again.
-    func set(_ change: (inout Answer) -> Void) {
+    func set(_ change: (inout Resource) -> Void) {
         state.withLock { state in
-            change(&state.answer)
+            change(&state.resource)
             state.count = 0
         }
     }
 
     /// Ends the first response after so many bytes of its body.
     func breakFirst(after count: Int) {
-        set { $0.twist = { number, _, answer in number == 1 ? answer.truncated(to: count) : answer } }
+        set { $0.twist = { number, _, response in number == 1 ? response.truncated(to: count) : response } }
     }
 
     /// Holds the first response at a gate, after so many bytes of its body.
     func holdFirst(at gate: Gate, after count: Int) {
         set {
-            $0.twist = { number, _, answer in number == 1 ? answer.waiting(for: gate, afterBodyBytes: count) : answer }
+            $0.twist = { number, _, response in
+                number == 1 ? response.waiting(for: gate, afterBodyBytes: count) : response
+            }
         }
     }
 
@@ -64,9 +66,9 @@ final class Origin: Sendable {
         origin = try Origin(film)
     }
 
-    @Test("within one call, after each break (T23)", arguments: Wire.allCases)
+    @Test("one call resumes after each break", arguments: Wire.allCases)
     func withinOneCall(wire: Wire) async throws {
-        origin.set { $0.twist = { number, _, answer in number < 4 ? answer.truncated(to: 200_000) : answer } }
+        origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 200_000) : response } }
         try await agent(origin.server, wire).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && folder.names == ["a"])
         #expect(origin.ranges.count == 4 && origin.ranges[0] == nil)
@@ -108,14 +110,14 @@ final class Origin: Sendable {
         #endif
     }
 
-    @Test("in a later start, into a file and into a directory (T23, T24, Y62, Y63, B39)", arguments: Wire.allCases)
+    @Test("a later start resumes, into a file and into a directory", arguments: Wire.allCases)
     func inALaterStart(wire: Wire) async throws {
         for destination in [folder.file("a"), folder.url] {
             origin.breakFirst(after: 400_000)
             let request = Get(destination).with { $0.downloadOptions = quick(tries: 1) }
             #expect(await failure { try await agent(origin.server, wire).send(request) } != nil)
             #expect(folder.names.filter { $0.hasPrefix("errand-") }.count == 2)
-            origin.set { $0.twist = { _, _, answer in answer } }
+            origin.set { $0.twist = { _, _, response in response } }
             let file = try await agent(origin.server, wire).send(request).value
             #expect(try Data(contentsOf: file) == film)
             let range = origin.ranges.last.flatMap { $0 } ?? ""
@@ -124,7 +126,7 @@ final class Origin: Sendable {
         #expect(folder.names == ["a", "film.mp4"])
     }
 
-    @Test("the later start brings its own headers and URL, only the version has to be the same (B40, B41)")
+    @Test("a later start brings its own headers and URL, and only the version has to be the same")
     func ownHeaders() async throws {
         let other = try Folder()
         let signed = try Origin(film, path: "/signed")
@@ -145,7 +147,7 @@ final class Origin: Sendable {
         #expect(try other.data("a") == film && other.names == ["a"])
     }
 
-    @Test("two URLs in one directory do not share what they left (B40)")
+    @Test("two URLs in one directory do not share partial files")
     func twoURLs() async throws {
         let second = bytes(500_000, seed: 2)
         origin.breakFirst(after: 300_000)
@@ -159,7 +161,7 @@ final class Origin: Sendable {
         #expect(try folder.data("film.mp4") == film && origin.ranges.last != .some(nil))
     }
 
-    @Test("a stop and a start right after it (B43)", arguments: Wire.allCases)
+    @Test("a start right after a stop resumes", arguments: Wire.allCases)
     func stopAndStart(wire: Wire) async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 500_000)
@@ -181,10 +183,10 @@ final class Origin: Sendable {
             origin.breakFirst(after: 400_000)
             let request = Get(folder.file("a")).with { $0.downloadOptions = quick(segments: segments, tries: 1) }
             _ = await failure { try await agent(origin.server, wire).send(request) }
-            origin.set { answer in
-                (answer.data, answer.etag) = (new, "\"2\"")
+            origin.set { resource in
+                (resource.data, resource.etag) = (new, "\"2\"")
                 // A server that knows no If-Range sends the part all the same.
-                if !hasConditions { answer.twist = { _, request, _ in Self.part(new, "\"2\"", request) } }
+                if !hasConditions { resource.twist = { _, request, _ in Self.part(new, "\"2\"", request) } }
             }
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
             #expect(try folder.data("a") == new, "\(hasConditions)")
@@ -195,9 +197,9 @@ final class Origin: Sendable {
     @Test("a file that changes between two segments or attempts", arguments: Wire.allCases, [1, 2, 8])
     func changesMeanwhile(wire: Wire, segments: Int) async throws {
         let new = bytes(1_200_000, seed: 4)
-        origin.set { answer in
-            answer.twist = { number, request, answer in
-                if number == 1 { return segments == 1 ? answer.truncated(to: 300_000) : answer }
+        origin.set { resource in
+            resource.twist = { number, request, response in
+                if number == 1 { return segments == 1 ? response.truncated(to: 300_000) : response }
                 return TestResponse.ranges(new, etag: "\"2\"")
             }
         }
@@ -212,10 +214,10 @@ final class Origin: Sendable {
             return TestResponse.ranges(data, etag: etag)
         }
         let last = min(data.count - 1, text.split(separator: "-").dropFirst().first.flatMap { Int($0) } ?? .max)
-        var answer = TestResponse(status: 206, body: data[first...last])
-        answer.headers.add("Content-Range", "bytes \(first)-\(last)/\(data.count)")
-        if let etag { answer.headers.add("ETag", etag) }
-        return answer
+        var response = TestResponse(status: 206, body: data[first...last])
+        response.headers.add("Content-Range", "bytes \(first)-\(last)/\(data.count)")
+        if let etag { response.headers.add("ETag", etag) }
+        return response
     }
 }
 

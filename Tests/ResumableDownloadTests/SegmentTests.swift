@@ -1,9 +1,10 @@
 import Errand
 import ErrandSystemTransport
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("Segments that help one another", .timeLimit(.minutes(10)), .leakChecked) struct SegmentTests {
     private let folder: Folder
@@ -17,7 +18,7 @@ import Testing
 
     private func agent(_ time: ManualTimeSource, minimum: Int64) -> NetworkAgent {
         var options = quick(segments: 4)
-        options.minimumSegment = minimum
+        options.minimumSegmentBytes = minimum
         return NetworkAgent(
             baseURL: origin.server.url, transport: .system, filters: [.downloads(options)], time: time)
     }
@@ -30,9 +31,9 @@ import Testing
         defer { gate.open() }
         // The gate stays closed: who waits for that response waits for ever.
         origin.set {
-            $0.twist = { number, _, answer in
-                guard number == 3 else { return answer }
-                return count == 0 ? answer.waiting(for: gate) : answer.waiting(for: gate, afterBodyBytes: count)
+            $0.twist = { number, _, response in
+                guard number == 3 else { return response }
+                return count == 0 ? response.waiting(for: gate) : response.waiting(for: gate, afterBodyBytes: count)
             }
         }
         let request = Get(folder.file("a")).with { $0.timeout = .seconds(1_000_000) }
@@ -45,8 +46,8 @@ import Testing
     func drips(minimum: Int64) async throws {
         let time = ManualTimeSource()
         origin.set {
-            $0.twist = { number, _, answer in
-                number == 2 ? answer.slowly(bytesPerChunk: 512, every: .milliseconds(200)) : answer
+            $0.twist = { number, _, response in
+                number == 2 ? response.slowly(bytesPerChunk: 512, every: .milliseconds(200)) : response
             }
         }
         let request = Get(folder.file("a")).with {
@@ -62,7 +63,7 @@ import Testing
     @Test("every range that drips, and all are cancelled: the next run goes on", arguments: 0..<5)
     func cancelled(seed: Int) async throws {
         let time = ManualTimeSource()
-        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 8 << 10, every: .milliseconds(1)) } }
+        origin.set { $0.twist = { _, _, response in response.slowly(bytesPerChunk: 8 << 10, every: .milliseconds(1)) } }
         let request = Get(folder.file("a")).with { $0.timeout = .seconds(1_000_000) }
         let agent = agent(time, minimum: 64 << 10)
         let handle = agent.start(request)
@@ -72,7 +73,7 @@ import Testing
         }
         handle.cancel()
         _ = await passing.result
-        origin.set { $0.twist = { _, _, answer in answer } }
+        origin.set { $0.twist = { _, _, response in response } }
         if folder.names != ["a"] { try await agent.send(request) }
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }

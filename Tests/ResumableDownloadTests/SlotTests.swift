@@ -1,10 +1,11 @@
 #if os(Linux) || os(macOS)
 import Errand
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("Many downloads and few files", .timeLimit(.minutes(10)), .leakChecked) struct SlotTests {
     @Test(

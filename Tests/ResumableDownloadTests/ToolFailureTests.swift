@@ -43,12 +43,12 @@ import Testing
     @Test("attempts, waits and a new beginning show")
     func visible() async throws {
         origin.set {
-            $0.twist = { number, request, answer in
+            $0.twist = { number, request, response in
                 switch number {
-                case 1: answer.truncated(to: 3 << 20)
+                case 1: response.truncated(to: 3 << 20)
                 case 2: .status(503, headers: ["Retry-After": "0"])
                 case 3: .ranges(bytes(1000, seed: 7), etag: "\"2\"")
-                default: answer
+                default: response
                 }
             }
         }

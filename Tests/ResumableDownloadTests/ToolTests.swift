@@ -1,10 +1,11 @@
 #if os(Linux) || os(macOS)
 import Errand
-@testable import ErrandResumableDownload
 import ErrandTesting
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandResumableDownload
 
 @Suite("errand-download", .timeLimit(.minutes(10)), .leakChecked) struct ToolTests {
     private let folder: Folder
@@ -115,10 +116,12 @@ import Testing
     }
 
     @Test(
-        "killed a hundred times at any moment: the right file, resumed, hardly a byte fetched twice (B39)",
+        "a download that is killed a hundred times at any moment gives the right file and fetches hardly a byte twice",
         arguments: [1, 4])
     func killed(segments: Int) async throws {
-        origin.set { $0.twist = { _, _, answer in answer.slowly(bytesPerChunk: 64 << 10, every: .milliseconds(1)) } }
+        origin.set {
+            $0.twist = { _, _, response in response.slowly(bytesPerChunk: 64 << 10, every: .milliseconds(1)) }
+        }
         var random = SeededGenerator(seed: UInt64(segments))
         var (kills, files, isWhole) = (0, 0, false)
         while kills < 50 || !isWhole {

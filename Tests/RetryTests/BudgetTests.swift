@@ -16,7 +16,7 @@ import Testing
         arguments: [50, 100, 1_000])
     func dying(calls: Int) async {
         for atOnce in [false, true] {
-            let stub = StubTransport(.status(503), recording: 100_000)
+            let stub = StubTransport(.status(503), maximumRecordedRequests: 100_000)
             let agent = NetworkAgent(stub, [.retry(standard())])
             if atOnce {
                 await withTaskGroup { group in

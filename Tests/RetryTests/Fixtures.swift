@@ -42,7 +42,7 @@ final class Notes: Accessory {
 }
 
 /// Backoff without chance: 1, 2, 4 … seconds.
-let exact = RetryBackoff(base: .seconds(1), limit: .seconds(60), jitter: false)
+let exact = Backoff(base: .seconds(1), maximumDelay: .seconds(60), jitter: 0)
 
 /// A policy of that backoff, without a budget.
 func policy(_ attempts: Int = 3, _ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {

@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// Of the race alone: when two responses are on their way at once, nothing outside tells which one it hears of first.
+    /// Of the race alone: when two responses are on their way at once, nothing outside shows which one it receives first.
     @Test("of two failures the first one counts", arguments: [false, true])
     func twoFailures(isReversed: Bool) async {
         let racing = ClosureFilter { exchange, next in

@@ -220,6 +220,20 @@ import Testing
         for task in tasks { #expect(await outcome(task) == "ok") }
     }
 
+    @Test("a RateLimit field of 100 KB is not read")
+    func longLimit() async throws {
+        let value = "\"a\";r=0;t=30;x=\"" + String(repeating: "x", count: 100_000) + "\""
+        for name in ["RateLimit", "RateLimit-Remaining"] as [HTTPHeaderName] {
+            let wire = Wire { _, request, _ in
+                var headers: HTTPHeaders = ["RateLimit-Reset": "30"]
+                headers.add(name, name == "RateLimit" ? value : "0;x=" + value.dropFirst(15))
+                return response(request, 200, headers)
+            }
+            let agent = NetworkAgent(wire, [.hostGate(HostLimits())])
+            for _ in 0..<2 { #expect(try await agent.send(Get { $0.deadline = .seconds(10) }).value == "ok") }
+        }
+    }
+
     @Test(
         "RateLimit fields that cannot be read, or are hostile, are ignored or cut to the cap",
         arguments: [

@@ -21,7 +21,7 @@ import Testing
                 "call  retries, at most 3 attempts", "call  redirects, at most 20",
                 "wire  host gate: lets a host rest that asks for it, at most 64 at once",
                 "wire  breaker: opens if 50 % of 10 requests or more to a host fail",
-                "wire  ends an attempt after 30.0 seconds", "hop   transport StubTransport",
+                "wire  ends an attempt after 30 s", "hop   transport StubTransport",
             ])
         #expect(explanation.problems.isEmpty)
     }
@@ -58,7 +58,7 @@ import Testing
             let destination: URL
             let path = "file"
             var downloadOptions: DownloadOptions? {
-                DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 4, backoff: .zero))
+                DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 4, backoff: .none))
             }
         }
         let orders: [([any Filter], Int)] = [
@@ -68,10 +68,10 @@ import Testing
             ([.downloads, .retry(policy(3) { $0.backoff = .none })], 3),
         ]
         for (filters, expected) in orders {
-            for answer in [StubResponse.status(503), .failure(ErrandError(.connectionLost, ""))] {
+            for response in [StubResponse.status(503), .failure(ErrandError(.connectionLost, ""))] {
                 let place = FileManager.default.temporaryDirectory
                     .appending(path: "errand-retry-\(UInt64.random(in: 0 ... .max))")
-                let stub = StubTransport(answer)
+                let stub = StubTransport(response)
                 let agent = NetworkAgent(baseURL: base, transport: stub, filters: filters)
                 _ = try? await agent.send(File(destination: place))
                 #expect(stub.received.count == expected, "\(filters)")
@@ -89,7 +89,7 @@ import Testing
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in response(request, number == 1 ? 200 : 500) }
         let cache = ResponseCache(MemoryStore(), time: time)
-        let agent = NetworkAgent(wire, [.standardResilience { $0.retry = .never }, cache], time)
+        let agent = NetworkAgent(wire, [.standardResilience { $0.retry = .off }, cache], time)
         #expect(try await agent.send(News()).value == "ok")
         for _ in 0..<10 { _ = try? await agent.send(Get()) }
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
@@ -106,7 +106,7 @@ import Testing
             baseURL: server.url, transport: .system,
             filters: [
                 .standardResilience { options in
-                    options.retry.backoff = RetryBackoff(base: .milliseconds(1))
+                    options.retry.backoff = Backoff(base: .milliseconds(1))
                     // On a slow machine, too, an open breaker stays open.
                     options.breaker?.window = .seconds(3600)
                     options.breaker?.pause = .seconds(3600)
@@ -137,7 +137,7 @@ import Testing
     @Test("calls through everything, seeded: each ends once, nothing waits for ever, every attempt is counted")
     func interleavings() async throws {
         for seed in UInt64(0)..<10 {
-            let (time, recording) = (ManualTimeSource(), RecordingAccessory(limit: 1_000_000))
+            let (time, recording) = (ManualTimeSource(), RecordingAccessory(maximumRecords: 1_000_000))
             let wire = Wire { number, request, options in
                 var dice = SeededGenerator(seed: seed &* 7_919 &+ UInt64(number))
                 let wait = Duration.milliseconds(Int.random(in: 0...30, using: &dice))

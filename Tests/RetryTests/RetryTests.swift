@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retry", .timeLimit(.minutes(10)), .leakChecked) struct RetryTests {
     @Test(
-        "a call is repeated until it succeeds, its waits doubling, and accessories see every attempt (row 7 of section 5)"
+        "a call is repeated until it succeeds, its waits double, and accessories see every attempt"
     )
     func repeats() async throws {
         let (time, recording) = (ManualTimeSource(), RecordingAccessory())
@@ -53,8 +53,8 @@ import Testing
             (.post, .failure(ErrandError(.cannotConnect, "")), 3),
             (.post, .failure(ErrandError(.nameLookupFailed, "")), 3),
         ] as [(HTTPMethod, StubResponse, Int)])
-    func safety(method: HTTPMethod, answer: StubResponse, expected: Int) async {
-        let stub = StubTransport(answer)
+    func safety(method: HTTPMethod, response: StubResponse, expected: Int) async {
+        let stub = StubTransport(response)
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none })])
         _ = try? await agent.send(Get { $0.method = method })
         #expect(stub.received.count == expected)
@@ -92,7 +92,7 @@ import Testing
         #expect(stub.received.count == 3)
         _ = try? await agent.send(Get(), options: .retry(policy { $0.isRepeatable = false }))
         #expect(stub.received.count == 4)
-        _ = try? await agent.send(Get(), options: .retry(.never))
+        _ = try? await agent.send(Get(), options: .retry(.off))
         #expect(stub.received.count == 5)
     }
 
@@ -188,20 +188,6 @@ import Testing
         #expect(stub.received.count == 5 && Set(stub.received.map { $0.headers["Idempotency-Key"] }).count == 1)
         _ = try? await agent.send(Order(), options: .retry(policy(2) { $0.backoff = .none }.repeatable))
         #expect(stub.received.count == 7)
-    }
-
-    @Test("full jitter stays within the bound that doubles, and hostile values do not overflow")
-    func backoff() {
-        let backoff = RetryBackoff(base: .seconds(1), limit: .seconds(10))
-        #expect(backoff.wait(afterAttempt: 1, random: 1) == .seconds(1))
-        #expect(backoff.wait(afterAttempt: 3, random: 0.5) == .seconds(2))
-        #expect(backoff.wait(afterAttempt: 99, random: 7) == .seconds(10))
-        #expect(backoff.wait(afterAttempt: .min, random: 0) == .zero)
-        for number in 1...100 { #expect((.zero ... .seconds(10)).contains(backoff.wait(afterAttempt: number))) }
-        let odd = RetryBackoff(base: .seconds(-1), limit: .seconds(Int64.max), jitter: false)
-        #expect(odd.wait(afterAttempt: 64) == .zero)
-        let long = RetryBackoff(base: .seconds(Int64.max), limit: .seconds(Int64.max), jitter: false)
-        #expect(long.wait(afterAttempt: 64) == .seconds(3_155_760_000))
     }
 
     @Test("the body of a response that is not the last is let go of before the wait")

@@ -12,7 +12,7 @@ package struct FakeAgent: Agent {
     package func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         guard let value = try await respond(request, options) as? R.Output,
             let url = URL(string: "https://fake.example")
-        else { throw ErrandError(.decoding, "the fake has no \(R.Output.self)") }
+        else { throw ErrandError(.decodingFailed, "the fake has no \(R.Output.self)") }
         return Response(value: value, http: HTTPResponse(url: url, status: 200))
     }
 }

@@ -2,11 +2,18 @@
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    package init(seed: some BinaryInteger) { state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 }
+    private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    /// Neighbouring seeds give sequences that have nothing in common.
+    package init(seed: some BinaryInteger) { state = Self.mixed(UInt64(truncatingIfNeeded: seed) &* Self.step) }
 
     package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
+        state &+= Self.step
+        return Self.mixed(state)
+    }
+
+    private static func mixed(_ value: UInt64) -> UInt64 {
+        var value = value
         value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
         return value ^ value >> 31

@@ -78,8 +78,9 @@ import Testing
             .makeAsyncIterator()
         #expect(try await iterator.next() == Row(id: 1))
         let error = await #expect(throws: StreamingError.self) { try await iterator.next() }
-        #expect(error?.summary == "decoding 3 10" && error?.underlying is DecodingError)
-        #expect(error?.errorDescription == error?.description && error?.errorCode == 3)
+        #expect(error?.summary == "decodingFailed 3 10" && error?.underlying is DecodingError)
+        #expect(
+            error.map { "decodingFailed: \($0.errorDescription ?? "")" } == error?.description && error?.errorCode == 3)
         #expect(try await iterator.next() == Row(id: 3))
         #expect(try await iterator.next() == nil)
 
@@ -102,13 +103,13 @@ import Testing
     @Test(
         "what is no array throws with the place",
         arguments: [
-            ("", "truncated 1 0"), ("  ", "truncated 1 2"), ("{}", "invalidJSON 1 0"), ("1", "invalidJSON 1 0"),
-            ("[", "truncated 1 1"), ("[1", "truncated 1 1"), ("[1,", "truncated 1 3"), ("[1,]", "invalidJSON 1 3"),
-            ("[,1]", "invalidJSON 1 1"), ("[1 2]", "invalidJSON 1 3"), ("[1]x", "invalidJSON 1 3"),
-            ("[1][2]", "invalidJSON 1 3"), ("[1}", "invalidJSON 1 2"), ("[\"a", "truncated 1 1"),
-            ("[{\"a\":1}", "truncated 1 8"), ("[{]", "truncated 1 3"), ("[}", "invalidJSON 1 1"),
+            ("", "truncated 1 0"), ("  ", "truncated 1 2"), ("{}", "malformedJSON 1 0"), ("1", "malformedJSON 1 0"),
+            ("[", "truncated 1 1"), ("[1", "truncated 1 1"), ("[1,", "truncated 1 3"), ("[1,]", "malformedJSON 1 3"),
+            ("[,1]", "malformedJSON 1 1"), ("[1 2]", "malformedJSON 1 3"), ("[1]x", "malformedJSON 1 3"),
+            ("[1][2]", "malformedJSON 1 3"), ("[1}", "malformedJSON 1 2"), ("[\"a", "truncated 1 1"),
+            ("[{\"a\":1}", "truncated 1 8"), ("[{]", "truncated 1 3"), ("[}", "malformedJSON 1 1"),
             ("[[1]", "truncated 1 4"),
-            ("[1,x]", "decoding 2 3"), ("[01]", "decoding 1 1"), ("[1,\u{1}]", "decoding 2 3"),
+            ("[1,x]", "decodingFailed 2 3"), ("[01]", "decodingFailed 1 1"), ("[1,\u{1}]", "decodingFailed 2 3"),
             ("\u{FEFF}", "truncated 1 3"),
         ])
     func wrongArrays(text: String, summary: String) async throws {
@@ -147,11 +148,12 @@ import Testing
             }
             #expect(
                 seen == [
-                    "1", "decoding 4", "decoding 6", "3", "decoding 15", "4", "{}", "decoding 23", "5",
+                    "1", "decodingFailed 4", "decodingFailed 6", "3", "decodingFailed 15", "4", "{}",
+                    "decodingFailed 23", "5",
                     "truncated 30",
                 ], "cut at \(place)")
         }
-        #expect(await failure(HTTPBody(stream: "1\n").jsonSequence(of: Int.self)) == "invalidJSON 1 0")
+        #expect(await failure(HTTPBody(stream: "1\n").jsonSequence(of: Int.self)) == "malformedJSON 1 0")
     }
 
     @Test("values are decoded by the request's decoder, or the agent's")
@@ -159,7 +161,7 @@ import Testing
         struct Dated: Decodable, Sendable { let at: Date }
         let stub = StubTransport()
         stub.on("/stream", response: .chunks([Data("[{\"at\":7}]".utf8)]))
-        var configuration = NetworkAgent.Configuration(baseURL: "http://stub")
+        var configuration = AgentConfiguration(baseURL: "http://stub")
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
         configuration.decoder = decoder

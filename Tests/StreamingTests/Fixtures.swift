@@ -54,7 +54,7 @@ struct GetFeed: EventRequest {
 
 extension Reconnection {
     /// Without a pause.
-    static let immediate = Reconnection(delay: .zero, minimumDelay: .zero)
+    static let immediate = Reconnection(backoff: Backoff(base: .zero, maximumDelay: .seconds(60)), minimumDelay: .zero)
 }
 
 /// A request for a stream.
@@ -101,5 +101,15 @@ final class StartedActivities: Accessory {
             }
         default: break
         }
+    }
+}
+
+extension Backoff {
+    /// No wait, however often.
+    static let noDelay = Backoff(base: .zero, maximumDelay: .zero)
+
+    /// Without jitter.
+    static func exact(_ base: Duration = .seconds(3), maximum: Duration = .seconds(60)) -> Backoff {
+        Backoff(base: base, maximumDelay: maximum, jitter: 0)
     }
 }

@@ -161,7 +161,7 @@ import Testing
     }
 
     private static func impatient(_ failures: Int) -> Reconnection {
-        Reconnection(delay: .zero, maximumDelay: .zero, maximumFailures: failures, minimumDelay: .zero)
+        Reconnection(backoff: .noDelay, maximumFailures: failures, minimumDelay: .zero)
     }
 
     @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
@@ -190,7 +190,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let options = EventOptions(reconnection: Reconnection(delay: .seconds(1), jitter: 0, statuses: [503]))
+        let options = EventOptions(reconnection: Reconnection(backoff: .exact(.seconds(1)), statuses: [503]))
         let stream = agent.events(GetFeed(eventOptions: options))
         let reading = Task { try await stream.all() }
         try await time.waitForSleepers()
@@ -215,7 +215,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .events(["x", .raw(text)]), .events([.comment()]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(jitter: 0))))
+        let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(backoff: .exact()))))
         let reading = Task { try await stream.all() }
         for _ in 0..<2 {
             try await time.waitForSleepers()
@@ -233,7 +233,7 @@ import Testing
         let lost = StubResponse.failure(ErrandError(.cannotConnect, "refused"))
         stub.on("/feed", response: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let rule = Reconnection(delay: .seconds(1), maximumDelay: .seconds(10), jitter: 0)
+        let rule = Reconnection(backoff: .exact(.seconds(1), maximum: .seconds(10)))
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
         let reading = Task { try await stream.all() }
         for seconds in [1, 2, 4, 8, 10, 10, 1, 1] {
@@ -252,7 +252,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .events([.raw("retry: 0\n")]), .events([.raw(":")]))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let rule = Reconnection(maximumDelay: .seconds(3), jitter: 0)
+        let rule = Reconnection(backoff: .exact(maximum: .seconds(3)))
         let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
         for milliseconds in [100, 200, 400, 800, 1_600, 3_000, 3_000] {
             try await time.waitForSleepers()
@@ -273,7 +273,8 @@ import Testing
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let rule =
             milliseconds == 100
-            ? Reconnection(jitter: 0) : Reconnection(jitter: 0, minimumDelay: .milliseconds(milliseconds))
+            ? Reconnection(backoff: .exact())
+            : Reconnection(backoff: .exact(), minimumDelay: .milliseconds(milliseconds))
         let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
         for _ in 0..<5 {
             try await time.waitForSleepers()
@@ -292,7 +293,7 @@ import Testing
             let stub = StubTransport()
             stub.on("/feed", response: .events([]))
             let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-            let rule = Reconnection(delay: .seconds(4), jitter: 0.5)
+            let rule = Reconnection(backoff: Backoff(base: .seconds(4), jitter: 0.5))
             let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
             try await time.waitForSleepers()
             let wait = try #require(time.nextWake).advanced(by: .zero)
@@ -315,7 +316,7 @@ import Testing
         }
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
-        let options = EventOptions(reconnection: .immediate, silence: .seconds(10))
+        let options = EventOptions(reconnection: .immediate, timeout: .seconds(10))
         let stream = agent.events(GetFeed(eventOptions: options))
         let (seen, errors) = (Collected<String>(), Collected<ErrandError.Code>())
         let states = stream.states
@@ -337,7 +338,7 @@ import Testing
         try await reading.value
         await watching.value
         #expect(seen.all == ["1", "2"] && errors.all == [.timedOut])
-        let once = self.agent.events(Call(.get, "feed"), EventOptions(silence: .milliseconds(100)))
+        let once = self.agent.events(Call(.get, "feed"), EventOptions(timeout: .milliseconds(100)))
         let error = await #expect(throws: ErrandError.self) { try await once.all() }
         #expect(error?.code == .timedOut)
     }
@@ -396,7 +397,7 @@ import Testing
         var iterator = stream.makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let error = await #expect(throws: StreamingError.self) { try await stream.all() }
-        #expect(error?.code == .alreadyRead && server.received.count == 1)
+        #expect(error?.code == .bodyAlreadyRead && server.received.count == 1)
         guard case .open = stream.state else { return _ = Issue.record("\(stream.state)") }
         #expect(try await iterator.next() == nil)
     }

@@ -41,7 +41,7 @@ import Testing
         server.on("/log", .text("one\ntwo\n"))
         let lines = Collected<LogRecord>()
         let log = RequestLog(.bodies(upTo: 4096), to: ClosureSink { lines.add($0) })
-        let recorder = ExchangeRecorder(bodiesUpTo: 4096)
+        let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
         let agent = agent([log, recorder])
         _ = try await agent.events(GetFeed()).all()
         _ = try await agent.lines(GetStream(path: "log")).all()
@@ -66,7 +66,7 @@ import Testing
     func indicator() async throws {
         let (head, rest) = (Gate(), Gate())
         server.on("/feed", .events("a", "b").waiting(for: head).waiting(for: rest, afterBodyBytes: 14))
-        let indicator = LoadingIndicator(delay: .zero, minimum: .zero, interval: .zero)
+        let indicator = LoadingIndicator(delay: .zero, minimumDuration: .zero, interval: .zero)
         let agent = agent([indicator])
         let stream = agent.events(Call(.get, "feed"), EventOptions())
         let reading = Task { try await stream.all() }
@@ -101,7 +101,7 @@ import Testing
         case .waiting: server.on("/feed", .events("a"))
         }
         let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recording, started])
-        let rule = Reconnection(delay: .seconds(3600), jitter: 0)
+        let rule = Reconnection(backoff: .exact(.seconds(3600)))
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
         let reading = Task { try await stream.all() }
         for await state in stream.states {
@@ -221,7 +221,7 @@ import Testing
         var iterator = agent.events(Call(.get, "feed"), EventOptions(), as: EventTypes<Delta>.any).makeAsyncIterator()
         #expect(try await iterator.next()?.text == "Hel")
         let error = await #expect(throws: StreamingError.self) { try await iterator.next() }
-        #expect(error?.code == .decoding && error?.element == 2 && error?.underlying is DecodingError)
+        #expect(error?.code == .decodingFailed && error?.element == 2 && error?.underlying is DecodingError)
         await #expect(throws: StreamingError.self) { try await iterator.next() }
         #expect(try await iterator.next()?.text == "lo")
     }

@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Testing
-import ErrandEssentials
 
 /// The code of docs/testing.md, run.
 @Suite("The guide to testing", .timeLimit(.minutes(10)), .leakChecked)
@@ -33,16 +33,16 @@ struct GuideTests {
 
     @Test func time() async throws {
         let time = ManualTimeSource()
-        var configuration = NetworkAgent.Configuration(baseURL: "https://api.example.com")
+        var configuration = AgentConfiguration(baseURL: "https://api.example.com")
         configuration.timeout = .seconds(5)
         let agent = NetworkAgent(
             configuration: configuration, transport: .stub(.json("{}").delayed(by: .seconds(7))), time: time)
 
-        async let answer = agent.send(GetUser(id: 7))
+        async let response = agent.send(GetUser(id: 7))
         try await time.waitForSleepers()
         time.advance(by: .seconds(5))
         do {
-            _ = try await answer
+            _ = try await response
             Issue.record("no timeout")
         } catch let error as ErrandError {
             #expect(error.code == .timedOut)

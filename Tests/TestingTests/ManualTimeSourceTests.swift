@@ -1,8 +1,8 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
 import Testing
-import ErrandEssentials
 
 @Suite("The manual time source", .timeLimit(.minutes(10)), .leakChecked)
 struct ManualTimeSourceTests {

@@ -1,17 +1,17 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Testing
-import ErrandEssentials
 
 @Suite("The recording accessory", .timeLimit(.minutes(10)), .leakChecked)
 struct RecordingAccessoryTests {
-    private func agent(_ answer: StubResponse, _ recording: RecordingAccessory) -> NetworkAgent {
-        NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])
+    private func agent(_ response: StubResponse, _ recording: RecordingAccessory) -> NetworkAgent {
+        NetworkAgent(baseURL: "https://example.com", transport: .stub(response), accessories: [recording])
     }
 
     @Test("it writes down the events of a request in order")
     func order() async throws {
-        let recording = RecordingAccessory(bodyByteLimit: 3)
+        let recording = RecordingAccessory(maximumBodyBytes: 3)
         _ = try await agent(.text("hello"), recording).send(Get())
         try await recording.waitUntilQuiet()
         #expect(
@@ -68,11 +68,11 @@ struct RecordingAccessoryTests {
 
     @Test("it keeps the first events, and says that it dropped some")
     func bounded() async throws {
-        let recording = RecordingAccessory(limit: 3)
+        let recording = RecordingAccessory(maximumRecords: 3)
         _ = try await agent(.text("hello"), recording).send(Get())
         try await recording.waitUntilQuiet()
         #expect(recording.names() == ["willStart", "built", "sending"])
-        #expect(recording.problems().first == "3 events were not kept; raise the limit")
+        #expect(recording.problems().first == "3 events were not kept; raise maximumRecords")
     }
 
     @Test("it keeps no stream alive")
@@ -83,8 +83,8 @@ struct RecordingAccessoryTests {
         }
         let recording = RecordingAccessory()
         let cancelled = Gate()
-        let answer = StubResponse.stream(onCancel: { cancelled.open() }) { Data("x".utf8) }
-        _ = try await agent(answer, recording).send(GetStream())
+        let response = StubResponse.stream(onCancel: { cancelled.open() }) { Data("x".utf8) }
+        _ = try await agent(response, recording).send(GetStream())
         try await cancelled.wait()
         #expect(recording.names().contains("received"))
     }

@@ -1,18 +1,18 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Testing
-import ErrandEssentials
 
 @Suite("How the test server misbehaves", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerFaultTests {
-    private let answer = TestResponse.text("hi").chunked(sizes: [1])
+    private let response = TestResponse.text("hi").chunked(sizes: [1])
 
     @Test("it closes at every byte of a response")
     func closesAtEveryByte() async throws {
         let server = try TestServer()
-        let whole = answer.wireBytes()
+        let whole = response.wireBytes()
         for count in 0...whole.count {
-            server.enqueue(answer.closing(afterBytes: count))
+            server.enqueue(response.closing(afterBytes: count))
             let rest = try await exchange(server.port, get("/", close: false))
             #expect(rest.bytes == whole.prefix(count))
             #expect(!rest.wasReset)
@@ -23,9 +23,9 @@ struct ServerFaultTests {
     @Test("it resets at every byte of a response")
     func resetsAtEveryByte() async throws {
         let server = try TestServer()
-        let whole = answer.wireBytes()
+        let whole = response.wireBytes()
         for count in 0...whole.count {
-            server.enqueue(answer.resetting(afterBytes: count))
+            server.enqueue(response.resetting(afterBytes: count))
             let rest = try await exchange(server.port, get("/", close: false))
             #expect(rest.wasReset)
             #expect(whole.starts(with: rest.bytes) && rest.bytes.count <= count)
@@ -158,7 +158,7 @@ struct ServerFaultTests {
     @Test("a slow response arrives whole, with or without its head in pieces", arguments: [false, true])
     func slowly(_ includesHead: Bool) async throws {
         let server = try TestServer()
-        let slow = answer.slowly(bytesPerChunk: 1, every: .microseconds(100), includingHead: includesHead)
+        let slow = response.slowly(bytesPerChunk: 1, every: .microseconds(100), includingHead: includesHead)
             .informational(103)
         server.on("/", slow.closingSilently())
         #expect(try await exchange(server.port, get("/", close: false)).bytes == slow.wireBytes())

@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Testing
-import ErrandEssentials
 
 @Suite("What the test server takes in", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerInputTests {
@@ -103,7 +103,7 @@ struct ServerInputTests {
     @Test("a body over the limit is refused with 413, also one that comes in chunks")
     func bodyLimit() async throws {
         var configuration = TestServer.Configuration()
-        configuration.bodyLimit = 4
+        configuration.maximumBodyBytes = 4
         let server = try TestServer(configuration) { _ in .text("ok") }
         for fields in [
             "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
@@ -195,17 +195,17 @@ struct ServerInputTests {
     @Test("it holds the last requests, up to its limits of number and of bytes")
     func bounded() async throws {
         var configuration = TestServer.Configuration()
-        configuration.recordedRequests = 3
+        configuration.maximumRecordedRequests = 3
         let server = try TestServer(configuration) { _ in .text("ok") }
         _ = try await exchange(server.port, (0..<10).map { get("/\($0)", close: $0 == 9) }.joined())
         #expect(server.received.map(\.path) == ["/7", "/8", "/9"])
         #expect(server.requestCount == 10)
-        configuration.recordedBytes = 10
+        configuration.maximumRecordedBytes = 10
         let tight = try TestServer(configuration) { _ in .text("ok") }
         _ = try await exchange(
             tight.port, (0..<3).map { get("/\($0)", "Content-Length: 6\r\n", close: $0 == 2) + "123456" }.joined())
         #expect(tight.received.map(\.path) == ["/2"])
-        configuration.recordedRequests = 0
+        configuration.maximumRecordedRequests = 0
         let forgetful = try TestServer(configuration) { _ in .text("ok") }
         _ = try await exchange(forgetful.port, get("/"))
         #expect(forgetful.received.isEmpty && forgetful.requestCount == 1)

@@ -37,8 +37,8 @@ struct ServerLoadTests {
         try await gate.reached(by: 1000)
         #expect(server.openConnections == 1000)
         gate.open()
-        let answers = try await blocking { try clients.map { try $0.receiveAll().text } }
-        #expect(answers.allSatisfy { $0.hasSuffix("\r\n\r\nthrough") })
+        let responses = try await blocking { try clients.map { try $0.receiveAll().text } }
+        #expect(responses.allSatisfy { $0.hasSuffix("\r\n\r\nthrough") })
         try await server.waitUntilNoConnections()
     }
 }

@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Testing
-import ErrandEssentials
 
 @Suite("How the test server responds", .timeLimit(.minutes(10)), .leakChecked)
 struct ServerResponseTests {
@@ -67,9 +67,9 @@ struct ServerResponseTests {
             (TestResponse.text("hello").untilClose(), "Connection: close\r\n\r\nhello"),
             (TestResponse.text("hello").contentLength(9), "Content-Length: 9\r\nConnection: close\r\n\r\nhello"),
         ])
-    func framing(_ answer: TestResponse, _ expected: String) async throws {
+    func framing(_ response: TestResponse, _ expected: String) async throws {
         let server = try TestServer()
-        server.on("/", answer)
+        server.on("/", response)
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n"
         let rest = try await exchange(server.port, get("/"))
         #expect(rest.text == head + expected)
@@ -120,9 +120,9 @@ struct ServerResponseTests {
     @Test("wireBytes is what goes out")
     func wireBytes() async throws {
         let server = try TestServer()
-        let answer = TestResponse.text("hello").trailers(["A": "b"]).informational(103).closingSilently()
-        server.on("/", answer)
-        #expect(try await exchange(server.port, get("/", close: false)).bytes == answer.wireBytes())
+        let response = TestResponse.text("hello").trailers(["A": "b"]).informational(103).closingSilently()
+        server.on("/", response)
+        #expect(try await exchange(server.port, get("/", close: false)).bytes == response.wireBytes())
     }
 
     @Test("echo returns the request")

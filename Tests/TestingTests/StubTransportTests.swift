@@ -1,8 +1,8 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
 import Testing
-import ErrandEssentials
 
 @Suite("The stub transport", .timeLimit(.minutes(10)), .leakChecked)
 struct StubTransportTests {
@@ -187,12 +187,12 @@ struct StubTransportTests {
         }
         let pulled = Atomic(0)
         let cancelled = Gate()
-        let answer = StubResponse.stream(onCancel: { cancelled.open() }) {
+        let response = StubResponse.stream(onCancel: { cancelled.open() }) {
             pulled.add(1, ordering: .relaxed)
             return Data("x".utf8)
         }
         do {
-            let body = try await agent(StubTransport(answer)).send(GetStream()).value.body
+            let body = try await agent(StubTransport(response)).send(GetStream()).value.body
             #expect(pulled.load(ordering: .relaxed) == 0)
             var iterator = body.makeAsyncIterator()
             _ = try await iterator.next()
@@ -223,9 +223,9 @@ struct StubTransportTests {
             var method: HTTPMethod { .head }
         }
         let recording = RecordingAccessory()
-        let answer = StubResponse.text("x").reporting(.informational(status: 103, headers: [:])).header("X-A", "1")
+        let stub = StubResponse.text("x").reporting(.informational(status: 103, headers: [:])).header("X-A", "1")
             .status(203)
-        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(answer), accessories: [recording])
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(stub), accessories: [recording])
         let response = try await agent.send(Head()).value
         #expect(response.data.isEmpty && response.status == 203 && response.headers["X-A"] == "1")
         try await recording.waitUntilQuiet()
@@ -234,8 +234,8 @@ struct StubTransportTests {
 
     @Test("it holds the last requests, up to its limit")
     func bounded() async throws {
-        let stub = StubTransport(.text("x"), recording: 2)
-        let none = StubTransport(.text("x"), recording: 0)
+        let stub = StubTransport(.text("x"), maximumRecordedRequests: 2)
+        let none = StubTransport(.text("x"), maximumRecordedRequests: 0)
         for page in 0..<7 {
             _ = try await agent(stub).send(Get(path: "\(page)"))
             _ = try await agent(none).send(Get(path: "\(page)"))

@@ -1,8 +1,8 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-import ErrandEssentials
 
 @Suite("What a cache's key sees of URL filters", .timeLimit(.minutes(10)), .leakChecked)
 struct CacheKeyTests {
@@ -14,7 +14,7 @@ struct CacheKeyTests {
         return (watch.keys.first.flatMap(\.self), url)
     }
 
-    @Test("a token does not split a cache, a version does (B28)")
+    @Test("a token does not split a cache, but a version does")
     func token() async throws {
         let result = try await keys(
             .urls(

@@ -1,9 +1,9 @@
 import Errand
+import ErrandEssentials
 import ErrandSupport
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-import ErrandEssentials
 
 @Suite("Environments", .timeLimit(.minutes(10)), .leakChecked)
 struct EnvironmentTests {
@@ -26,7 +26,7 @@ struct EnvironmentTests {
         return bench
     }
 
-    @Test("base URL, version and keys of each environment, side by side, switched at run time (C26, C40, S12)")
+    @Test("environments have base URL, version and keys of their own, stand side by side and are switched at run time")
     func switched() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.sign(key: .service("sign"))))
@@ -40,12 +40,12 @@ struct EnvironmentTests {
         #expect(shop.selected == .release && shop.settings.version == "v2")
         #expect(try await bench.url("users?a=1") == signed("https://api.example.com/shop/v2/users", "release"))
         try shop.select(.releaseCandidate)
-        #expect((try await bench.failure() as? URLFilterError)?.code == .environment)
+        #expect((try await bench.failure() as? URLFilterError)?.code == .missingEnvironment)
         #expect(shop.names == [.develop, "local", .release, .releaseCandidate])
         #expect(shop["local"]?.baseURL == "http://[::1]:9" && shop["none"] == nil)
     }
 
-    @Test("a path goes to base/version/path, or base/path, or where one's own rule says (C41)")
+    @Test("a path goes to base/version/path, to base/path, or where one's own rule says")
     func rule() async throws {
         let shop = try shop()
         let standard = bench(shop, .environment(shop))
@@ -64,7 +64,7 @@ struct EnvironmentTests {
         #expect((try await broken.failure() as? URLFilterError)?.code == .invalidURL)
     }
 
-    @Test("absolute URLs and a request's own base stay, and nothing is exempt from the environment (Y53)")
+    @Test("absolute URLs and a request's own base stay, and nothing is exempt from the environment")
     func others() async throws {
         let shop = try shop()
         let bench = bench(shop, .environment(shop), .urls(.query(["v": "3"])))
@@ -77,7 +77,7 @@ struct EnvironmentTests {
         call.base = .cdn
         #expect(try await bench.sent(call).url.absoluteString == "https://cdn.example.com/c/a?v=3")
         try shop.select(.release)
-        #expect((try await bench.failure(call) as? URLFilterError)?.code == .environment)
+        #expect((try await bench.failure(call) as? URLFilterError)?.code == .missingEnvironment)
     }
 
     @Test("without the filter nothing goes anywhere: the place-holder's host does not exist")
@@ -150,7 +150,7 @@ struct EnvironmentTests {
     @Test("an environment that is not there cannot be selected")
     func unknown() throws {
         let error = #expect(throws: URLFilterError.self) { try ServiceEnvironments([:], selected: .release) }
-        #expect(error?.code == .environment)
+        #expect(error?.code == .missingEnvironment)
         let shop = try shop()
         #expect(throws: URLFilterError.self) { try shop.select("nowhere") }
         #expect(shop.selected == .develop)

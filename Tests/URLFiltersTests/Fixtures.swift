@@ -1,9 +1,9 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import ErrandURLFilters
 import Synchronization
 import Testing
-import ErrandEssentials
 
 /// A request of which everything can be said.
 struct Call: Request {
@@ -29,7 +29,7 @@ struct Bench {
     let agent: NetworkAgent
 
     init(_ base: String = "https://example.com", cdn: String? = nil, _ filters: any Filter...) {
-        var configuration = NetworkAgent.Configuration(baseURL: base)
+        var configuration = AgentConfiguration(baseURL: base)
         (configuration.cdnURL, configuration.filters, configuration.headers) = (cdn, filters, [:])
         agent = NetworkAgent(configuration: configuration, transport: stub, time: Self.time)
     }

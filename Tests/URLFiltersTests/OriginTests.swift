@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import ErrandURLFilters
-import ErrandEssentials
 import Testing
 
 @Suite("Secrets and origins", .leakChecked) struct OriginTests {
@@ -59,7 +59,7 @@ import Testing
         let environments = try ServiceEnvironments(
             ["live": ServiceSettings(baseURL: "https://live.example/api")], selected: "live")
         let stub = StubTransport(.text("ok"))
-        var configuration = NetworkAgent.Configuration(baseURL: environments.baseURL)
+        var configuration = AgentConfiguration(baseURL: environments.baseURL)
         configuration.authorization = .bearer("canary")
         configuration.filters = [.environment(environments), .urls(.query(["token": "canary"], inCacheKey: false))]
         let agent = NetworkAgent(configuration: configuration, transport: stub)

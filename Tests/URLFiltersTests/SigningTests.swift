@@ -1,9 +1,9 @@
 import Errand
+import ErrandEssentials
 import ErrandSupport
 import ErrandTesting
 import ErrandURLFilters
 import Testing
-import ErrandEssentials
 
 @Suite("Signatures", .timeLimit(.minutes(10)), .leakChecked)
 struct SigningTests {
@@ -57,7 +57,7 @@ struct SigningTests {
         #expect(try await bench.url("p?a=1&sign=old&timestamp=1") == (try await once.url("p?a=1&sign=x&timestamp=2")))
     }
 
-    @Test("the timestamp and a private and a public key, by MD5 in the query (C37)")
+    @Test("the MD5 of the timestamp and of a private and a public key is put into the query")
     func timestampOnly() async throws {
         let signer = Signer(
             key: .init("private" + "public"), algorithm: .md5, signature: "hash", timestamp: "ts",
@@ -68,7 +68,9 @@ struct SigningTests {
                 == "https://example.com/p?apikey=public&ts=1700000000&hash=\(md5("1700000000privatepublic"))")
     }
 
-    @Test("MD5 of the sorted parameters and the private key, with version and method before them for REST (C45)")
+    @Test(
+        "the signature is the MD5 of the sorted parameters and the key, with version and method first for REST"
+    )
     func sortedMD5() async throws {
         let plain = Signer(key: "private", algorithm: .md5, timestamp: nil, message: { $0.plainSortedParameters })
         let bench = Bench("https://example.com", .urls(.sign(plain)))
@@ -80,7 +82,7 @@ struct SigningTests {
         #expect(try await restBench.url("users?b=3").hasSuffix("&sign=" + md5("v2/usersb=3private")))
     }
 
-    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text are there for one's own schemes (C36)")
+    @Test("MD5, SHA-1, Base64, sorted parameters and JSON text serve schemes of one's own")
     func helpers() throws {
         let (message, empty) = (Data("abc".utf8), SecretKey(""))
         func hex(_ algorithm: SigningAlgorithm) throws -> String {
@@ -121,7 +123,7 @@ struct SigningTests {
         let whole = Signer(key: "k", message: { try $0.wholeRequest() })
         let failing = Bench("https://example.com", .urls(.sign(whole)))
         let error = try #require(try await failing.failure(call) as? URLFilterError)
-        #expect(error.code == .body && error.filter == "sign")
+        #expect(error.code == .invalidBody && error.filter == "sign")
         let passing = Bench("https://example.com", .urls(.sign(key: "k")))
         #expect(try await passing.sent(call).body.data == Data("x".utf8))
     }
@@ -130,6 +132,6 @@ struct SigningTests {
     func missing() async throws {
         let bench = Bench("https://example.com", .urls(.sign(key: .service("sign"))))
         let error = try #require(try await bench.failure() as? URLFilterError)
-        #expect(error.code == .environment && error.filter == "sign")
+        #expect(error.code == .missingEnvironment && error.filter == "sign")
     }
 }

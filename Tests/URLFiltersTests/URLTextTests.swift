@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandURLFilters
 import Testing
-import ErrandEssentials
 
 @Suite("The text of a URL", .leakChecked)
 struct URLTextTests {
@@ -18,9 +18,7 @@ struct URLTextTests {
         return url.text
     }
 
-    @Test(
-        "an appended item leaves all that was there as it was: escapes, order, repeated names, empty values, path (B60)"
-    )
+    @Test("an appended item leaves the rest of the URL as it was: escapes, order, repeated names, empty values, path")
     func untouched() throws {
         let expected = Self.odd.replacing("#frag", with: "&n=a%20%26%2B%25%2F".replacing("%2F", with: "/") + "#frag")
         #expect(try appended(Self.odd, ["n": "a &+%/"]) == expected)
@@ -43,7 +41,7 @@ struct URLTextTests {
         #expect(try appended(url, [:]) == url)
     }
 
-    @Test("appending twice encodes once each time: a percent sign stays what it was (B60)")
+    @Test("appending twice encodes once each time: a percent sign stays what it was")
     func once() throws {
         var url = try text("https://example.com/x?a=%2520%20")
         for _ in 0..<2 { try url.append(["b": "100%", "c": .encoded("%E4%BD%A0"), "d": .null, "e": ["x", "y"]]) }

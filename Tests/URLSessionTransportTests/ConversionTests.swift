@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
-@testable import ErrandURLSessionTransport
 import Foundation
 import Testing
+
+@testable import ErrandURLSessionTransport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -10,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Requests and responses of Foundation, and back", .timeLimit(.minutes(10)), .leakChecked)
 struct ConversionTests {
-    @Test("a URLRequest becomes a request (Y7)")
+    @Test("a URLRequest becomes a request")
     func requestFromURLRequest() throws {
         var original = URLRequest(url: try #require(URL(string: "https://example.com/a%2Fb?q=%20")))
         original.httpMethod = "PURGE"
@@ -48,7 +49,7 @@ struct ConversionTests {
     }
 
     @Test("responses go both ways")
-    func answers() throws {
+    func responses() throws {
         let url = try #require(URL(string: "http://example.com/"))
         let response = HTTPResponse(
             url: url, status: 404, headers: ["X-A": "1", "X-A": "2", .contentType: "text/plain"],

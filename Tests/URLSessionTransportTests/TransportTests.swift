@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
-@testable import ErrandURLSessionTransport
 import Foundation
 import Synchronization
 import Testing
+
+@testable import ErrandURLSessionTransport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -41,7 +42,7 @@ struct TransportTests {
         #expect(configuration.urlCache === cache)
     }
 
-    @Test("cellular access is a tag that reaches the URLRequest (Y6)", arguments: [true, false])
+    @Test("cellular access is a tag that reaches the URLRequest", arguments: [true, false])
     func cellular(isAllowed: Bool) async throws {
         let transport = URLSessionTransport()
         let url = try #require(URL(string: "http://127.0.0.1/"))

@@ -17,7 +17,7 @@ final class Service: Sendable {
         caching: String? = nil,
         _ script: @escaping @Sendable (HTTPRequest, Int) async throws -> StubResponse? = { _, _ in nil }
     ) -> StubTransport {
-        StubTransport(recording: 0) { [self] request in
+        StubTransport(maximumRecordedRequests: 0) { [self] request in
             log.add(request)
             if let scripted = try await script(request, log.count) { return scripted }
             let response = StubResponse.text("data of \(Self.user(of: request))")

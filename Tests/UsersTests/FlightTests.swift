@@ -81,7 +81,9 @@ struct FlightTests {
     func partitions() async throws {
         for stage in [FilterStages.call, .hop] {
             let (gate, count) = (Gate(), Counter())
-            let transport = StubTransport(recording: 0) { _ in .text("\(count.increment())").waiting(for: gate) }
+            let transport = StubTransport(maximumRecordedRequests: 0) { _ in
+                .text("\(count.increment())").waiting(for: gate)
+            }
             let agent = NetworkAgent(transport, .coalescing(in: stage), .cache(.memory()))
             let tasks = ["ada", "bob"].map { name in
                 Task { try await agent.text(Get(.timed(.seconds(600), partition: name))) }

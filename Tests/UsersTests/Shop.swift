@@ -21,7 +21,7 @@ final class Shop: Sendable {
     var count: Int { state.withLock { $0.count } }
     func fault(_ text: String) { state.withLock { $0.faults.append(text) } }
 
-    var transport: StubTransport { StubTransport(recording: 0) { [self] in await respond(to: $0) } }
+    var transport: StubTransport { StubTransport(maximumRecordedRequests: 0) { [self] in await respond(to: $0) } }
 
     private func chance(_ percent: Int) -> Bool { random.below(100) < percent }
 

@@ -164,7 +164,7 @@ struct StoredTests {
         #expect(try await agent.text(link) == "data of ada")
         session.signIn(BearerToken("bob"))
         #expect(try await agent.text(link) == "data of bob")
-        #expect(try await agent.text(link, options: .authentication(.never)) == "data of nobody")
+        #expect(try await agent.text(link, options: .authentication(.off)) == "data of nobody")
     }
 }
 

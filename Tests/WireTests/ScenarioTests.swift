@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "GET, POST, PATCH, PUT and DELETE succeed, a 404 fails (Y1, T2)",
+        "GET, POST, PATCH, PUT and DELETE succeed, and a 404 fails",
         arguments: [HTTPMethod.get, .post, .patch, .put, .delete, .head])
     func methods(method: HTTPMethod) async throws {
         server.on("/echo", .echo)
@@ -47,19 +47,19 @@ import Testing
         } catch let error as ErrandError { #expect(error.code == .unacceptableStatus && error.response?.status == 404) }
     }
 
-    @Test("headers come back and go out, duplicates in order (T3, T4)")
+    @Test("headers are sent and received with duplicates in order")
     func headers() async throws {
-        var answer = TestResponse.text("x")
-        answer.headers.add("X-Many", "1")
-        answer.headers.add("x-many", "2")
-        server.on("/echo", answer)
+        var echo = TestResponse.text("x")
+        echo.headers.add("X-Many", "1")
+        echo.headers.add("x-many", "2")
+        server.on("/echo", echo)
         let response = try await agent.send(Call(headers: ["X-Custom": "válue", "X-Empty": ""])).value
         #expect(response.headers.values(of: "X-Many") == ["1", "2"] && response.headers["content-type"] != nil)
         let sent = try #require(server.received.first)
         #expect(sent.headers["X-Custom"] == "válue" && sent.headers["X-Empty"] == "")
     }
 
-    @Test("basic credentials: the right ones succeed, the wrong ones fail (T5)")
+    @Test("the right basic credentials succeed, the wrong ones fail")
     func credentials() async throws {
         server.on("/private", .basicAuth(user: "ada", password: "pa:ss"))
         try await agent.send(Call(path: "private", authorization: .basic(user: "ada", password: "pa:ss")))
@@ -106,7 +106,7 @@ import Testing
         agent.configure { $0.accessories = [recorder] }
         server.on("/echo", .text("body").chunked().trailers(["X-Sum": "1"]).informational(103, ["Link": "</a>"]))
         #expect(try await agent.send(Call()).value.data == Data("body".utf8))
-        let told = recorder.records().compactMap { record -> String? in
+        let reported = recorder.records().compactMap { record -> String? in
             if case .transport(let event) = record.event {
                 switch event {
                 case .informational(let status, _): return "\(status)"
@@ -116,7 +116,7 @@ import Testing
             }
             return nil
         }
-        #expect(told.contains("103") && told.contains("1"))
+        #expect(reported.contains("103") && reported.contains("1"))
     }
 
     @Test("a response that lies about its length, or is cut off, is a typed error")
@@ -171,7 +171,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a thousand at once, a third of them cancelled: each ends once (T22)", .timeLimit(.minutes(10)))
+    @Test("of a thousand requests at once, a third of them cancelled, each ends once", .timeLimit(.minutes(10)))
     func thousand() async throws {
         server.on("/echo", .text("x"))
         let recorder = RecordingAccessory()

@@ -47,7 +47,7 @@ private struct GetEvents: XMLRequest {
             transport: .stub(StubResponse(headers: ["Content-Type": type], body: Data(text.utf8))))
     }
 
-    @Test("returns a tree, a value that is read from one, or a stream (Y25)")
+    @Test("an XML request returns a tree, a value that is read from one, or a stream")
     func outputs() async throws {
         let agent = agent(atom)
         #expect(try await agent.send(GetFeed()).value.name.local == "feed")
@@ -61,7 +61,7 @@ private struct GetEvents: XMLRequest {
     }
 
     @Test(
-        "accepts the types of XML and no other (Y25)",
+        "an XML request accepts the types of XML and no other",
         arguments: ["application/xml", "text/xml; charset=utf-8", "image/svg+xml"])
     func types(_ type: String) async throws {
         _ = try await agent("<a/>", type).send(GetFeed())
@@ -69,7 +69,7 @@ private struct GetEvents: XMLRequest {
         #expect(error?.code == .unacceptableContentType)
     }
 
-    @Test("fails for JSON, by its type or by its text (T7)")
+    @Test("an XML request fails for JSON, by its type or by its text")
     func json() async throws {
         for output in [true, false] {
             let typed = await #expect(throws: ErrandError.self) {
@@ -79,7 +79,7 @@ private struct GetEvents: XMLRequest {
             #expect(typed?.code == .unacceptableContentType)
         }
         let error = await #expect(throws: ErrandError.self) { try await agent("{\"a\": 1}").send(GetFeed()) }
-        #expect(error?.code == .decoding && error?.xml?.code == .malformed && error?.response?.data.count == 8)
+        #expect(error?.code == .decodingFailed && error?.xml?.code == .malformed && error?.response?.data.count == 8)
         await #expect(throws: XMLError.self) { _ = try await agent("{\"a\": 1}").send(GetEvents()).value.all() }
     }
 
@@ -97,6 +97,6 @@ private struct GetEvents: XMLRequest {
         }
         #expect(deep?.xml?.code == .tooDeep && deep?.xml?.line == 2)
         let empty = await #expect(throws: ErrandError.self) { try await agent("").send(GetFeed()) }
-        #expect(empty?.code == .decoding && empty?.xml?.code == .truncated)
+        #expect(empty?.code == .decodingFailed && empty?.xml?.code == .truncated)
     }
 }

@@ -37,11 +37,12 @@ import Testing
     @Test(
         "has no prefix without a namespace, and no attribute twice",
         arguments: [
-            ("<q:a/>", XMLError.Code.namespace), ("<a q:b='1'/>", .namespace), ("<a xmlns:k=''/>", .namespace),
-            ("<a xmlns:xml='u'/>", .namespace), ("<a xmlns:xmlns='u'/>", .namespace),
-            ("<a:b:c xmlns:a='u'/>", .namespace),
-            ("<a xmlns:k='http://www.w3.org/XML/1998/namespace'/>", .namespace),
-            ("<a><b xmlns:k='u'/><k:c/></a>", .namespace),
+            ("<q:a/>", XMLError.Code.invalidNamespace), ("<a q:b='1'/>", .invalidNamespace),
+            ("<a xmlns:k=''/>", .invalidNamespace),
+            ("<a xmlns:xml='u'/>", .invalidNamespace), ("<a xmlns:xmlns='u'/>", .invalidNamespace),
+            ("<a:b:c xmlns:a='u'/>", .invalidNamespace),
+            ("<a xmlns:k='http://www.w3.org/XML/1998/namespace'/>", .invalidNamespace),
+            ("<a><b xmlns:k='u'/><k:c/></a>", .invalidNamespace),
             ("<a xmlns:k='u' xmlns:j='u' k:b='1' j:b='2'/>", .malformed), ("<a b='1' b='2'/>", .malformed),
         ])
     func wrongNames(_ text: String, _ code: XMLError.Code) { #expect(failure(of: text)?.code == code) }
@@ -85,9 +86,9 @@ import Testing
         let early = failure(of: "<a>\n<b>")
         #expect(early?.code == .truncated && early?.line == 2 && early?.column == 4)
         let bytes = failure(of: Data("<a>\n\u{E9}".utf8) + [0xFF, 0x3C])
-        #expect(bytes?.code == .charset && bytes?.line == 2 && bytes?.column == 2)
+        #expect(bytes?.code == .invalidCharset && bytes?.line == 2 && bytes?.column == 2)
         let type = failure(of: "<!-- x -->\n  <!DOCTYPE a [<!ENTITY b 'c'>]>\n<a/>")
-        #expect(type?.code == .documentType && type?.line == 2 && type?.column == 3)
+        #expect(type?.code == .refusedDocumentType && type?.line == 2 && type?.column == 3)
         // What is taken out before the parser leaves the places as they are.
         let behind = failure(of: "<?xml version='1.0' encoding='utf-8'?><!DOCTYPE \u{E9}\n><a></b>")
         #expect(behind?.line == 2 && behind?.column == 9)

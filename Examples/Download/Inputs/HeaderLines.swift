@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// The headers of `--header`, each in the line or in a file.

@@ -1,5 +1,5 @@
-import ErrandSupport
 import ErrandHTTPSyntax
+import ErrandSupport
 
 extension TargetURL {
     /// A URL for messages: no credentials, the values of the query masked, nothing that a terminal obeys.

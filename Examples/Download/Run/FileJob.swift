@@ -1,8 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandResumableDownload
 import Synchronization
-
-import ErrandEssentials
 
 /// One URL into one file.
 struct FileJob: Sendable {

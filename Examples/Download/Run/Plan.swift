@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// Everything that the command needs, looked up and checked, before anything is sent.

@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// Paces what is read, all downloads together; the transport's backpressure does the rest.
 final class RateLimit: Filter {

@@ -1,7 +1,6 @@
 import Errand
-import ErrandHTTPSyntax
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The server's date on the file.
 enum RemoteTime {

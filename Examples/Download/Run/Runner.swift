@@ -22,7 +22,7 @@ struct Runner: Sendable {
     init(_ plan: Plan, transport: any Transport, reporter: Reporter) {
         let arguments = plan.arguments
         let options = DownloadOptions(
-            segments: arguments.segments, nameCollisionPolicy: arguments.overwrites ? .replace : .number,
+            maximumSegments: arguments.segments, nameCollisionPolicy: arguments.overwrites ? .replace : .number,
             retries: DownloadRetries(maximumConsecutiveFailures: arguments.tries))
         let agent = NetworkAgent(baseURL: "", transport: transport)
         let limit: [any Filter] = arguments.rateLimit.map { [RateLimit(bytesPerSecond: $0)] } ?? []

@@ -1,7 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandResumableDownload
 
-import ErrandEssentials
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -17,7 +17,7 @@ enum ToolTransport {
         if let proxy = arguments.proxy {
             configuration.proxy = .url(proxy, except: arguments.noProxy)
         } else if arguments.noProxy.contains("*") {
-            configuration.proxy = .none
+            configuration.proxy = .off
         } else if !arguments.noProxy.isEmpty {
             setenv("no_proxy", arguments.noProxy.joined(separator: ","), 1)
         }

@@ -3,22 +3,24 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// What a credential has added to a request among the call filters, so that each request on the wire gets the credential
-/// of its moment in its place, and not beside it.
+/// The parts that a credential has added to a request among the call filters, so that each request on the wire gets the
+/// current credential in their place, and not beside them.
 final class AddedCredential: Sendable {
-    /// How often the request was refused, and whether a refresh has followed.
+    /// The number of refusals of the request, and whether a refresh has followed.
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
+        /// The lease that the request was first sent with; nil if it was not refused.
+        var first: CredentialKeeper.Lease?
 
-        func next(isRefreshed: Bool) -> Repetition {
-            Repetition(count: count + 1, isRefreshed: self.isRefreshed || isRefreshed)
+        func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
+            Repetition(count: count + 1, isRefreshed: self.isRefreshed || isRefreshed, first: first)
         }
     }
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// The user's, where the fields are none by themselves.
+    /// The mark of the user, if the fields are none by themselves.
     let mark: UserMark?
     /// Whether a signature follows, which covers the credential or is too old for a repetition.
     let isSigned: Bool
@@ -42,11 +44,14 @@ final class AddedCredential: Sendable {
             && Self.isSame(request.body, after.body)
     }
 
-    /// Whether the request may be sent as it was authorized: once, for a credential may contain a time.
+    /// Whether the credential has added a header field of a name, or another value of it.
+    func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
+
+    /// Whether the request may be sent as it was authorized: once, because a credential may contain a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// A request without the credential, and with what filters and redirects have made of the rest; nil where it cannot be
-    /// told from the rest.
+    /// A request without the credential, with the changes of filters and redirects to the rest; nil where the two
+    /// cannot be separated.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -98,7 +103,7 @@ final class AddedCredential: Sendable {
         return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
     }
 
-    /// What a credential has added beside header fields; nil if that is nothing.
+    /// The items that a credential has added beside header fields; nil for none.
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {
@@ -133,7 +138,7 @@ final class AddedCredential: Sendable {
         String(decoding: form, as: UTF8.self).split(separator: "&").map(String.init)
     }
 
-    /// The items that the second list has more often than the first.
+    /// The items that occur more often in the second list than in the first.
     private static func added(_ old: [String], _ new: [String]) -> [String] {
         var left = old
         return new.filter { item in
@@ -143,7 +148,7 @@ final class AddedCredential: Sendable {
         }
     }
 
-    /// Each item at most once less; nil if none of them is there.
+    /// The list with each item removed once; nil if one of them is missing.
     private static func removing(_ items: [String], from all: [String]) -> [String]? {
         var left = all
         for item in items {
@@ -165,7 +170,7 @@ final class AddedCredential: Sendable {
     }
 }
 
-/// What the sessions of the agent have added to a request.
+/// The parts that the sessions of the agent have added to a request.
 enum AddedCredentials: TagKey {
     static var defaultValue: [AddedCredential] { [] }
 }

@@ -1,7 +1,7 @@
 public import Errand
-import ErrandSupport
+import ErrandEssentials
 
-/// Why a request could not be authorized. Every request that waited for the same refresh throws one.
+/// The failure to authorize a request. Every request that waited for the same refresh throws one.
 ///
 /// ```swift
 /// do { try await agent.send(GetProfile()) } catch let error as AuthenticationError where error.code == .signedOut {
@@ -10,54 +10,54 @@ import ErrandSupport
 /// ```
 public struct AuthenticationError: Error, Sendable {
     /// The kind of failure; codes may be added.
-    public struct Code: ErrorCode {
-        /// The name of the code.
-        public let description: String
-        /// A number that never changes, from 1.
-        public let number: Int
-
-        private init(_ description: String, _ number: Int) {
-            (self.description, self.number) = (description, number)
-        }
-
-        /// There is no credential: the session's handler returned none, or the user signed out meanwhile.
-        public static let signedOut = Code("signedOut", 1)
-        /// The handler that refreshes the credential threw; see ``AuthenticationError/underlying``.
-        public static let refreshFailed = Code("refreshFailed", 2)
-        /// The handler took longer than the session's `refreshTimeout`.
-        public static let refreshTimedOut = Code("refreshTimedOut", 3)
-        /// Another user has signed in since the call began, which is not carried out as that one.
-        public static let userChanged = Code("userChanged", 4)
-    }
+    public typealias Code = FailureCode<AuthenticationError>
 
     /// The kind of failure.
     public let code: Code
-    /// What the handler threw; nil for the other codes.
+    /// The error of the handler, and with the code ``Code/signedOut`` the reason why the session is over; nil
+    /// otherwise.
     public let underlying: (any Error)?
-    /// The response that refused the credential, without the body where that is a stream; nil if nothing was sent.
+    /// The response that refused the credential, without the body if that is a stream; nil if nothing was sent.
     public internal(set) var response: HTTPResponse?
 
     init(_ code: Code, underlying: (any Error)? = nil) {
         (self.code, self.underlying) = (code, underlying)
     }
 
-    /// Whether the same request may succeed when it is sent again later, judged by what the handler threw.
+    /// Whether the same request may succeed when it is sent again later, judged by the error of the handler.
     public var isRetryable: Bool {
-        code == .refreshTimedOut || (underlying as? any RequestFailure)?.isRetryable ?? false
+        code == .refreshTimedOut
+            || code == .refreshFailed && (underlying as? any RequestFailure)?.isRetryable ?? false
     }
+}
+
+extension FailureCode<AuthenticationError> {
+    /// There is no credential: the session's handler returned none or threw that the session is over, see
+    /// ``SessionEnded``, or the user signed out meanwhile.
+    public static var signedOut: Self { Self("signedOut", 1) }
+    /// The handler that refreshes the credential threw; see ``AuthenticationError/underlying``.
+    public static var refreshFailed: Self { Self("refreshFailed", 2) }
+    /// The handler took longer than the session's `refreshTimeout`.
+    public static var refreshTimedOut: Self { Self("refreshTimedOut", 3) }
+    /// Another user has signed in since the call began, and the call is not sent as that user.
+    public static var userChanged: Self { Self("userChanged", 4) }
 }
 
 extension AuthenticationError: RequestFailure {}
 
 extension AuthenticationError: CodedError, CustomDebugStringConvertible {
-    /// One sentence; nothing of the credential.
+    /// One sentence, without the credential.
     public var description: String {
         switch code {
-        case .signedOut: "signedOut: there is no credential to send the request with"
+        case .signedOut:
+            "signedOut: there is no credential to send the request with"
+                + (underlying.map { ", for none could be had: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
-        case .refreshTimedOut: "refreshTimedOut: the credential was not refreshed in time"
+        case .refreshTimedOut:
+            "refreshTimedOut: the credential was not refreshed in time; a request that the handler sends from a task or a "
+                + "queue of its own waits for the handler unless its mode is .off"
         default:
-            "\(code): the credential could not be refreshed: \(underlying.map(ErrorText.brief) ?? "")"
+            "\(code): the credential could not be refreshed: \(underlying?.briefDescription ?? "")"
         }
     }
 
@@ -66,12 +66,12 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
 }
 
 extension AuthenticationError: CustomReflectable {
-    /// What the description is made of: neither a request nor what a cause holds.
+    /// The parts of the description; neither a request nor anything within a cause.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
-                "code": code, "response": response as Any, "underlying": underlying.map { ErrorText.brief($0) } as Any,
+                "code": code, "response": response as Any, "underlying": underlying?.briefDescription as Any,
             ])
     }
 }

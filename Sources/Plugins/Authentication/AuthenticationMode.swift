@@ -2,13 +2,13 @@ public import Errand
 
 /// Whether a request needs the credential of an ``AuthenticationSession``.
 public enum AuthenticationMode: Sendable, Hashable {
-    /// Goes with the credential; signs in first where there is none. The default.
+    /// Sends the request with the credential; signs in first if there is none. The default.
     case required
-    /// Goes with the credential where there is one, and without it otherwise.
+    /// Sends the request with the credential if there is one, and without it otherwise.
     case ifSignedIn
-    /// Goes without the credential, and its 401 is a response like any other. A request that has an `authorization` of its
-    /// own, ``Errand/Authorization/omitted`` included, goes so whatever its mode is.
-    case never
+    /// Sends the request without the credential, and its 401 is a response like any other. A request with an
+    /// `authorization` of its own, ``Errand/Authorization/omitted`` included, is sent with that, whatever its mode is.
+    case off
 }
 
 /// The mode of a request or a call; ``AuthenticationMode/required`` by default.
@@ -16,10 +16,10 @@ public enum AuthenticationMode: Sendable, Hashable {
 /// ```swift
 /// struct GetNews: Request {
 ///     var path: String { "news" }
-///     var tags: Tags { Tags().with(AuthenticationModeKey.self, .ifSignedIn) }
+///     var tags: Tags { Tags().with(AuthenticationMode.self, .ifSignedIn) }
 /// }
 /// ```
-public enum AuthenticationModeKey: TagKey {
+extension AuthenticationMode: TagKey {
     /// ``AuthenticationMode/required``
     public static var defaultValue: AuthenticationMode { .required }
     /// True.
@@ -35,7 +35,7 @@ extension CallOptions {
     /// The same options with a mode.
     public func authentication(_ mode: AuthenticationMode) -> CallOptions {
         var options = self
-        options.tags[AuthenticationModeKey.self] = mode
+        options.tags[AuthenticationMode.self] = mode
         return options
     }
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// What a request is authorized with: a token, a pair of tokens, a key that signs.
+/// The credential of a request: a token, a pair of tokens, a key that signs.
 ///
 /// ```swift
 /// nonisolated struct Tokens: Credential, Codable {
@@ -13,30 +13,41 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// ``BearerToken`` is a ready one, and an ``Errand/Authorization`` is one for what does not change. Whatever a credential
-/// adds to the headers is sensitive: logs mask it, and a redirect to another origin removes it. Caches keep users apart by
-/// what it adds, in whatever place.
+/// ``BearerToken`` is a ready-made one, and an ``Errand/Authorization`` is one for credentials that do not change.
+/// Everything that a credential adds to the headers is sensitive: logs mask it, and a redirect to another origin
+/// removes it. Caches keep users apart by all that it adds, in the headers or elsewhere.
 public protocol Credential: Sendable {
-    /// Adds itself to a request, once for each request on the wire. What it throws, the request throws, and nothing is sent.
+    /// Adds itself to a request, once for each request on the wire. If it throws, the request throws the error, and
+    /// nothing is sent.
     func authorize(_ request: inout HTTPRequest) throws
-    /// From when on it is of no use, so that it is refreshed before a request is sent; nil, the default, where only the
-    /// server knows.
+    /// The date from which on it is useless, so that it is refreshed before a request is sent; nil, the default, if
+    /// only the server knows it.
     var expiry: Date? { get }
-    /// Whose it is, such as the id of the user: the same for each credential that a user gets, so that what a cache has
-    /// stored for it is found with the next one, and another for each user. Nil, the default, where what the credential
-    /// adds to a request tells users apart. A credential that signs each request with its time needs it to find anything
-    /// in a cache.
+    /// The owner, for example the id of the user: the same for each credential that a user gets, so that responses that
+    /// a cache has stored are found with the next one, and another for each user. Nil, the default, if the parts that
+    /// the credential adds to a request tell users apart. A credential that signs each request with its time needs an
+    /// owner to find anything in a cache.
     var owner: String? { get }
+    /// Whether a request is the one that gets the next credential, for example because it carries a refresh token;
+    /// false by default. Called while a refresh runs: such a request is sent without this credential and waits for no
+    /// refresh, even from a task or a queue that does not carry the handler's mark.
+    ///
+    /// ```swift
+    /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
+    /// ```
+    func isRenewed(by request: HTTPRequest) -> Bool
 }
 
 extension Credential {
     /// Nil: the server decides.
     public var expiry: Date? { nil }
-    /// Nil: what it adds tells users apart.
+    /// Nil: the added parts tell users apart.
     public var owner: String? { nil }
+    /// False.
+    public func isRenewed(by request: HTTPRequest) -> Bool { false }
 }
 
-/// A credential of which all that it adds is known before there is a request.
+/// A credential whose added parts are all known before there is a request.
 protocol FixedCredential: Credential {
     var field: HTTPHeaders.Field? { get }
 }
@@ -61,41 +72,4 @@ extension Authorization: FixedCredential {
 extension Authorization: Credential {
     /// Sets the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(self) }
-}
-
-/// A bearer token (RFC 6750) with what is needed to get the next one.
-///
-/// ```swift
-/// let token = BearerToken(access, expiry: Date(timeIntervalSinceNow: 3600), refreshToken: refresh)
-/// ```
-public struct BearerToken: Credential, Hashable, Codable {
-    /// The token that goes into the `Authorization` header.
-    public var token: String
-    /// From when on it is refreshed before a request is sent; nil, the default, where only the server knows.
-    public var expiry: Date?
-    /// For the request that gets the next token; nil by default.
-    public var refreshToken: String?
-    /// The user, such as by an id; nil by default. See ``Credential/owner``.
-    public var owner: String?
-
-    /// Makes a token.
-    public init(
-        _ token: String, expiry: Date? = nil, refreshToken: String? = nil, owner: String? = nil
-    ) {
-        (self.token, self.expiry, self.refreshToken, self.owner) = (token, expiry, refreshToken, owner)
-    }
-
-    /// Sets the `Authorization` header.
-    public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(.bearer(token)) }
-}
-
-extension BearerToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme and the expiry, the tokens masked.
-    public var description: String {
-        "Bearer \(Redaction.mask)" + (expiry.map { ", until \($0)" } ?? "")
-    }
-    /// The same as `description`, so that no dump shows more.
-    public var debugDescription: String { description }
-    /// The expiry alone.
-    public var customMirror: Mirror { Mirror(self, children: ["expiry": expiry as Any]) }
 }

@@ -6,7 +6,7 @@ extension Agent {
         of batch: Batch<Part, Success>, options: CallOptions = CallOptions()
     ) -> BatchResults<Part> {
         BatchResults {
-            let channel = BatchChannel<Part>(limit: batch.limit)
+            let channel = BatchChannel<Part>(limit: batch.maximumConcurrent)
             let closing = Completion<Void> { _, _ in channel.close() }
             let handle = start(StreamedBatch(batch: batch, channel: channel), options: options, completion: closing)
             return (channel, handle)
@@ -14,7 +14,7 @@ extension Agent {
     }
 }
 
-/// A batch whose results go to a reader as they finish.
+/// A batch whose results are delivered to a reader as they finish.
 private struct StreamedBatch<Part: Sendable, Success: Sendable>: Composite {
     let batch: Batch<Part, Success>
     let channel: BatchChannel<Part>

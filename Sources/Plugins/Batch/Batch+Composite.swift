@@ -1,6 +1,7 @@
 public import Errand
 
-/// Sent and started as every composite: `agent.send(batch)`, `agent.start(batch, delegate: screen) { result in … }`.
+/// A batch is sent and started like every composite: `agent.send(batch)`, `agent.start(batch, delegate: screen) {
+/// result in … }`.
 ///
 /// Throws ``BatchError`` if the batch's policy is not met, and ``Errand/ErrandError`` with `cancelled`.
 extension Batch: Composite {
@@ -10,7 +11,7 @@ extension Batch: Composite {
     /// Its ``label``.
     public var activityLabel: String? { label }
 
-    /// Carries out the parts and gathers their outputs.
+    /// Sends the parts and combines their outputs.
     public func run(on agent: ScopedAgent) async throws -> Success {
         try await BatchRun(self, on: agent).output()
     }
@@ -23,6 +24,3 @@ extension Batch: Composite {
             cancellation: { [weak delegate] in delegate?.batchDidCancel($0) })
     }
 }
-
-/// The agent that a part of a batch sends with: what it sends belongs to the batch.
-public typealias BatchMember = ScopedAgent

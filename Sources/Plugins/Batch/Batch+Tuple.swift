@@ -9,11 +9,11 @@ extension Batch {
     /// print(user.value.name, feed.http.status)
     /// ```
     public init<each R: Request>(
-        _ requests: repeat each R, limit: Int = BatchLimit.standard, label: String? = nil,
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, [Response<any Sendable>]> = .failFast
     ) where Part == Response<any Sendable>, Success == (repeat Response<(each R).Output>) {
         let count = Self.count(repeat each requests)
-        self.init(count, limit, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
             let cells = (repeat BatchCell(each requests))
             return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome().get()) }
         }
@@ -21,24 +21,24 @@ extension Batch {
 
     /// Requests of several types, whether each succeeds or fails: a tuple of results.
     public init<each R: Request>(
-        _ requests: repeat each R, limit: Int = BatchLimit.standard, label: String? = nil,
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
     ) where Part == Response<any Sendable>, Success == (repeat Result<Response<(each R).Output>, any Error>) {
         let count = Self.count(repeat each requests)
-        self.init(count, limit, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
             let cells = (repeat BatchCell(each requests))
             return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome()) }
         }
     }
 
-    /// Requests of several types, of which one is enough: its place in the batch and its response.
+    /// Requests of several types, of which one success is enough: its index in the batch and its response.
     public init<each R: Request>(
-        _ requests: repeat each R, limit: Int = BatchLimit.standard, label: String? = nil,
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, (index: Int, response: Response<any Sendable>)>
     ) where Part == Response<any Sendable>, Success == (index: Int, response: Response<any Sendable>) {
         var list: [any Request] = []
         repeat list.append(each requests)
-        self.init(mixed: list, limit: limit, label: label, policy: policy)
+        self.init(mixed: list, maximumConcurrent: maximumConcurrent, label: label, policy: policy)
     }
 
     private static func count<each R: Request>(_ requests: repeat each R) -> Int {
@@ -62,7 +62,7 @@ extension Batch {
     }
 }
 
-/// A request of a tuple and, later, its result with its type.
+/// A request of a tuple and, once it has ended, its result with its type.
 private final class BatchCell<R: Request>: AnyBatchCell {
     private let request: R
     private let state = Mutex<Result<Response<R.Output>, any Error>?>(nil)

@@ -1,41 +1,43 @@
 public import Errand
 
-/// Many requests as one: sent together, at most `limit` at a time, with one output, one progress and one cancellation.
+/// Many requests sent as one: together, at most `maximumConcurrent` at a time, with one output, one progress and one
+/// cancellation.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
-/// let users = try await agent.send(Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll))
+/// let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
 /// ```
 ///
-/// A value: it may be sent any number of times, also at the same time, and each run is an ``Errand/Activity`` of its
-/// own of the kind `.batch`, with the parts' activities as its children. A request that stands in it twice is sent
-/// twice. An empty batch succeeds at once, but for `.firstSuccess`. The tags of the call travel on to every part.
+/// A batch is a value: it may be sent any number of times, also at the same time, and each run is an
+/// ``Errand/Activity`` of its own of the kind `.batch`, with the activities of the parts as its children. A request
+/// that occurs in it twice is sent twice. An empty batch succeeds at once, except with `.firstSuccess`. The tags of the
+/// call apply to every part.
 ///
 /// `Part` is the output of each part: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed one.
-/// `Success` is the output of the whole, by its ``BatchPolicy``.
+/// `Success` is the output of the batch, determined by its ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
-    /// The most parts that run at a time, at least 1. ``BatchLimit/standard`` by default.
-    public let limit: Int
+    /// The maximum number of parts that run at a time, at least 1. ``BatchLimit/standard`` by default.
+    public let maximumConcurrent: Int
     /// The name for logs, unless the call has one.
     public var label: String?
-    /// How many parts it has.
+    /// The number of parts.
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
-    /// Made anew for each run, since it keeps the results of parts of several types.
+    /// Makes the parts of a run; anew for each, since they keep results of several types.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
     init(
-        _ count: Int, _ limit: Int, _ label: String?, _ rule: BatchRule,
+        _ count: Int, _ maximumConcurrent: Int, _ label: String?, _ rule: BatchRule,
         cached: @escaping @Sendable (Success) -> CacheShare, parts: @escaping @Sendable () -> BatchParts<Part, Success>
     ) {
-        (self.count, self.limit, self.label, self.rule) = (count, max(1, limit), label, rule)
+        (self.count, self.maximumConcurrent, self.label, self.rule) = (count, max(1, maximumConcurrent), label, rule)
         (self.parts, self.cached) = (parts, cached)
     }
 
-    /// The same batch, which also reports the progress of each part, beside that of the whole: to a closure, on whatever
-    /// thread, in order for one part. Parts that are closures report none.
+    /// The same batch, which reports the progress of each part beside that of the batch: to a closure, on any thread,
+    /// in order for one part. Parts that are closures report none.
     ///
     /// ```swift
     /// let batch = Batch([1, 2, 3].map(GetUser.init)).reportingEach { index, progress in
@@ -50,14 +52,14 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         return copy
     }
 
-    /// How much of an output of this batch came from a cache.
+    /// The share of an output of this batch that came from a cache.
     public func cacheShare(of success: Success) -> CacheShare { cached(success) }
 }
 
-/// How many parts of a batch run at a time.
+/// The default for the number of parts of a batch that run at a time.
 public enum BatchLimit {
-    /// Six: what browsers and URLSession open to one host over HTTP/1.1. More would wait in the transport, with their
-    /// timeouts running. With HTTP/2 or several hosts take more.
+    /// Six, the number of connections that browsers and URLSession open to one host over HTTP/1.1. More would wait in
+    /// the transport with their timeouts running. With HTTP/2 or several hosts use more.
     public static let standard = 6
 }
 
@@ -66,35 +68,39 @@ struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
     /// The name of a part, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
-    /// Makes the output of the whole, once the rule is met.
+    /// Makes the output of the batch, once its policy is met.
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
 }
 
 extension Batch {
-    /// Requests of one type, in this order; the policy says what a failure means.
+    /// Makes a batch of requests of one type, in this order; the policy says what a failure means.
     ///
     /// ```swift
-    /// Batch(ids.map(GetUser.init), limit: 8, policy: .collectAll)      // [Result<Response<User>, any Error>]
+    /// Batch(ids.map(GetUser.init), policy: .collectAll)               // [Result<Response<User>, any Error>]
     /// Batch(mirrors.map(GetFile.init), policy: .firstSuccess)          // (index, response)
     /// ```
     public init<R: Request>(
-        _ requests: some Sequence<R>, limit: Int = BatchLimit.standard, label: String? = nil,
+        _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<R.Output>, Success>
     ) where Part == Response<R.Output> {
         let requests = Array(requests)
         let parts = BatchParts(
             send: { index, agent, options in try await agent.send(requests[index], options: options) },
             name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
-        self.init(requests.count, limit, label, policy.rule, cached: { policy.cached($0, \.http) }, parts: { parts })
+        self.init(
+            requests.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0, \.http) },
+            parts: { parts })
     }
 
-    /// Requests of one type, all of which must succeed: the first failure cancels the rest.
-    public init<R: Request>(_ requests: some Sequence<R>, limit: Int = BatchLimit.standard, label: String? = nil)
+    /// Makes a batch of requests of one type, all of which must succeed: the first failure cancels the rest.
+    public init<R: Request>(
+        _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil
+    )
     where Part == Response<R.Output>, Success == [Response<R.Output>] {
-        self.init(requests, limit: limit, label: label, policy: .failFast)
+        self.init(requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Requests of several types in a list that is made at run time.
+    /// Makes a batch of requests of several types from a list that is built at run time.
     ///
     /// ```swift
     /// var requests: [any Request] = [GetUser(id: 7)]
@@ -102,50 +108,54 @@ extension Batch {
     /// let responses = try await agent.send(Batch(mixed: requests))     // [Response<any Sendable>]
     /// ```
     public init(
-        mixed requests: [any Request], limit: Int = BatchLimit.standard, label: String? = nil,
+        mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, Success>
     ) where Part == Response<any Sendable> {
         let parts = BatchParts(
             send: { index, agent, options in try await requests[index].sendErased(on: agent, options) },
             name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
-        self.init(requests.count, limit, label, policy.rule, cached: { policy.cached($0, \.http) }, parts: { parts })
+        self.init(
+            requests.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0, \.http) },
+            parts: { parts })
     }
 
-    /// Requests of several types in a list, all of which must succeed.
-    public init(mixed requests: [any Request], limit: Int = BatchLimit.standard, label: String? = nil)
+    /// Makes a batch of requests of several types from a list, all of which must succeed.
+    public init(mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil)
     where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
-        self.init(mixed: requests, limit: limit, label: label, policy: .failFast)
+        self.init(mixed: requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Parts that are no single requests: a chain, a batch, or several requests for each item.
+    /// Makes a batch of parts that are not single requests: a chain, a batch, or several requests for each item.
     ///
     /// ```swift
-    /// let totals = try await agent.send(Batch(of: orders, limit: 4) { agent, order in
+    /// let totals = try await agent.send(Batch(of: orders, maximumConcurrent: 4) { agent, order in
     ///     let lines = try await agent.send(GetLines(order)).value
     ///     return try await agent.send(GetTotal(lines)).value
     /// })
     /// ```
     ///
-    /// What a part sends with its agent belongs to the batch; what it starts and does not await is cancelled at the
+    /// Whatever a part sends with its agent belongs to the batch; what it starts and does not await is cancelled at the
     /// end.
     public init<Item: Sendable>(
-        of items: some Sequence<Item>, limit: Int = BatchLimit.standard, label: String? = nil,
+        of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,
-        part: @escaping @Sendable (_ agent: BatchMember, _ item: Item) async throws -> Part
+        part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
     ) {
         let items = Array(items)
         let parts = BatchParts(
             send: { index, agent, _ in try await part(agent, items[index]) },
             name: { _ in ("\(Item.self)", nil) }, gather: policy.gather)
-        self.init(items.count, limit, label, policy.rule, cached: { policy.cached($0) { _ in nil } }, parts: { parts })
+        self.init(
+            items.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0) { _ in nil } },
+            parts: { parts })
     }
 
-    /// Parts that are no single requests, all of which must succeed.
+    /// Makes a batch of parts that are not single requests, all of which must succeed.
     public init<Item: Sendable>(
-        of items: some Sequence<Item>, limit: Int = BatchLimit.standard, label: String? = nil,
-        part: @escaping @Sendable (_ agent: BatchMember, _ item: Item) async throws -> Part
+        of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
+        part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
     ) where Success == [Part] {
-        self.init(of: items, limit: limit, label: label, policy: .failFast, part: part)
+        self.init(of: items, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast, part: part)
     }
 }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Passes results from the workers to one reader; a worker waits while as many as `limit` lie unread.
+/// Passes results from the workers to one reader; a worker waits while `limit` results are unread.
 final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
@@ -11,7 +11,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var writers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         var lastID: UInt64 = 0
 
-        /// The next result, if one lies unread, and the worker for which there is room then.
+        /// The next result, if one is unread, and the worker for which there is room then.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
             let element = unread.isEmpty ? nil : unread.removeFirst()
             let hasRoom = unread.count < limit && !writers.isEmpty
@@ -24,8 +24,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result, then waits for room, so that its worker starts nothing before there is some. Returns early
-    /// when the task is cancelled.
+    /// Adds a result, then waits for room, so that its worker starts nothing before there is some. Returns early when
+    /// the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -56,14 +56,14 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// The next result, if one lies unread.
+    /// The next result, if one is unread.
     func poll() -> Element? {
         let (element, writer) = state.withLock { $0.next(limit) }
         writer?.resume()
         return element
     }
 
-    /// The next result; nil once it is closed and all are read. One reader at a time.
+    /// The next result; nil once the channel is closed and all are read. One reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {
@@ -80,7 +80,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// No more will come; what is unread stays.
+    /// Closes the channel to further results; unread ones stay.
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true

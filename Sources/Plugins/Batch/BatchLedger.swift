@@ -1,7 +1,7 @@
 import Errand
 
-/// The state of one running batch: the next part, which failed or won, whether the outcome is decided. A pure value. The
-/// results themselves are in ``BatchOutcomes``.
+/// The state of one running batch: the next part, the failed or winning part, whether the outcome is decided. A pure
+/// value. The results themselves are in ``BatchOutcomes``.
 struct BatchLedger: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
@@ -12,20 +12,20 @@ struct BatchLedger: Sendable {
     private(set) var winner: Int?
     private var failures: [BatchError.Failure] = []
     private var failureCount = 0
-    /// Whether what is still running no longer matters.
+    /// Whether the parts that still run no longer matter.
     private(set) var isDecided = false
 
     init(_ rule: BatchRule, count: Int) { (self.rule, self.count) = (rule, count) }
 
-    /// The part to start now; nil if there is none to start any more.
+    /// The part to start now; nil if none is left to start.
     mutating func take() -> Int? {
         guard !isDecided, next < count else { return nil }
         defer { next += 1 }
         return next
     }
 
-    /// Records how a part ended; one that failed has its name. Returns whether that counts: after the decision it
-    /// does not.
+    /// Records how a part ended; a failed one is recorded with its name. Returns whether the result counts: after the
+    /// decision it does not.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {
@@ -48,7 +48,7 @@ struct BatchLedger: Sendable {
         failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
     }
 
-    /// Throws what makes the whole fail.
+    /// Throws the error that makes the batch fail, if there is one.
     func check() throws {
         switch rule {
         case .collectAll: return
@@ -60,7 +60,7 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// The error of the whole: a part that was cancelled by itself cancels the whole.
+    /// The error of the batch: a part that was cancelled by itself cancels the batch.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }

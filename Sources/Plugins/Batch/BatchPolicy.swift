@@ -1,10 +1,10 @@
 import Errand
 
-/// What a batch makes of the results of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
+/// How a batch makes its output from the results of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
 public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
     let rule: BatchRule
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
-    /// The parts that the output is made of.
+    /// The parts that an output consists of.
     let responses: @Sendable (Success) -> [Part]
 
     func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
@@ -14,8 +14,8 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 }
 
 extension BatchPolicy where Success == [Part] {
-    /// All must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part. The
-    /// outputs are in the order of the parts. The default.
+    /// All parts must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part.
+    /// The outputs are in the order of the parts. The default.
     public static var failFast: BatchPolicy {
         BatchPolicy(rule: .failFast, gather: { try $0.successes() }, responses: { $0 })
     }

@@ -1,6 +1,6 @@
 import Errand
 
-/// Reports the progress of the whole on the batch's activity.
+/// Reports the progress of the batch on its activity.
 struct BatchProgress: Sendable {
     private let reporter: ProgressReporter<ProgressSum>
 

@@ -2,8 +2,8 @@ import Errand
 
 /// One run of a batch.
 ///
-/// As many workers as may run at a time take the parts from the ledger one by one, so there is no task for a part that
-/// has not begun, and no part begins after the decision or a cancellation.
+/// As many workers as parts may run at a time take the parts from the ledger one by one, so a part that has not begun
+/// has no task, and no part begins after the decision or a cancellation.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
@@ -21,16 +21,16 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             BatchLedger(batch.rule, count: batch.count), count: channel == nil ? batch.count : 0)
     }
 
-    /// Carries out the parts and gathers their outputs.
+    /// Sends the parts and combines their outputs.
     func output() async throws -> Success {
         try await carryOut()
         return try parts.gather(outcomes)
     }
 
-    /// Runs the parts; their results go to the channel.
+    /// Runs the parts; their results are put into the channel.
     func carryOut() async throws {
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<min(batch.limit, batch.count) { group.addTask { await work() } }
+            for _ in 0..<min(batch.maximumConcurrent, batch.count) { group.addTask { await work() } }
             for await goesOn in group where !goesOn { group.cancelAll() }
         }
         await progress.allReported()
@@ -38,7 +38,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Carries out one part after the other; false if the rest is to be cancelled.
+    /// Runs one part after the other; false if the rest is to be cancelled.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
@@ -55,7 +55,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         return true
     }
 
-    /// The output of a part, or what it threw.
+    /// The output of a part, or its error.
     private func send(_ index: Int) async -> (output: Part?, failure: (any Error)?) {
         progress.begin(index)
         let options = CallOptions(progress: listener(of: index))

@@ -1,9 +1,10 @@
 import Errand
 
-/// The progress of the parts added up: never falls, whatever the parts report. A pure value.
+/// The sum of the progress of the parts: never decreases, whatever the parts report. A pure value.
 ///
-/// The fraction is of bytes while every part's total is known, or at least every part's total to send, and otherwise of
-/// parts, of which a running one counts by its bytes. Of a batch that needs one success only, it is that of the part that is furthest.
+/// The fraction is of bytes while the total of every part is known, or at least the total to send, and otherwise of
+/// parts, of which a running one counts by its bytes. In a batch that needs one success only, it is that of the part
+/// with the largest one.
 struct ProgressSum: Sendable {
     private struct Part {
         var bytes = Bytes()
@@ -40,7 +41,7 @@ struct ProgressSum: Sendable {
     private let needsOne: Bool
     private var running: [Int: Part] = [:]
     private var ended = 0
-    /// Of the running and of those that ended.
+    /// The bytes of running parts and of ended ones.
     private var bytes = Bytes()
     private var fractions = 0.0
     private var known = 0
@@ -49,12 +50,12 @@ struct ProgressSum: Sendable {
 
     init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
 
-    /// How many have begun and not ended.
+    /// The number of parts that have begun and not ended.
     var runningCount: Int { running.count }
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// A running part reports its progress; what is less than it reported before is left out.
+    /// A running part reports its progress; a number that is smaller than one before is ignored.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -69,7 +70,7 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// A part is over, however it ended: its bytes so far are all.
+    /// A part has ended, with or without success: its bytes so far are all.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -105,7 +106,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// How far the whole is. A total is nil until that of all parts is known.
+    /// The progress of the batch. A total is nil until that of all parts is known.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne

@@ -14,9 +14,9 @@ public import Errand
 /// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is neither
 /// served from a cache nor stored.
 public protocol CacheableRequest: OwnedRequest {
-    /// By which rules responses are stored, and for how long.
+    /// The rules by which responses are stored, and for how long.
     var cachePolicy: CachePolicy { get }
-    /// Which requests share an entry; `.standard` by default.
+    /// The rule that decides which requests share an entry; `.standard` by default.
     var cacheKey: CacheKeyRule { get }
     /// Tags by which entries can be removed together; none by default.
     var cacheTags: [String] { get }

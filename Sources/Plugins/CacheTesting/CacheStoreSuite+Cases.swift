@@ -1,6 +1,5 @@
 import Errand
 import ErrandCache
-
 import ErrandEssentials
 
 extension CacheStoreSuite {

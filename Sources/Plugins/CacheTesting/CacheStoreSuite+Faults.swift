@@ -1,8 +1,7 @@
 import Errand
 import ErrandCache
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 extension CacheStoreSuite {
     static let secrets: [Case] = [

@@ -1,7 +1,5 @@
 public import Errand
-import ErrandEssentials
 public import ErrandCache
-
 import ErrandEssentials
 
 /// The conformance suite for a ``CacheStore``: a list of cases for any test framework.
@@ -38,7 +36,7 @@ public enum CacheStoreSuite {
 
     /// How a store failed a case.
     public struct Failure: DescribedError, Sendable {
-        /// What the store did, as a sentence.
+        /// The behaviour of the store, as a sentence.
         public let description: String
         /// 1: there is one kind.
         public var errorCode: Int { 1 }
@@ -67,7 +65,7 @@ public enum CacheStoreSuite {
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         return CacheEntry(
             head: CacheEntryHead(
-                url: url, headers: ["Content-Type": "text/plain", "ETag": "\"\(path)\""], received: date,
+                url: url, headers: [.contentType: "text/plain", .entityTag: "\"\(path)\""], received: date,
                 expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
     }
 

@@ -1,8 +1,9 @@
 public import Errand
 
-/// Sent and started as every composite: `agent.send(chain)`, `agent.start(chain, delegate: screen) { result in … }`.
+/// A chain is sent and started like every composite: `agent.send(chain)`, `agent.start(chain, delegate: screen) {
+/// result in … }`.
 ///
-/// Throws ``ChainError`` if a step fails, what the body throws of its own, and ``Errand/ErrandError`` with `cancelled`.
+/// Throws ``ChainError`` if a step fails, an error of the body as it is, and ``Errand/ErrandError`` with `cancelled`.
 extension Chain: Composite {
     /// A chain.
     public var activityKind: ActivityKind { .chain }
@@ -10,7 +11,7 @@ extension Chain: Composite {
     /// Its ``label``.
     public var activityLabel: String? { label }
 
-    /// Runs the body, with each member as a step.
+    /// Runs the body; each request that it sends is a step.
     public func run(on agent: ScopedAgent) async throws -> Success {
         let record = ChainRecord(agent, notifier)
         do {
@@ -23,7 +24,7 @@ extension Chain: Composite {
         }
     }
 
-    /// The chain that notifies a delegate, held weakly, of each step.
+    /// The same chain, which notifies a delegate, held weakly, of each step.
     public func notifying(_ delegate: any ChainDelegate) -> Chain {
         var copy = self
         copy.notifier = ChainNotifier(delegate)
@@ -38,7 +39,3 @@ extension Chain: Composite {
             cancellation: { [weak delegate] in delegate?.chainDidCancel($0) })
     }
 }
-
-/// The agent that the body of a chain sends its steps with: each request, batch or chain that it sends is a step, counted
-/// from 0 and named by the error if it fails.
-public typealias ChainSteps = ScopedAgent

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Requests one after the other as one: with one output, one cancellation and one end, and errors that name steps.
+/// Requests sent one after the other as one: with one output, one cancellation and one end, and errors that name steps.
 ///
 /// ```swift
 /// let order = try await agent.send(Chain("checkout") { steps in
@@ -10,31 +10,31 @@ public import Errand
 /// })
 /// ```
 ///
-/// The body is plain `await`. What it sends with `steps` is a step: an activity of its own with the chain's as its parent.
-/// A value: it may be sent any number of times, also at the same time, and each run is an ``Errand/Activity`` of its
-/// own of the kind `.chain`. The tags of the call travel on to every step.
+/// The body uses plain `await`. Each request that it sends with `steps` is a step: an activity of its own, a child of
+/// the chain's. A chain is a value: it may be sent any number of times, also at the same time, and each run is an
+/// ``Errand/Activity`` of its own of the kind `.chain`. The tags of the call apply to every step.
 ///
-/// Two more ways to write one: links, each of which makes a request of the response before it (``then(_:)``), and a list
-/// of ``ChainStep`` whose callbacks add and remove steps.
+/// There are two more ways to write one: links, each of which makes a request from the response before it
+/// (``then(_:)``), and a list of ``ChainStep`` whose callbacks add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
     /// The name for logs and errors, unless the call has one.
     public let label: String
-    let body: @Sendable (ChainSteps, ChainRecord) async throws -> Success
+    let body: @Sendable (ScopedAgent, ChainRecord) async throws -> Success
     var notifier: ChainNotifier?
 
-    init(_ label: String, recorded body: @escaping @Sendable (ChainSteps, ChainRecord) async throws -> Success) {
+    init(_ label: String, recorded body: @escaping @Sendable (ScopedAgent, ChainRecord) async throws -> Success) {
         (self.label, self.body) = (label, body)
     }
 
-    /// A chain of what the body sends with `steps`. The body runs off the caller's actor. What it throws, the chain
-    /// throws: an error of a step as ``ChainError``, which names the step, and one of its own as it is.
-    public init(_ label: String, body: @escaping @Sendable (_ steps: ChainSteps) async throws -> Success) {
+    /// Makes a chain of the requests that the body sends with `steps`. The body runs off the caller's actor. The chain
+    /// throws the errors of the body: that of a step as ``ChainError``, which names the step, any other as it is.
+    public init(_ label: String, body: @escaping @Sendable (_ steps: ScopedAgent) async throws -> Success) {
         self.init(label, recorded: { steps, _ in try await body(steps) })
     }
 }
 
 extension Chain {
-    /// A chain of linked requests, the first of which is this.
+    /// Makes a chain of linked requests that begins with this one.
     ///
     /// ```swift
     /// let receipt = Chain("checkout", GetCart())
@@ -46,8 +46,8 @@ extension Chain {
         self.init(label) { steps in try await steps.send(first) }
     }
 
-    /// The same chain with one more request, made of the output so far. The closure runs off the caller's actor; what it
-    /// throws ends the chain.
+    /// The same chain with one more request, made from the output so far. The closure runs off the caller's actor; an
+    /// error that it throws ends the chain.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
         Chain<Response<R.Output>>(
             label,

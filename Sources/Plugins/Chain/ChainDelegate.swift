@@ -1,16 +1,16 @@
 public import Errand
 
-/// Notified on the main actor of every step of a started chain that is done, and then how the chain ended, before its
-/// completion closure: exactly one of the last three, once.
+/// Receives, on the main actor, every step of a started chain that has succeeded, and then how the chain ended, before
+/// its completion closure: exactly one of the last three methods is called, once.
 ///
-/// All are optional. A delegate is held weakly; `activity` says which run it was. The chain waits for it after each
-/// step, so in a program whose main thread is blocked, give it none.
+/// All are optional. A delegate is held weakly; `activity` identifies the run. The chain waits for the delegate after
+/// each step, so use none in a program whose main thread is blocked.
 @MainActor public protocol ChainDelegate: AnyObject, Sendable {
-    /// A step succeeded; the next one has not begun, if the chain runs one after the other.
+    /// A step succeeded; if the chain runs one step after the other, the next one has not begun.
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
-    /// The output is what `send` returns.
+    /// The chain succeeded. The output is that of `send`.
     func chainDidSucceed(_ activity: Activity, output: any Sendable)
-    /// A ``ChainError`` names the step that failed.
+    /// The chain failed. A ``ChainError`` names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
     /// The chain was cancelled, also by a callback of its own.
     func chainDidCancel(_ activity: Activity)
@@ -27,9 +27,9 @@ extension ChainDelegate {
     public func chainDidCancel(_ activity: Activity) {}
 }
 
-/// What came of one step.
+/// The result of one step that has succeeded.
 public struct ChainStepResult: Sendable {
-    /// Its place in the chain, from 0, in the order in which the steps began.
+    /// The index of the step in the chain, from 0, in the order in which the steps began.
     public let index: Int
     /// The label of the step.
     public let label: String

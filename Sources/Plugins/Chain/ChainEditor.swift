@@ -1,16 +1,16 @@
 public import Errand
 import Synchronization
 
-/// Changes the steps of a list that have not been reached, from the callback of a step.
+/// Changes the steps of a list that were not reached yet, from the callback of a step.
 ///
-/// Outside of a callback, and after the chain has ended, it changes nothing and returns false or 0.
+/// Outside of a callback, and after the chain has ended, a method changes nothing and returns false or 0.
 public final class ChainEditor: Sendable {
     private struct State {
         var steps: ArraySlice<ChainStep>
         var isOpen = false
     }
 
-    /// The chain as it runs.
+    /// The activity of the running chain.
     public let activity: Activity
     private let state: Mutex<State>
 
@@ -19,7 +19,7 @@ public final class ChainEditor: Sendable {
         state = Mutex(State(steps: steps[...]))
     }
 
-    /// The labels of the steps to come, in their order.
+    /// The labels of the next steps, in order.
     public var pending: [String] { state.withLock { $0.steps.map(\.label) } }
 
     /// Adds a step at the end.
@@ -31,7 +31,7 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Adds steps that come next.
+    /// Adds steps in front of the next ones.
     @discardableResult
     public func insert(_ steps: ChainStep...) -> Bool {
         state.withLock { state in
@@ -40,15 +40,15 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Removes the steps of a label, and returns how many those were.
+    /// Removes the steps with a label, and returns their number.
     @discardableResult
     public func remove(_ label: String) -> Int { remove { $0.label == label } }
 
-    /// Removes every step to come, and returns how many those were; the chain then succeeds with what it has.
+    /// Removes all next steps, and returns their number; the chain then succeeds with the results so far.
     @discardableResult
     public func removeAll() -> Int { remove { _ in true } }
 
-    /// Cancels the chain: no step follows, and it ends as cancelled.
+    /// Cancels the chain: no further step begins, and it ends as cancelled.
     public func cancel() { activity.cancel() }
 
     private func remove(_ matches: (ChainStep) -> Bool) -> Int {
@@ -60,7 +60,7 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// The next step, and how many there are with it.
+    /// The next step, and the number of steps including it.
     func next() -> (step: ChainStep?, count: Int) {
         state.withLock { state in
             let count = state.steps.count
@@ -74,7 +74,8 @@ public final class ChainEditor: Sendable {
 }
 
 extension Chain where Success == [ChainStepResult] {
-    /// A chain that is a list of steps, each with a callback that may change the rest; an empty one succeeds at once.
+    /// Makes a chain from a list of steps, each with a callback that may change the rest; an empty chain succeeds at
+    /// once.
     public init(_ label: String, steps list: [ChainStep]) {
         self.init(
             label,

@@ -1,9 +1,7 @@
 public import Errand
-import ErrandSupport
-
 import ErrandEssentials
 
-/// Why a chain failed: the step that did, and what it threw.
+/// The failure of a chain: the step that failed, and its error.
 ///
 /// ```swift
 /// do { _ = try await agent.send(chain) } catch let error as ChainError {
@@ -11,18 +9,19 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A chain that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, and an error that the body
-/// made itself arrives as it is.
+/// A chain that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, and an error that the
+/// body makes itself is thrown as it is.
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
-    /// The step's place in the chain, from 0, in the order in which the steps began; so are parts of a batch counted.
+    /// The index of the step in the chain, from 0, in the order in which the steps began; parts of a batch are counted
+    /// in the same way.
     public let index: Int
     /// The step's label: that of the call, else the request's, else the request's type.
     public let label: String
     /// The request that failed, if the step was one.
     public let request: (any Request)?
-    /// What it threw.
+    /// The error of the step.
     public let underlying: any Error
 
     init(chain: String, _ step: ChainRecord.FailedStep, _ error: any Error) {
@@ -30,14 +29,10 @@ public struct ChainError: Error, Sendable {
         (index, label, request) = step
     }
 
-    /// The place counted from 1.
-    @available(*, deprecated, message: "steps are counted from 0, as parts of a batch are: index")
-    public var step: Int { index + 1 }
-
     /// The response that the step failed with, with a bounded copy of its body, if there was one.
     public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
-    /// Never: a cancelled chain throws the cancellation.
+    /// False: a cancelled chain throws the cancellation.
     public var isCancelled: Bool { underlying.isCancellation }
 
     /// Whether the same chain may succeed when it is sent again later, judged by the failure alone.
@@ -47,10 +42,10 @@ public struct ChainError: Error, Sendable {
 extension ChainError: RequestFailure {}
 
 extension ChainError: DescribedError, CustomDebugStringConvertible {
-    /// One line: the chain, the step, its label, and what happened to it.
-    public var description: String { "\(chain), step \(index) (\(label)): \(ErrorText.brief(underlying))" }
+    /// One line: the chain, the step, its label, and its failure.
+    public var description: String { "\(chain), step \(index) (\(label)): \(underlying.briefDescription)" }
 
-    /// The same.
+    /// The same as `description`.
     public var debugDescription: String { description }
 
     /// 1: there is one kind.
@@ -58,10 +53,10 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
 }
 
 extension ChainError: CustomReflectable {
-    /// What the description is made of: neither a request nor what a cause holds.
+    /// The parts of the description; neither a request nor anything within a cause.
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["chain": chain, "index": index, "label": label, "underlying": ErrorText.brief(underlying)])
+            children: ["chain": chain, "index": index, "label": label, "underlying": underlying.briefDescription])
     }
 }

@@ -1,8 +1,8 @@
 import Errand
 
-/// The bytes of the steps added up, and of a list how many of its steps are done: never falls. A pure value.
+/// The sum of the bytes of the steps, and for a list the number of completed steps: never decreases. A pure value.
 struct ChainProgress: Sendable {
-    /// Those that have begun and not ended, in the order of their places: few, as a rule one.
+    /// The steps that have begun and not ended, in order: few, usually one.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -14,7 +14,7 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: place)
     }
 
-    /// A running step reports its progress; what is less than it reported before is left out.
+    /// A running step reports its progress; a number that is smaller than one before is ignored.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let place = place(of: step) else { return }
         let before = running[place].progress
@@ -29,13 +29,13 @@ struct ChainProgress: Sendable {
         if let place = place(of: step) { running.remove(at: place) }
     }
 
-    /// So many steps of a list are done, each of which ends where the next one begins.
+    /// This many steps of a list are complete; each ends where the next one begins.
     mutating func count(_ done: Int, of all: Int) {
         if let place = place(of: done - 1) { running[place] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
     }
 
-    /// By halves: a body may run thousands at a time.
+    /// A binary search: a body may run thousands at a time.
     private func place(of step: Int) -> Int? {
         var (low, high) = (0, running.count)
         while low < high {
@@ -45,7 +45,7 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// The whole. What is to come is not known, so it has no totals.
+    /// The progress of the chain. Later steps are unknown, so it has no totals.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }

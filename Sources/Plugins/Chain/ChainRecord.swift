@@ -1,12 +1,12 @@
 import Errand
 import Synchronization
 
-/// What one run of a chain remembers: which steps failed, and how far the others are.
+/// The record of one run of a chain: the failed steps, and the progress of the others.
 final class ChainRecord: MemberObserver {
-    /// A chain that continues after failures remembers the last ones only.
+    /// A chain that continues after failures remembers only the last ones.
     private static let maximumFailures = 16
 
-    /// Sends the steps of a list, which says itself what becomes of them; a body sends with the same agent, observed.
+    /// Sends the steps of a list, which records its results itself; a body sends with the same agent, observed.
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
@@ -43,7 +43,7 @@ final class ChainRecord: MemberObserver {
         activity.note("chain", "step \(step): \(label())")
     }
 
-    /// For the call of a step of a list.
+    /// The options for the call of a step of a list.
     @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
         CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }
@@ -56,9 +56,9 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// An error of the body's as the chain's: a step's failure is named, a cancellation and an error of the body's own
-    /// stay what they are. A step's failure is known by its identity, so that neither another that reads the same nor
-    /// the order of several that fail at once matters.
+    /// An error of the body as an error of the chain: the failure of a step is named, a cancellation and an error of
+    /// the body's own stay as they are. The failure of a step is recognised by its identity, so that neither another
+    /// one that reads the same nor the order of several simultaneous failures matters.
     func explained(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }

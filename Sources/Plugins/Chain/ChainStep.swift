@@ -13,16 +13,16 @@ import ErrandEssentials
 /// agent.start(chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
-    /// Changes the list after a step, on the main actor; what it throws ends the chain.
+    /// Changes the list after a step, on the main actor; an error that it throws ends the chain.
     public typealias Callback<Output: Sendable> =
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
     /// The name for errors, logs and ``ChainEditor/remove(_:)``.
     public let label: String
-    /// Gets the results of the steps before it.
+    /// Runs the step with the results of the steps before it.
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
-    /// A request, and what to do when it has succeeded, before the next step begins.
+    /// Makes a step of a request; the callback runs when it has succeeded, before the next step begins.
     ///
     /// - Parameter label: the request's label or its type by default.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
@@ -33,10 +33,10 @@ public struct ChainStep: Sendable {
         }
     }
 
-    /// A request made of the value of the step before it.
+    /// Makes a step of a request that is made from the value of the step before it.
     ///
-    /// Throws ``ChainInputError`` if that value is of another type, as after an edit of the list, or if there is none. The
-    /// closure runs off the caller's actor; what it throws ends the chain.
+    /// Throws ``ChainInputError`` if that value is of another type, as after an edit of the list, or if there is none.
+    /// The closure runs off the caller's actor; an error that it throws ends the chain.
     public init<Input: Sendable, R: Request>(
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil
@@ -73,16 +73,17 @@ public struct ChainStep: Sendable {
     }
 }
 
-/// Thrown when the step before one made with ``ChainStep/init(after:label:make:then:)`` did not bring what it needs.
+/// Thrown when the step before one made with ``ChainStep/init(after:label:make:then:)`` did not return a value of the
+/// type that it needs.
 public struct ChainInputError: DescribedError, Sendable {
     /// The step that cannot begin.
     public let label: String
-    /// The type that it needs.
+    /// The type that the step needs.
     public let expected: Any.Type
-    /// The type that came; nil if there was no step before it.
+    /// The type of the value before it; nil if there was no step before it.
     public let got: (Any.Type)?
 
-    /// One line.
+    /// One sentence.
     public var description: String {
         "\(label) needs \(expected) of the step before it, got \(got.map { "\($0)" } ?? "nothing")"
     }

@@ -7,7 +7,7 @@ struct ThrownError {
     init(_ error: any Error) { self.error = error }
 
     /// Whether another error is this one, thrown again: the same box, as `throw error` leaves it; or, where it was cast
-    /// and boxed anew, the same object, the same failure of one activity, or the same failure of a step.
+    /// and boxed again, the same object, the same failure of one activity, or the same failure of a step.
     func isSame(as other: any Error) -> Bool {
         if Self.box(error) == Self.box(other) { return true }
         switch (error, other) {
@@ -27,6 +27,6 @@ struct ThrownError {
         withUnsafeBytes(of: Held(error: error)) { $0.load(as: UInt.self) }
     }
 
-    /// So that the reference is looked at, and not what is in the box.
+    /// Holds the reference itself, not the content of the box.
     private struct Held { let error: any Error }
 }

@@ -1,37 +1,38 @@
 public import Errand
 
-/// Has equal requests that are under way at the same time share one exchange.
+/// Lets equal requests that run at the same time share one exchange.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: url, transport: .system, filters: [.cache(.memory()), .coalescing])
 /// ```
 ///
-/// Requests are equal that have the same safe method, URL, header fields, credentials and body, and that the same agent
-/// would send in the same way; see ``CoalescingRule`` for what else counts, and what does not. A request joins while the
-/// response is not there yet. It keeps its own activity, progress, deadline and cancellation; the exchange outlives the
-/// request that began it, and is cancelled when the last one has gone. A response reaches all, each of which decodes and
-/// judges it for itself; so does a failure. A second request of one activity, such as that of a hedge, begins
-/// an exchange of its own, which those that come later join.
+/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and the same agent
+/// would send them in the same way; see ``CoalescingRule`` for what else is compared. A request joins an exchange that
+/// has no response yet. It keeps its own activity, progress, deadline and cancellation; the exchange outlives the
+/// request that began it, and is cancelled when its last request has gone. A response is delivered to all requests,
+/// each of which decodes and judges it for itself; so is a failure. A second request of one activity, such as that of a
+/// hedge, begins an exchange of its own, which later requests join.
 ///
-/// Bodies that are delivered as a stream or into a file are not shared, and neither are requests whose body is a stream or a file.
-/// After a request that is not safe, such as a POST, has ended, no request joins an exchange with that host that was
-/// under way before: it reads what was written.
+/// Bodies that are delivered as a stream or into a file are not shared, and neither are requests whose body is a stream
+/// or a file. After a request that is not safe, such as a POST, has ended, no request joins an exchange with that host
+/// that was running before: it reads what was written.
 ///
 /// Agents may share a filter; requests of different agents are never equal.
 public struct Coalescing: Filter {
-    /// One of the two: hop by default.
+    /// The stage of the filter: hop by default.
     public let stages: FilterStages
-    /// What is equal, unless a request or a call says otherwise.
+    /// The rule for equal requests, unless a request or a call has one of its own.
     public let rule: CoalescingRule
     private let table = SharedRuns()
 
     /// Makes a filter.
     ///
     /// - Parameters:
-    ///   - rule: what is equal; ``CoalescingRule/standard`` by default.
-    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed caches;
-    ///     `.call` stands before redirects, where what shares also shares what follows, such as a timed cache or a retry.
+    ///   - rule: the rule for equal requests; ``CoalescingRule/standard`` by default.
+    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed
+    ///     caches; `.call` stands before redirects, where requests also share what follows, such as a timed cache or a
+    ///     retry.
     public init(_ rule: CoalescingRule = .standard, in stage: FilterStages = .hop) {
         self.rule = rule
         stages = stage.contains(.call) ? .call : .hop
@@ -42,19 +43,19 @@ public struct Coalescing: Filter {
     /// `equal requests under way share one exchange`
     public var explanation: String { "equal requests under way share one exchange" }
 
-    /// A second one further in finds nothing to share.
+    /// A second such filter further in finds nothing to share.
     public func orderProblem(after outer: any Filter) -> String? {
         (outer as? Coalescing)?.stages == stages ? "requests are compared twice" : nil
     }
 
-    /// Sends the exchange, or waits for an equal one. Throws what that throws, and `CancellationError`.
+    /// Sends the exchange, or waits for an equal one. Throws its error, and `CancellationError`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let request = exchange.http
         guard request.method.isSafe else {
             defer { table.close(request.url) }
             return try await next(exchange)
         }
-        guard let key = SharedKey(exchange, request, next, exchange.tags[CoalescingRuleKey.self] ?? rule) else {
+        guard let key = SharedKey(exchange, request, next, exchange.tags[CoalescingRule.self] ?? rule) else {
             return try await next(exchange)
         }
         try Task.checkCancellation()

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Which requests are equal.
+/// The rule that decides which requests are equal.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -8,9 +8,9 @@ public import Errand
 /// let fresh = try await agent.send(GetUser(id: 7), options: .coalescing(.off)).value
 /// ```
 ///
-/// Always compared are the method, the URL, the body with its type, the `timeout`, credentials, cookies and whatever
-/// else is marked as sensitive, and tags that affect the response (`TagKey.affectsResponse`). Where filters of the agent
-/// follow, requests of different types, or that accept other statuses or content types or have other checks, are not equal,
+/// The method, the URL, the body with its type, the `timeout`, credentials, cookies and every other sensitive field,
+/// and tags that affect the response (`TagKey.affectsResponse`) are always compared. Where filters of the agent follow,
+/// requests of different types, or that accept other statuses or content types or have other checks, are not equal,
 /// since those filters may treat them differently.
 public struct CoalescingRule: Sendable, Hashable {
     private struct Fields: Hashable {
@@ -25,18 +25,18 @@ public struct CoalescingRule: Sendable, Hashable {
 
     private init() {}
 
-    /// All header fields but those that number requests: `traceparent`, `tracestate`, `X-Request-ID` and `X-Correlation-ID`.
-    /// The default.
+    /// Compares all header fields except those that number requests: `traceparent`, `tracestate`, `X-Request-ID` and
+    /// `X-Correlation-ID`. The default.
     public static let standard = CoalescingRule()
 
-    /// None: the request is sent by itself, and nothing joins it.
+    /// Shares nothing: the request is sent by itself, and no other joins it.
     public static let off: CoalescingRule = {
         var rule = CoalescingRule()
         rule.fields[0].isOff = true
         return rule
     }()
 
-    /// Leaves out these header fields as well. The request that is sent has its own; those that join it send none.
+    /// Ignores these header fields as well. The request that is sent has its own; the ones that join send none.
     public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
         rule.fields[0].ignored.formUnion(headers)
@@ -44,7 +44,7 @@ public struct CoalescingRule: Sendable, Hashable {
         return rule
     }
 
-    /// Compares these header fields, and those that are sensitive, and no others.
+    /// Compares only these header fields, and sensitive ones.
     public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
         rule.fields[0].compared = Set(headers)
@@ -52,7 +52,8 @@ public struct CoalescingRule: Sendable, Hashable {
         return rule
     }
 
-    /// Compares a text, for what is neither in the URL nor in a header, such as the user of a client certificate.
+    /// Compares a text as well, for a difference that is neither in the URL nor in a header, such as the user of a
+    /// client certificate.
     public func adding(_ text: String) -> CoalescingRule {
         var rule = self
         rule.fields[0].additions.append(text)
@@ -78,15 +79,15 @@ public struct CoalescingRule: Sendable, Hashable {
     }
 }
 
-/// The tag with the rule of a request or a call; nil, the default, for that of the filter.
+/// The tag with the rule of a request or a call; nil, the default, means the rule of the filter.
 ///
 /// ```swift
 /// struct GetTicket: Request {
 ///     var path: String { "tickets/next" }
-///     var tags: Tags { Tags().with(CoalescingRuleKey.self, .off) }
+///     var tags: Tags { Tags().with(CoalescingRule.self, .off) }
 /// }
 /// ```
-public enum CoalescingRuleKey: TagKey {
+extension CoalescingRule: TagKey {
     /// Nil.
     public static var defaultValue: CoalescingRule? { nil }
 }
@@ -98,7 +99,7 @@ extension CallOptions {
     /// The same options with a rule.
     public func coalescing(_ rule: CoalescingRule) -> CallOptions {
         var options = self
-        options.tags[CoalescingRuleKey.self] = rule
+        options.tags[CoalescingRule.self] = rule
         return options
     }
 }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// What is compared of a request. The hash is of little, so that a request with nothing to join costs little; an object, so
-/// that the exchange of one is found again at no cost.
+/// The compared parts of a request. The hash covers few of them, so that a request with nothing to join costs little;
+/// an object, so that the exchange of a request is found again at no cost.
 final class SharedKey: Hashable, Sendable {
     let url: URL
     private let method: HTTPMethod
@@ -27,7 +27,7 @@ final class SharedKey: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(url)
-        // Many users may ask for one URL at once.
+        // Many users may request one URL at once.
         if let credentials = headers[.authorization] { hasher.combine(credentials) }
     }
 

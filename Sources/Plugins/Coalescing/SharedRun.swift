@@ -11,7 +11,8 @@ final class SharedRun: Sendable {
     }
 
     private struct State {
-        /// The call that began it has ticket 0; a dictionary costs an allocation, which most do without.
+        /// The call that began the exchange has ticket 0; a dictionary costs an allocation, which most exchanges do
+        /// without.
         var first: Call?
         var others: [Int: Call] = [:]
         /// The activities that have joined, each of which waits once.
@@ -38,13 +39,14 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The numbers of those that the current task is a part of. A task may live longer, and keeps no object alive by this.
+    /// The numbers of the exchanges that the current task is a part of. A task may live longer, and numbers keep no
+    /// object alive.
     @TaskLocal private static var current: [UInt64] = []
     private static let count = Atomic<UInt64>(0)
 
     private let number = count.add(1, ordering: .relaxed).newValue
     let key: SharedKey
-    /// The activity that began it.
+    /// The activity that began the exchange.
     let leader: ActivityID
     private let state: Mutex<State>
 
@@ -53,7 +55,7 @@ final class SharedRun: Sendable {
         state = Mutex(State(first: Call(exchange: exchange)))
     }
 
-    /// A new one, with the ticket of the call that begins it.
+    /// Makes a new one, with the ticket of the call that begins it.
     static func begin(_ key: SharedKey, _ exchange: Exchange) -> (SharedRun, ticket: Int) {
         (SharedRun(key, exchange), 0)
     }
@@ -62,7 +64,8 @@ final class SharedRun: Sendable {
         case joined(ticket: Int)
         /// The request is a part of the exchange.
         case within
-        /// It comes too late, or it is a second one of an activity that waits for the exchange, such as that of a hedge.
+        /// The request is too late, or is a second one of an activity that waits for the exchange, such as that of a
+        /// hedge.
         case none
     }
 
@@ -107,7 +110,7 @@ final class SharedRun: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// What came of it, for one call; throws `CancellationError` as soon as the call is cancelled.
+    /// The result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         let (now, exchange) = state.withLock { ($0.outcome, $0.outcome == nil ? $0[ticket]?.exchange : nil) }
         if let now { return try now.get() }
@@ -124,7 +127,7 @@ final class SharedRun: Sendable {
         } onCancel: {
             leave(ticket, of: runs)
         }
-        // Joined after the last progress was reported.
+        // The call joined after the last progress was reported.
         if let exchange, ticket > 0, exchange.reportsProgress, let last = state.withLock({ $0.progress }),
             exchange.activity.progress != last
         {
@@ -151,7 +154,7 @@ final class SharedRun: Sendable {
 
     private func end(_ outcome: Outcome, _ shared: SharedExchange) async {
         state.withLock { ($0.isClosed, $0.task) = (true, nil) }
-        await shared.hand(to: state.withLock { $0.exchanges })
+        await shared.distribute(to: state.withLock { $0.exchanges })
         let (first, others) = state.withLock { state in
             defer { (state.first, state.others) = (nil, [:]) }
             state.outcome = outcome
@@ -172,7 +175,7 @@ extension SharedRun: ExchangeSharing {
         return deadlines.count == exchanges.count ? deadlines.max() : nil
     }
 
-    /// Progress is that of each call; the rest belongs to the call that began it.
+    /// Progress is reported to every call; other events belong to the call that began the exchange.
     func report(_ event: TransportEvent) {
         guard case .progress(let progress) = event else {
             return state.withLock({ $0.first?.exchange })?.report(event) ?? ()

@@ -9,7 +9,7 @@ final class SharedRuns: Sendable {
     enum Role {
         case leads(SharedRun, ticket: Int)
         case joins(SharedRun, ticket: Int)
-        /// The request is a part of the exchange that it equals: to wait for it would never end.
+        /// The request is a part of the exchange that it equals, and would wait for itself.
         case alone
     }
 
@@ -24,7 +24,7 @@ final class SharedRuns: Sendable {
                 switch run.join(exchange) {
                 case .joined(let ticket): return .joins(run, ticket: ticket)
                 case .within: return .alone
-                // What comes later joins the new one.
+                // Later requests join the new one.
                 case .none: break
                 }
             }
@@ -34,9 +34,9 @@ final class SharedRuns: Sendable {
         }
     }
 
-    /// Lets nothing join an exchange any more.
+    /// Closes an exchange to further requests.
     func remove(_ run: SharedRun) {
-        // The last reference may go with it: not under the lock.
+        // The last reference may be released: not under the lock.
         let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.index(forKey: run.key), runs[index].value === run else { return nil }
             return runs.remove(at: index).value
@@ -44,7 +44,7 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Lets nothing join the exchanges with the host of a URL.
+    /// Closes the exchanges with the host of a URL to further requests.
     func close(_ url: URL) {
         let old = runs.withLock { runs in
             if runs.isEmpty { return [:] }

@@ -2,40 +2,40 @@ public import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 
-/// Compresses the bodies of requests, for servers that are known to read them.
+/// Compresses the bodies of requests, for servers that are known to support it.
 ///
 /// ```swift
-/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.compressingBodies(.gzip)])
-/// let once = CallOptions(filters: [.compressingBodies(.zstd)])
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.bodyCompression(.gzip)])
+/// let once = CallOptions(filters: [.bodyCompression(.zstd)])
 /// ```
 ///
-/// A body in memory is compressed at once and keeps a length; it is sent as it is if that does not make it smaller. A file
-/// or a stream is compressed while it is sent, in chunks, and can be sent again if it could before. A request that has a
-/// `Content-Encoding` already is left alone. A server that refuses the coding with 415 and names those that it reads
-/// (RFC 7694, section 3) gets the body as it is, where it can be sent again.
+/// A body in memory is compressed at once and keeps a length; it is sent as it is if compression does not make it
+/// smaller. A file or a stream is compressed while it is sent, in chunks, and can be sent again if it could before. A
+/// request that already has a `Content-Encoding` is left unchanged. A server that refuses the coding with 415 and names
+/// those that it supports (RFC 7694, section 3) gets the body as it is, where it can be sent again.
 ///
-/// Filters further in may change what the body says: `.body(…)` reads a form or JSON uncompressed, and compresses what it
-/// makes of it. So it may stand before them or behind them.
+/// Filters further in may change the content of the body: `.body(…)` reads a form or JSON uncompressed, and compresses
+/// the result. So the filter may stand before them or behind them.
 public struct BodyCompression: Filter {
     /// The coding.
     public var compression: ContentCompression
     /// Shorter bodies of known length are sent as they are; 1,024 bytes by default.
     public var minimumBytes: Int64
 
-    /// Bodies that are compressed at once.
+    /// The maximum size of a body that is compressed at once.
     private static let bytesInMemory = 1 << 20
 
-    /// A filter for a coding.
+    /// Makes a filter for a coding.
     public init(_ compression: ContentCompression, minimumBytes: Int64 = 1024) {
         (self.compression, self.minimumBytes) = (compression, minimumBytes)
     }
 
-    /// None: what the body says stays the same, so that its place does not matter.
+    /// None: the content of the body stays the same, so the filter's position does not matter.
     public var traits: FilterTraits { [] }
     /// The coding.
     public var explanation: String { "request bodies in \(compression)" }
 
-    /// Sends the body compressed. Throws ``CompressionError`` where there is no library for the coding.
+    /// Sends the body compressed. Throws ``CompressionError`` if the library for the coding is missing.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let body = exchange.http.body
         guard !body.isNone, body.length ?? .max >= max(1, minimumBytes),
@@ -52,16 +52,16 @@ public struct BodyCompression: Filter {
         return try await next(exchange)
     }
 
-    /// Whether a response says which codings its server reads, and not this one.
+    /// Whether a response names the codings that its server supports, and this one is not among them.
     private func refuses(_ response: HTTPResponse) -> Bool {
-        guard let accepted = response.headers["Accept-Encoding"] else { return false }
+        guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
             let coding = ASCII.trimmed(item.prefix { $0 != ";" })
             return ASCII.equalsIgnoringCase(String(coding), "\(compression)")
         }
     }
 
-    /// Nil if the body is better sent as it is.
+    /// Nil if the body should be sent as it is.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
@@ -87,8 +87,8 @@ public struct BodyCompression: Filter {
 }
 
 extension Filter where Self == BodyCompression {
-    /// `filters: [.compressingBodies(.gzip)]`; see ``BodyCompression``.
-    public static func compressingBodies(
+    /// `filters: [.bodyCompression(.gzip)]`; see ``BodyCompression``.
+    public static func bodyCompression(
         _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
     ) -> BodyCompression { BodyCompression(compression, minimumBytes: minimumBytes) }
 }

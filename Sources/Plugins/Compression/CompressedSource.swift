@@ -10,7 +10,7 @@ final class CompressedSource: HTTPBodySource {
         var isEnded = false
     }
 
-    /// What is compressed at a time, so that a body in memory does not double it.
+    /// The number of bytes that are compressed at a time, so that a body in memory is not doubled.
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody

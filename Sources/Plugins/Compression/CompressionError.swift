@@ -1,21 +1,14 @@
 public import Errand
 import ErrandEssentials
 
-/// Why a body cannot be compressed.
+/// A failure to compress a body.
 public struct CompressionError: CodedError, Sendable {
     /// The kind of failure; stable, of low cardinality, fit for metrics.
-    public struct Code: ErrorCode {
-        /// The name of the code.
-        public let description: String
-        /// A number that never changes, from 1; the `code` of an `NSError`.
-        public let number: Int
-
-        init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
-    }
+    public typealias Code = FailureCode<CompressionError>
 
     /// The kind of failure.
     public var code: Code
-    /// What is missing or failed.
+    /// A sentence that says what is missing or failed.
     public var message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -24,9 +17,9 @@ public struct CompressionError: CodedError, Sendable {
     public var description: String { "\(code): \(message)" }
 }
 
-extension CompressionError.Code {
+extension FailureCode<CompressionError> {
     /// The library for the coding is not on this system; see ``ContentCompression/isAvailable``. Nothing was sent.
-    public static let unavailable = Self("unavailable", 1)
+    public static var unavailable: Self { Self("unavailable", 1) }
     /// The library failed, for want of memory.
-    public static let failed = Self("failed", 2)
+    public static var compressionFailed: Self { Self("compressionFailed", 2) }
 }

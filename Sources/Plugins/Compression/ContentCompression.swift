@@ -21,20 +21,20 @@ public struct ContentCompression: Sendable, Hashable, CustomStringConvertible {
     let coding: Coding
     let level: Int32
 
-    /// gzip (RFC 9110, section 8.4.1.3) of zlib's level 6: what nearly every server reads that reads any coding.
+    /// gzip (RFC 9110, section 8.4.1.3) with zlib's level 6: supported by nearly every server that supports any coding.
     public static let gzip = gzip(level: 6)
-    /// zstd (RFC 8878) of level 3: smaller than gzip in a fraction of the time, for servers that read it.
+    /// zstd (RFC 8878) with level 3: smaller than gzip in a fraction of the time, for servers that support it.
     public static let zstd = zstd(level: 3)
 
-    /// gzip of a level from 1, the fastest, to 9; others count as the nearest of these.
+    /// gzip with a level from 1, the fastest, to 9; others count as the nearest of these.
     public static func gzip(level: Int) -> Self { Self(coding: .gzip, level: Int32(min(max(level, 1), 9))) }
 
-    /// zstd of a level from 1, the fastest, to 19; others count as the nearest of these. A reader needs 8 MiB at most
+    /// zstd with a level from 1, the fastest, to 19; others count as the nearest of these. A reader needs 8 MiB at most
     /// (RFC 9659).
     public static func zstd(level: Int) -> Self { Self(coding: .zstd, level: Int32(min(max(level, 1), 19))) }
 
-    /// Whether the system's library for it is there: zlib is on every Apple platform and nearly every Linux, libzstd on
-    /// most Linux systems.
+    /// Whether the system's library for the coding is available: zlib is on every Apple platform and nearly every
+    /// Linux, libzstd on most Linux systems.
     public var isAvailable: Bool {
         #if os(Linux) || canImport(Darwin)
         errand_encodings() & coding.bit != 0

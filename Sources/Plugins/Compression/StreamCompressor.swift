@@ -11,14 +11,14 @@ struct StreamCompressor: ~Copyable {
             throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
         }
         guard let encoder = errand_encoder_make(compression.coding.bit, compression.level) else {
-            throw CompressionError(.failed, "there is no memory for \(compression)")
+            throw CompressionError(.compressionFailed, "there is no memory for \(compression)")
         }
         self.encoder = encoder
     }
 
     deinit { errand_encoder_free(encoder) }
 
-    /// What goes over the wire for the input, all of it that a reader needs to have the input; with `isLast` also the end.
+    /// The compressed bytes for the input, all that a reader needs to decode it; with `isLast` also the end.
     mutating func compress(_ input: Data, isLast: Bool) throws -> Data {
         var (result, offset) = (Data(), 0)
         while true {
@@ -32,7 +32,9 @@ struct StreamCompressor: ~Copyable {
                         output.count, &made, isLast ? 1 : 0)
                 }
             }
-            if code == Int32(ERRAND_ENCODER_FAILED) { throw CompressionError(.failed, "the body cannot be compressed") }
+            if code == Int32(ERRAND_ENCODER_FAILED) {
+                throw CompressionError(.compressionFailed, "the body cannot be compressed")
+            }
             offset += taken
             result.append(buffer.prefix(made))
             if code == Int32(ERRAND_ENCODER_DONE) { return result }

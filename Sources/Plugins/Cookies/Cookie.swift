@@ -1,14 +1,14 @@
-public import ErrandEssentials
 import Errand
+public import ErrandEssentials
 
-/// A cookie as a ``CookieJar`` keeps it (RFC 6265bis, section 5.7).
+/// A cookie as stored in a ``CookieJar`` (RFC 6265bis, section 5.7).
 ///
 /// ```swift
 /// let cookie = Cookie("session", "abc", domain: "example.com", isSecure: true)
 /// ```
 public struct Cookie: Sendable, Hashable {
-    /// When a browser sends a cookie along with requests that other sites cause. A client without pages causes all its
-    /// requests itself, so that the mark is kept and reported, and judged when the cookie is set.
+    /// When a browser sends a cookie with requests that other sites cause. A client without pages causes all its
+    /// requests itself: it keeps and reports the attribute, and checks it only when the cookie is set.
     public enum SameSite: String, Sendable, Hashable {
         /// Never.
         case strict
@@ -16,25 +16,25 @@ public struct Cookie: Sendable, Hashable {
         case lax
         /// Always; such a cookie has to be secure.
         case none
-        /// The server has not said it, or not so that it can be read.
+        /// The server has not sent the attribute, or not with a known value.
         case unspecified
     }
 
-    /// May be empty; the cookie is sent as its value alone then.
+    /// The name. May be empty; then only the value is sent.
     public var name: String
-    /// As the server wrote it, quotes included.
+    /// The value as the server wrote it, quotes included.
     public var value: String
     /// The host, in lower case, without a leading dot.
     public var domain: String
-    /// Whether it goes to that host only, and to none below it.
+    /// Whether the cookie is sent to that host only, and to none below it.
     public var isHostOnly: Bool
-    /// The path below which it is sent; `/` by default.
+    /// The path below which the cookie is sent; `/` by default.
     public var path: String
-    /// When it ends; nil for a cookie that ends with the session.
+    /// The date of expiry; nil for a cookie that ends with the session.
     public var expiry: Date?
-    /// Whether it is sent over https only.
+    /// Whether the cookie is sent over https only.
     public var isSecure: Bool
-    /// Whether it is meant for HTTP alone, and not for scripts of a page.
+    /// Whether the cookie is meant for HTTP alone, and not for scripts of a page.
     public var isHTTPOnly: Bool
     /// See ``SameSite-swift.enum``.
     public var sameSite: SameSite
@@ -51,10 +51,10 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// As the `Cookie` field has it.
+    /// The pair in the form of the `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-    /// Whether it has ended at a date.
+    /// Whether the cookie has expired at a date.
     func isExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }
 

@@ -1,11 +1,11 @@
 import ErrandEssentials
 import ErrandHTTPSyntax
 
-/// Dates as `Expires` has them, which servers write in many ways (RFC 6265bis, section 5.1.1).
+/// Dates in the form of `Expires`, which servers write in many ways (RFC 6265bis, section 5.1.1).
 enum CookieDate {
     /// The date; nil where one of its parts is missing or out of range, and for a day that does not exist.
     static func parse(_ text: String) -> Date? {
-        // The first token of the form counts for each part, also where its value is out of range then.
+        // For each part the first token of its form counts, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             if time == nil, let found = clock(token) {
@@ -60,7 +60,7 @@ enum CookieDate {
         return Clock(hour: hour, minute: minute, second: second)
     }
 
-    /// The number that a token begins with, if it has so many digits.
+    /// The number that a token begins with, if it has this many digits.
     private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix(while: ASCII.isDigit)
         guard digits.contains(found.count) else { return nil }

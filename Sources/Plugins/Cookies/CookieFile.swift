@@ -2,20 +2,14 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
-import Synchronization
 
-/// Cookies in the format of Netscape, as curl reads and writes it: a line a cookie, seven fields between tabs.
-final class CookieFile: Sendable {
+/// Cookies in the Netscape format, as curl reads and writes it: one line a cookie, seven fields between tabs.
+struct CookieFile: Sendable {
     private let path: String
-    /// The version of the cookies that the file holds; the lock lets one write at a time.
-    private let written = Mutex<UInt64?>(nil)
-    /// More bytes are not read.
+    /// The maximum number of bytes that are read.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
-
-    /// The file holds these cookies already.
-    func begin(at version: UInt64) { written.withLock { $0 = version } }
 
     /// The cookies of the file, none where there is no file. Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
@@ -29,23 +23,12 @@ final class CookieFile: Sendable {
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
     }
 
-    /// Writes the cookies of the moment, unless they are written. Blocks.
-    func write(
-        at date: Date, _ cookies: () -> (cookies: [Cookie], version: UInt64)
-    ) throws(CookieFileError) {
-        let result = written.withLock { written -> Result<Void, CookieFileError> in
-            let (cookies, version) = cookies()
-            if written == version { return .success(()) }
-            do {
-                try replace(Self.text(of: cookies, at: date))
-                written = version
-                return .success(())
-            } catch { return .failure(failure("\(error)", false)) }
-        }
-        try result.get()
+    /// Writes cookies in place of what the file contains. Blocks.
+    func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
+        do { try replace(Self.text(of: cookies, at: date)) } catch { throw failure("\(error)", false) }
     }
 
-    /// A new file takes the place of the old one, so that a reader sees one or the other, and whole.
+    /// Replaces the file, so that a reader sees the old one or the new one as a whole.
     private func replace(_ data: Data) throws(SystemFile.Failure) {
         if SystemFile.place(at: path)?.isDirectory ?? false { throw SystemFile.directory(path) }
         let temporary = SystemFile.temporary(beside: path)
@@ -96,7 +79,7 @@ final class CookieFile: Sendable {
         return data
     }
 
-    /// The cookie of a line; nil for a comment and for what is none.
+    /// The cookie of a line; nil for a comment and for a line that is no cookie.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }

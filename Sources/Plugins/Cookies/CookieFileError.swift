@@ -5,14 +5,14 @@ import ErrandEssentials
 public struct CookieFileError: Error, Sendable, Hashable {
     /// The path of the file.
     public let path: String
-    /// What went wrong, in a sentence, such as that of the system.
+    /// The reason, in a sentence, such as that of the system.
     public let reason: String
     /// Whether reading failed, and not writing.
     public let isReading: Bool
 }
 
 extension CookieFileError: DescribedError {
-    /// The path and the reason; nothing of the cookies.
+    /// The path and the reason; no cookie.
     public var description: String {
         "the cookies in \(path) could not be \(isReading ? "read" : "written"): \(reason)"
     }

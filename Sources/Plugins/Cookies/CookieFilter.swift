@@ -1,18 +1,20 @@
 public import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 
-/// Sends the cookies of a jar with each request on the wire, and keeps those of each response, redirects included.
+/// Sends the cookies of a jar with each request on the wire, and stores those of each response, redirects included.
 ///
-/// A group of two: one among the hop filters adds cookies, before a cache whose keys may ask for them; one before the transport
-/// keeps them, so that no cache, no validation in the background and no request that is sent again loses any.
+/// A group of two filters: one among the hop filters adds cookies, before a cache whose keys may depend on them; one
+/// before the transport stores them, so that no cache, no validation in the background and no repeated request loses
+/// any.
 public struct CookieFilter: FilterGroup {
-    /// The one that adds cookies, and the one that keeps them.
+    /// The filter that adds cookies, and the filter that stores them.
     public let filters: [any Filter]
 
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// Adds the jar's cookies to those that the request has itself, which win.
+/// Adds the jar's cookies to those that the request brings, which take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -21,23 +23,27 @@ private struct CookieSender: Filter {
     var explanation: String { "cookies (\(jar))" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        // A write behind an earlier response: that one's activity has ended.
+        if let failure = jar.takeFailure() { exchange.note("cookies", failure.description, details: failure) }
         let deliveries = exchange.possibleDeliveries
         let response = try await next(sending(exchange))
-        // What came from a server was kept on its way; what a filter in its place responds was not, nor may a cache set any.
+        // The cookies of a server were stored by the other filter; a response that a filter gives by itself has not
+        // passed it, and a cache must not set any.
         if response.headers.contains(.setCookie), exchange.possibleDeliveries == deliveries, !response.source.isStored {
-            await jar.keep(response, of: exchange)
+            jar.keep(response, of: exchange)
         }
         return response
     }
 
     private func sending(_ exchange: Exchange) -> Exchange {
-        var cookies = jar.cookies(for: exchange.http.url, at: exchange.time.date)
-        let fields = exchange.http.headers.count { $0.name == .cookie }
+        let http = exchange.http
+        var cookies = jar.cookies(for: http.urlText, http.url, at: exchange.time.date)
+        let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
         if cookies.isEmpty, fields < 2 { return exchange }
         var exchange = exchange
         let own = exchange.http.headers[.cookie]
         if let own {
-            let names = Set(own.split(separator: ";").map { $0.prefix { $0 != "=" }.trimmed })
+            let names = Set(own.split(separator: ";").map { ASCII.trimmed($0.prefix { $0 != "=" }) })
             cookies.removeAll { names.contains($0.name[...]) }
             if cookies.isEmpty, fields < 2 { return exchange }
         }
@@ -49,7 +55,7 @@ private struct CookieSender: Filter {
     }
 }
 
-/// Keeps the cookies of each response that comes from a server.
+/// Stores the cookies of each response that comes from a server.
 private struct CookieKeeper: Filter {
     let jar: CookieJar
 
@@ -58,36 +64,24 @@ private struct CookieKeeper: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)
-        if response.headers.contains(.setCookie) { await jar.keep(response, of: exchange) }
+        if response.headers.contains(.setCookie) { jar.keep(response, of: exchange) }
         return response
     }
 }
 
 extension CookieJar {
-    /// Keeps the cookies of a response. What is not kept, and a file that cannot be written, is a note for accessories, and no
+    /// Stores the cookies of a response, and plans to write them. A rejected cookie is a note for accessories, and no
     /// failure.
-    fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) async {
+    fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date
         ) { rejection throws(CookieRejection) in exchange.note("cookies", rejection.description, details: rejection) }
-        guard isKeptInFile else { return }
-        do { try await save(at: exchange.time.date) } catch {
-            exchange.note("cookies", error.description, details: error)
-        }
-    }
-}
-
-extension Substring {
-    /// Without blanks at its ends.
-    fileprivate var trimmed: Substring {
-        let start = drop { $0 == " " || $0 == "\t" }
-        return start[
-            ..<(start.lastIndex { $0 != " " && $0 != "\t" }.map { start.index(after: $0) } ?? start.startIndex)]
+        writeSoon(by: exchange.time)
     }
 }
 
 extension HTTPHeaders {
-    /// The same with a field that goes over the wire in Latin-1, if it can.
+    /// The same headers, with a field that is sent in Latin-1 where that is possible.
     fileprivate func latin1(_ name: HTTPHeaderName) -> HTTPHeaders {
         HTTPHeaders(
             map { field in
@@ -102,6 +96,6 @@ extension Filter where Self == CookieFilter {
     /// `filters: [.cookies(jar)]`
     public static func cookies(_ jar: CookieJar) -> CookieFilter { CookieFilter(jar) }
 
-    /// A jar in memory that is this agent's alone: `filters: [.cookies]`.
+    /// A jar in memory that belongs to this agent alone: `filters: [.cookies]`.
     public static var cookies: CookieFilter { CookieFilter(CookieJar()) }
 }

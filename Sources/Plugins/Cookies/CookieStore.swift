@@ -1,43 +1,25 @@
 import Errand
 import ErrandEssentials
 
-/// The cookies of a jar, by domain: the storage model and the retrieval of RFC 6265bis, sections 5.7 and 5.8. A value; the
+/// The cookies of a jar and the rules for them: the storage model and the retrieval of RFC 6265bis, sections 5.7 and 5.8. A value; the
 /// jar holds it behind a lock.
 struct CookieStore {
-    struct Entry {
-        var cookie: Cookie
-        /// The order of creation; that of the cookie that this one has replaced, if there was one.
-        var created: UInt64
-        /// The order of the last use.
-        var used: UInt64
-    }
-
-    /// What tells a cookie from the others of its domain (section 5.7, step 23).
-    private struct Place: Hashable {
-        let name: String
-        let path: String
-        let isHostOnly: Bool
-
-        init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
-    }
-
-    private var domains: [String: [Place: Entry]] = [:]
-    private var clock: UInt64 = 0
-    private(set) var count = 0
-    /// Counts changes of what a file holds.
+    private var table = CookieTable()
+    /// Counts changes of the cookies that a file contains.
     private(set) var version: UInt64 = 0
     let policy: CookiePolicy
 
     init(_ policy: CookiePolicy) { self.policy = policy }
 
-    /// In the order of their creation.
-    var cookies: [Cookie] {
-        domains.values.flatMap(\.values).sorted { $0.created < $1.created }.map(\.cookie)
-    }
+    /// The cookies in the order of their creation.
+    var cookies: [Cookie] { table.cookies }
 
-    /// Judges what a server sets in one response, and keeps it (section 5.7). Returns why some are not kept.
+    /// The number of cookies.
+    var count: Int { table.count }
+
+    /// Checks the cookies of one response, and stores them (section 5.7). Returns the reasons of the rejected ones.
     ///
-    /// What is too much is removed once, at the end, so that the work grows with the number of cookies alone.
+    /// Excess cookies are removed once, at the end, so that the work grows only with the number of cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -94,12 +76,12 @@ struct CookieStore {
         (cookie.domain, cookie.isHostOnly) = (domain, false)
     }
 
-    /// Judges a cookie of the app's or of a file, and keeps it.
+    /// Checks a cookie of the app or of a file, and stores it.
     mutating func insert(_ cookie: Cookie, at date: Date) throws(CookieRejection) {
         try insert(cookie, at: date, removingExcess: true)
     }
 
-    /// Judges the cookies of a file, and keeps them; returns how many.
+    /// Checks the cookies of a file, and stores them; returns their number.
     mutating func insert(all cookies: [Cookie], at date: Date) -> Int {
         let kept = cookies.count { cookie in
             do throws(CookieRejection) {
@@ -119,7 +101,7 @@ struct CookieStore {
         }
         if !isClean || cookie.name.contains("=") { throw .controlCharacter }
         try checkName(of: cookie)
-        if cookie.name.utf8.count + cookie.value.utf8.count > policy.limits.nameAndValueBytes { throw .tooLong }
+        if cookie.name.utf8.count + cookie.value.utf8.count > policy.limits.maximumNameAndValueBytes { throw .tooLong }
         if cookie.domain.isEmpty || cookie.domain.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x80 }) { throw .noHost }
         if !cookie.path.hasPrefix("/") { throw .invalidPath }
         if !cookie.isHostOnly, policy.publicSuffixes.contains(cookie.domain) { throw .publicSuffix }
@@ -131,94 +113,54 @@ struct CookieStore {
     }
 
     private mutating func keep(_ cookie: Cookie, at date: Date) {
-        clock += 1
-        var entry = Entry(cookie: cookie, created: clock, used: clock)
-        let place = Place(cookie)
-        let replaced = domains[cookie.domain]?.removeValue(forKey: place)
         let isExpired = cookie.isExpired(at: date)
-        if let replaced {
-            entry.created = replaced.created
-            count -= 1
-        }
-        if replaced.map({ $0.cookie != cookie }) ?? !isExpired { version += 1 }
-        if isExpired {
-            if domains[cookie.domain]?.isEmpty ?? false { domains[cookie.domain] = nil }
-            return
-        }
-        domains[cookie.domain, default: [:]][place] = entry
-        count += 1
+        let replaced = isExpired ? table.remove(like: cookie)?.cookie : table.insert(cookie)
+        if replaced.map({ $0 != cookie }) ?? !isExpired { version += 1 }
     }
 
     /// Section 5.7, at its end: the expired, those of a crowded domain, and then any.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
-        let limit = max(1, policy.limits.cookiesPerDomain)
-        for domain in changed where domains[domain]?.count ?? 0 > limit {
-            remove { $0.domain == domain && $0.isExpired(at: date) }
-            guard let entries = domains[domain], entries.count > limit else { continue }
-            let oldest = Self.first(entries.count - limit, of: Array(entries)) { a, b in
-                a.value.cookie.isSecure == b.value.cookie.isSecure
-                    ? a.value.used < b.value.used : b.value.cookie.isSecure
-            }
-            for (place, _) in oldest { domains[domain]?[place] = nil }
-            count -= oldest.count
-        }
-        guard count > max(1, policy.limits.cookies) else { return }
-        remove { $0.isExpired(at: date) }
-        let excess = count - max(1, policy.limits.cookies)
-        guard excess > 0 else { return }
-        let all = domains.flatMap { domain, entries in entries.map { (domain, place: $0.key, entry: $0.value) } }
-        let oldest = Self.first(excess, of: all) { a, b in
-            (a.entry.used, a.entry.created) < (b.entry.used, b.entry.created)
-        }
-        for (domain, place, _) in oldest {
-            domains[domain]?[place] = nil
-            if domains[domain]?.isEmpty ?? false { domains[domain] = nil }
-        }
-        count -= oldest.count
+        let (most, mostOfDomain) = (policy.limits.mostCookies, policy.limits.mostCookiesOfDomain)
+        guard table.count > most || changed.contains(where: { table.count(of: $0) > mostOfDomain }) else { return }
+        table.removeExpired(at: date)
+        for domain in changed { table.removeExcess(of: domain, beyond: mostOfDomain) }
+        table.removeExcess(beyond: most)
     }
 
-    /// The first elements in an order; the first alone without sorting.
-    private static func first<Element>(
-        _ count: Int, of elements: [Element], by precedes: (Element, Element) -> Bool
-    ) -> [Element] {
-        count == 1 ? elements.min(by: precedes).map { [$0] } ?? [] : Array(elements.sorted(by: precedes).prefix(count))
-    }
-
-    /// Removes those that match, and returns how many that were.
-    @discardableResult
-    mutating func remove(where matches: (Cookie) -> Bool) -> Int {
+    /// Removes cookies that are still as they are given, and returns their number.
+    mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
-        for (domain, entries) in domains {
-            let kept = entries.filter { !matches($0.value.cookie) }
-            if kept.count == entries.count { continue }
-            domains[domain] = kept.isEmpty ? nil : kept
-            count -= entries.count - kept.count
-        }
+        for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
         if count != before { version += 1 }
         return before - count
     }
 
-    /// Whether a host, or a domain above it, has cookies; cheaper than to look for those of a request.
+    /// Whether a host, or a domain above it, has cookies; cheaper than retrieving those of a request.
     func hasCookies(for host: String) -> Bool {
-        if domains[host] != nil { return true }
+        if table.contains(domain: host) { return true }
         var domain = host[...]
         while let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) {
             domain = domain[domain.utf8.index(after: dot)...]
-            if domains[String(domain)] != nil { return true }
+            if table.contains(domain: String(domain)) { return true }
         }
         return false
     }
 
-    /// The cookies that only https carries.
-    var secureCookies: [Cookie] { domains.values.flatMap { $0.values.lazy.map(\.cookie).filter(\.isSecure) } }
+    /// The secure cookies of a name.
+    func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
     /// The cookies for a request, in the order in which they are sent (section 5.8.3).
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [Cookie] {
-        var found: [Entry] = []
+        var found: [CookieTable.Entry] = []
         var domain = origin.host[...]
-        clock += 1
         while true {
-            found += take(from: String(domain), for: origin, at: date)
+            let isHost = domain.utf8.count == origin.host.utf8.count
+            if isHost || CookieRules.matches(host: origin.host, domain: String(domain)) {
+                table.use(String(domain), at: origin.path, into: &found) { cookie in
+                    (isHost || !cookie.isHostOnly) && (origin.isSecure || !cookie.isSecure)
+                        && !cookie.isExpired(at: date)
+                }
+            }
             guard let dot = domain.firstIndex(of: ".") else { break }
             domain = domain[domain.index(after: dot)...]
         }
@@ -227,23 +169,5 @@ struct CookieStore {
             return a == b ? $0.created < $1.created : a > b
         }
         return found.map(\.cookie)
-    }
-
-    private mutating func take(from domain: String, for origin: CookieOrigin, at date: Date) -> [Entry] {
-        guard let place = domains.index(forKey: domain) else { return [] }
-        if domain != origin.host, !CookieRules.matches(host: origin.host, domain: domain) { return [] }
-        var found: [Entry] = []
-        // By indices, so that nothing is copied.
-        for index in domains.values[place].values.indices {
-            let cookie = domains.values[place].values[index].cookie
-            if cookie.isHostOnly && domain != origin.host || cookie.isSecure && !origin.isSecure
-                || cookie.isExpired(at: date) || !CookieRules.matches(path: origin.path, cookiePath: cookie.path)
-            {
-                continue
-            }
-            domains.values[place].values[index].used = clock
-            found.append(domains.values[place].values[index])
-        }
-        return found
     }
 }

@@ -1,7 +1,7 @@
 import ErrandHTTPSyntax
 
-/// The domains below which anybody can have a name, so that no cookie is set for the whole of them (RFC 6265bis, section
-/// 5.7, and publicsuffix.org).
+/// The domains below which anybody can register a name, so that no cookie may cover them as a whole (RFC 6265bis,
+/// section 5.7, and publicsuffix.org).
 ///
 /// ```swift
 /// var policy = CookiePolicy()
@@ -12,10 +12,11 @@ import ErrandHTTPSyntax
 public struct PublicSuffixes: Sendable {
     private let test: @Sendable (String) -> Bool
 
-    /// Asks a closure whether a domain is a public suffix; it is in lower case, without a dot at either end.
+    /// A rule by closure, which says whether a domain is a public suffix; the domain is in lower case, without a dot at
+    /// either end.
     public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
 
-    /// What can be said without a list, the default: a name of one label such as `com` or `localhost`, and the usual second
+    /// The rules that need no list, the default: a name of one label such as `com` or `localhost`, and the usual second
     /// levels of countries, such as `co.uk` and `com.au`.
     public static let wellKnown = PublicSuffixes { domain in
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -28,9 +29,9 @@ public struct PublicSuffixes: Sendable {
         "ac", "co", "com", "edu", "gob", "gov", "gouv", "go", "mil", "ne", "net", "or", "org", "sch",
     ]
 
-    /// By a list in the format of publicsuffix.org: a rule a line, `*.` for every label, `!` for an exception; comments begin
-    /// with `//`. Names in other scripts have to be there as Punycode. A name that no rule matches is a public suffix if it
-    /// has one label.
+    /// The rules of a list in the format of publicsuffix.org: one a line, `*.` for every label, `!` for an exception;
+    /// comments begin with `//`. Names in other scripts have to be in Punycode. A name that no rule matches is a public
+    /// suffix if it has one label.
     public init(list: String) {
         var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for line in list.split(whereSeparator: \.isNewline) {
@@ -51,8 +52,8 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Whether the whole domain has no owner. The dot that ends an absolute name (RFC 1034, section 3.1) changes nothing,
-    /// and what has an empty label is no name.
+    /// Whether the domain as a whole has no owner. The dot that ends an absolute name (RFC 1034, section 3.1) changes
+    /// nothing, and text with an empty label is no name.
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

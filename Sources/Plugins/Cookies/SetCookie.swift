@@ -5,12 +5,12 @@ import ErrandHTTPSyntax
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// Nil without one that can be read.
+    /// Nil without one that can be parsed.
     var maxAge: Int64?
     var expires: Date?
-    /// Without its leading dot, in lower case; empty without one.
+    /// The domain without its leading dot, in lower case; empty without one.
     var domain = ""
-    /// Nil where the default path counts.
+    /// Nil where the default path applies.
     var path: String?
     /// Whether there is a Path attribute of any value.
     var hasPath = false
@@ -29,19 +29,19 @@ struct SetCookie: Sendable, Equatable {
             (name, value) = ("", String(ASCII.trimmed(Substring(pair))))
         }
         if name.isEmpty && value.isEmpty { throw .empty }
-        if name.utf8.count + value.utf8.count > limits.nameAndValueBytes { throw .tooLong }
+        if name.utf8.count + value.utf8.count > limits.maximumNameAndValueBytes { throw .tooLong }
         for attribute in text.utf8[pair.endIndex...].split(separator: UInt8(ascii: ";")) {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Section 5.6, step 6 of the attributes: what is too long counts as absent.
-            if content.utf8.count <= limits.attributeBytes {
+            // Section 5.6, step 6 of the attributes: one that is too long counts as absent.
+            if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
         }
     }
 
-    /// Of several attributes of one name the last counts.
+    /// Of several attributes with one name the last counts.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires

@@ -1,21 +1,24 @@
 public import Errand
 import ErrandEssentials
 
-/// What libcurl reported; the `underlying` of an ``ErrandError`` thrown by the transport.
+/// An error of libcurl; the `underlying` one of an ``ErrandError`` that the transport throws.
 public struct CurlError: DescribedError, Sendable, Hashable {
     /// libcurl's `CURLcode`, such as 6 for a name that could not be resolved.
     public var code: Int32
-    /// libcurl's words for the code, and what it knew of this case.
+    /// libcurl's details of this case, or else its text for the code.
     public var message: String
 
-    /// Makes one, for a test or a mapping of errors.
+    /// Makes an error, for a test or a mapping of errors.
     public init(code: Int32, message: String) {
         self.code = code
         self.message = message
     }
 
-    /// The code and the words, in one line.
+    /// The code and the text, in one line.
     public var description: String { "CURLcode \(code): \(message)" }
+
+    /// The words.
+    public var errorDescription: String? { message }
 
     /// libcurl's code.
     public var errorCode: Int { Int(code) }

@@ -1,4 +1,4 @@
-/// Through whom a ``CurlTransport`` connects.
+/// The proxy through which a ``CurlTransport`` connects.
 ///
 /// ```swift
 /// configuration.proxy = .url("http://proxy.example.com:3128", except: ["localhost", ".example.com"])
@@ -6,30 +6,30 @@
 public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Choice: Sendable {
         case environment
-        case none
+        case off
         case url(String, [String])
     }
 
     let choice: Choice
 
-    /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` as they are when the transport sends its first request;
-    /// upper case counts too, except for `http_proxy`, which a web server would set from a header.
+    /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as set when the transport sends its first request; in
+    /// upper case too, except for `http_proxy`, which a web server would set from a header.
     public static let environment = CurlProxy(choice: .environment)
 
-    /// Straight to the server, whatever the environment says.
-    public static let none = CurlProxy(choice: .none)
+    /// No proxy, whatever the environment says.
+    public static let off = CurlProxy(choice: .off)
 
-    /// A proxy by its URL: http, https, socks4, socks4a, socks5 or socks5h, with credentials where it asks for them.
-    /// Hosts, domains and addresses in `except` are connected to directly.
+    /// A proxy by its URL: http, https, socks4, socks4a, socks5 or socks5h, with credentials if it needs them. Hosts,
+    /// domains and addresses in `except` are connected to directly.
     public static func url(_ url: String, except: [String] = []) -> CurlProxy {
         CurlProxy(choice: .url(url, except))
     }
 
-    /// Which one, without its credentials.
+    /// The kind of proxy, without credentials.
     public var description: String {
         switch choice {
         case .environment: return "environment"
-        case .none: return "none"
+        case .off: return "off"
         case .url(let url, _):
             guard let at = url.lastIndex(of: "@") else { return url }
             let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
@@ -39,7 +39,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// No children, which would hold what the description masks.
+    /// Empty: children would show what the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -52,7 +52,7 @@ struct ProxyChoice {
 
     init(_ proxy: CurlProxy, environment: (String) -> String?) {
         switch proxy.choice {
-        case .none: break
+        case .off: break
         case .url(let url, let except):
             (http, https) = (url, url)
             exceptions = except.joined(separator: ",")

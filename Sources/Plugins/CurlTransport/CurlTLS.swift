@@ -1,17 +1,17 @@
 public import ErrandEssentials
 
-/// Whom a ``CurlTransport`` trusts and how it shows who it is.
+/// The servers that a ``CurlTransport`` trusts, and the certificate by which it identifies itself.
 ///
 /// ```swift
 /// configuration.tls.publicKeyPins["api.example.com"] = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", backupPin]
 /// ```
 ///
-/// Certificates are always verified. What cannot be set, such as a file that is missing or a pin that is none, ends every
-/// request with `insecureConnection`.
+/// Certificates are always verified. A setting that cannot be applied, such as a missing file or an invalid pin, ends
+/// every request with `insecureConnection`.
 public struct CurlTLS: Sendable {
-    /// Who may sign a server's certificate.
+    /// The authorities that may sign a server's certificate.
     public enum Roots: Sendable, Hashable {
-        /// Whom the system trusts.
+        /// The authorities that the system trusts.
         case system
         /// The certificates of a PEM file, and no others.
         case file(String)
@@ -19,7 +19,7 @@ public struct CurlTLS: Sendable {
         case pem(Data)
     }
 
-    /// The oldest version that is spoken.
+    /// The minimum version of TLS.
     public enum Version: Sendable, Hashable {
         /// TLS 1.2.
         case v1_2
@@ -27,26 +27,26 @@ public struct CurlTLS: Sendable {
         case v1_3
     }
 
-    /// The system's by default.
+    /// The trusted authorities; those of the system by default.
     public var roots = Roots.system
-    /// The certificate that is shown to servers that ask for one; none by default.
+    /// The certificate for servers that request one; none by default.
     public var identity: CurlClientIdentity?
-    /// TLS 1.2 by default.
+    /// The minimum version; TLS 1.2 by default.
     public var minimumVersion = Version.v1_2
-    /// By host, "*" for hosts that are not named: the SHA-256 of the public keys (SubjectPublicKeyInfo) that are
-    /// accepted, in Base64. One has to match, so a key can be changed. No host by default. Case, a final dot and the way
-    /// of writing an address make no difference; a host in another script than Latin is written as Punycode. A key that
-    /// is no host name ends every request with `insecureConnection` before anything is sent.
+    /// The accepted public keys by host, `"*"` for hosts that are not named: the SHA-256 of each SubjectPublicKeyInfo
+    /// in Base64. One match suffices, so keys can be rotated. No host by default. Case, a final dot and the spelling of
+    /// an address make no difference; a host in another script than Latin is written as Punycode. A key that is not a
+    /// host name ends every request with `insecureConnection` before anything is sent.
     public var publicKeyPins: [String: [String]] = [:]
-    /// Accepts a trusted certificate of any other host, so that its owner can read and change everything. False by
-    /// default; for nothing but a test.
+    /// Whether a trusted certificate of any other host is accepted, so that its owner can read and change everything.
+    /// False by default; only for tests.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 
     /// The defaults.
     public init() {}
 }
 
-/// The certificate and the key of a client. Its description shows neither.
+/// The certificate and the key of a client. Its description contains neither.
 public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case pemFiles(certificate: String, key: String)
@@ -75,10 +75,10 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
         CurlClientIdentity(source: .pkcs12(file), password: password)
     }
 
-    /// No secret.
+    /// A mask.
     public var description: String { "CurlClientIdentity(•••)" }
     /// No secret either.
     public var debugDescription: String { description }
-    /// No children, which would hold what the description masks.
+    /// Empty: children would show what the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

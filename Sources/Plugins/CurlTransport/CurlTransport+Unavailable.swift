@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 public import Errand
 
-/// The transport over libcurl, which is Linux's; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
+/// The transport over libcurl, for Linux; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
 public enum CurlTransport: Transport {
     /// Never called: there is no value of this type.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -10,11 +10,11 @@ public enum CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// Not on Apple's platforms.
+    /// Unavailable on Apple's platforms.
     @available(*, unavailable, message: "use .urlSession of ErrandURLSessionTransport on Apple's platforms")
     public static var curl: CurlTransport { fatalError("unavailable") }
 
-    /// Not on Apple's platforms.
+    /// Unavailable on Apple's platforms.
     @available(*, unavailable, message: "use .urlSession(_:) of ErrandURLSessionTransport on Apple's platforms")
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
 }

@@ -2,24 +2,23 @@
 public import Errand
 import Synchronization
 
-/// Carries requests with the system's libcurl, which is loaded at run time.
+/// Sends requests with the system's libcurl, which is loaded at run time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// ```
 ///
-/// libcurl is loaded when the first transport is made. One thread and one pool of connections for each transport are made
-/// at its first request. When the transport goes away
-/// its connections are closed and its thread ends; a streamed body that still has a reader keeps them until it is over.
-/// `send` throws ``ErrandError`` only: `transportUnavailable` where libcurl is missing or older than 7.76, and for what
-/// libcurl reports a code of its own with a ``CurlError`` as `underlying`.
+/// libcurl is loaded when the first transport is made. Each transport starts one thread and one pool of connections at
+/// its first request. When the transport is released, its connections are closed and its thread ends; a streamed body
+/// that still has a reader keeps them until it has ended. `send` throws only ``ErrandError``: `transportUnavailable` if
+/// libcurl is missing or older than 7.76, and a code for each error of libcurl with a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
-    /// What it was made with.
+    /// The settings of the transport.
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
-    /// Makes one. libcurl is loaded now, once for the process, while there are descriptors; what is wrong with it the first
-    /// request throws. Nothing else is opened or started before that request.
+    /// Makes a transport. libcurl is loaded now, once for the process, if there are descriptors; its failure is thrown
+    /// by the first request. Nothing else is opened or started before that request.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
         _ = try? CurlLibrary.load()
@@ -42,7 +41,7 @@ public final class CurlTransport: Transport {
                 let now = options.time.now
                 if (since ?? now).duration(to: now) >= options.timeout {
                     throw ErrandError(
-                        .timedOut, "the process or the system had no descriptors within \(options.timeout)")
+                        .timedOut, "the process or the system had no descriptors within \(duration: options.timeout)")
                 }
                 since = since ?? now
             }
@@ -62,10 +61,10 @@ public final class CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// A transport of its own over the system's libcurl, configured as ``CurlConfiguration`` is by default.
+    /// A new transport over the system's libcurl, with the default ``CurlConfiguration``.
     public static var curl: CurlTransport { CurlTransport() }
 
-    /// A transport of its own over the system's libcurl.
+    /// A new transport over the system's libcurl.
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { CurlTransport(configuration) }
 }
 #endif

@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The JSON text of one value, for a custom check.
 public struct JSONFragment: Sendable {
@@ -22,14 +23,14 @@ public struct JSONFragment: Sendable {
 
     /// The value as a string, with escapes resolved; nil if it is not a string.
     public var string: String? {
-        guard data.first == Lexer.quote else { return nil }
+        guard data.first == JSONGrammar.quote else { return nil }
         return withBytes { JSONText(start: $0 + 1, end: $1 - 1).string() }
     }
 
     /// Whether the value is null.
     public var isNull: Bool { data.first == 0x6E }
 
-    /// Decodes the value; throws what the decoder throws.
+    /// Decodes the value; throws the error of the decoder.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
         -> Value
     {
@@ -37,7 +38,7 @@ public struct JSONFragment: Sendable {
     }
 
     private func number<Value>(_ read: (JSONNumber) -> Value?) -> Value? {
-        guard let byte = data.first, byte == 0x2D || Lexer.isDigit(byte) else { return nil }
+        guard let byte = data.first, byte == 0x2D || JSONGrammar.isDigit(byte) else { return nil }
         return withBytes { read(JSONNumber(start: $0, end: $1)) } ?? nil
     }
 

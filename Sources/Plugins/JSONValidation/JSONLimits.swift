@@ -24,16 +24,9 @@ public struct JSONLimits: Sendable, Hashable {
     /// The maximum number of bytes of memory that a text may take beside itself: for keys and elements that are stored, and
     /// for what a schema derives from the combinations that occur in it. An estimate; 64 MiB by default. A text that takes
     /// more is rejected.
-    public var maximumMemory = 64 << 20
+    public var maximumMemoryBytes = 64 << 20
     /// Whether duplicate keys in an object are rejected; true by default. If not, each of the values has to fit.
     public var refusesRepeatedKeys = true
-
-    /// ``maximumSteps``.
-    @available(*, deprecated, renamed: "maximumSteps")
-    public var maximumSchemaSteps: Int {
-        get { maximumSteps }
-        set { maximumSteps = newValue }
-    }
 
     /// The default limits.
     public static let standard = JSONLimits()
@@ -46,7 +39,7 @@ public struct JSONLimits: Sendable, Hashable {
         var limits = self
         for limit in [
             \JSONLimits.maximumDepth, \.maximumBytes, \.maximumKeys, \.maximumPatternBytes, \.maximumPatternSteps,
-            \.maximumUniqueItems, \.maximumSteps, \.maximumMemory,
+            \.maximumUniqueItems, \.maximumSteps, \.maximumMemoryBytes,
         ] { limits[keyPath: limit] = max(0, limits[keyPath: limit]) }
         return limits
     }

@@ -26,9 +26,9 @@ public struct JSONProblem: Sendable, Hashable {
     /// The position as a JSON Pointer (RFC 6901), such as `/3/name`; for a missing key the position where it is expected.
     /// Empty for the whole document. Truncated with `…` after about a kilobyte.
     public var pointer: String
-    /// What was expected: "a string".
+    /// The expected value: "a string".
     public var expected: String
-    /// What was found: "a number". Never the value itself.
+    /// The found value: "a number". Never the value itself.
     public var found: String
     /// The offset in bytes of the value, of the opening quote of a key, or, for a missing key, of the object's brace.
     public var offset: Int

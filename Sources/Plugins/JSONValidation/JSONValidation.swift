@@ -2,14 +2,12 @@ public import Errand
 
 /// The filter that validates the response to every ``JSONValidatedRequest``, including responses from a cache.
 ///
-/// The request provides it. Add it to the filters of an agent to set other limits: the outermost one applies. It only adds
-/// a check to the call. Put it before a filter that retries when a check rejects the response, so that the filter runs
-/// the check.
+/// The request provides it. Add it to the filters of an agent to set other limits: the outermost one that is named
+/// applies. It only adds a check to the call. Put it before a filter that retries when a check rejects the response, so
+/// that the filter runs the check.
 public struct JSONValidation: Filter {
     /// The limits of the responses that it accepts.
     public var limits: JSONLimits
-
-    private enum IsAdded: TagKey { static let defaultValue = false }
 
     /// Makes the filter with limits of its own; the standard ones by default.
     public init(limits: JSONLimits = .standard) { self.limits = limits }
@@ -17,13 +15,12 @@ public struct JSONValidation: Filter {
     /// `JSON validation`
     public var explanation: String { "JSON validation" }
 
-    /// Adds the check, unless an outer filter of this type has added it, and calls `next`; throws what `next` throws.
+    /// ``FilterTraits/unique``
+    public var traits: FilterTraits { .unique }
+
+    /// Adds the check, and calls `next`; throws the errors of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let request = exchange.request as? any JSONValidatedRequest, !exchange.tags[IsAdded.self] else {
-            return try await next(exchange)
-        }
-        var exchange = exchange
-        exchange.tags[IsAdded.self] = true
+        guard let request = exchange.request as? any JSONValidatedRequest else { return try await next(exchange) }
         exchange.checks.add(.json(request.shape, method: exchange.http.method, limits: limits))
         return try await next(exchange)
     }

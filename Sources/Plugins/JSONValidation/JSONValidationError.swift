@@ -12,7 +12,7 @@ import ErrandEssentials
 /// }
 /// ```
 public struct JSONValidationError: Error, Sendable, Hashable {
-    /// What is known of a text that was refused. Cases may be added: write a `default`.
+    /// The verdict on a text that was rejected. Cases may be added: write a `default`.
     public enum Verdict: Sendable, Hashable {
         /// It is not JSON, or does not fit, whatever would come of the rest.
         case doesNotFit

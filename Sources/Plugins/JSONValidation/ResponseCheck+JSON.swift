@@ -1,5 +1,5 @@
-import ErrandEssentials
 public import Errand
+import ErrandEssentials
 
 extension ResponseCheck {
     /// Rejects a response whose body does not have a shape; needs no filter.

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
 /// Finds bytes among others.
 enum ByteSearch {
@@ -7,7 +7,7 @@ enum ByteSearch {
         data.withUnsafeBytes { firstIndex(of: needle, in: $0) } != nil
     }
 
-    /// Where `needle`, which is not empty, begins for the first time at or behind `start`.
+    /// The first index, at or after `start`, at which `needle`, which is not empty, begins.
     static func firstIndex(of needle: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
         guard let base = bytes.baseAddress, let first = needle.first else { return nil }
         var place = start

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 
 extension Multipart {
-    /// One part: where its bytes come from, and what its headers say.
+    /// One part: the source of its bytes, and its headers.
     ///
     /// ```swift
     /// let parts: [Multipart.Part] = [
@@ -11,7 +11,8 @@ extension Multipart {
     /// ]
     /// ```
     ///
-    /// Names and file names may hold anything, line ends, quotes and any script included: nothing breaks out of its header.
+    /// Names and file names may contain any characters, including line ends, quotes and any script: they are escaped in
+    /// the header.
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
@@ -22,7 +23,7 @@ extension Multipart {
 
         /// The name of the form's field; a part of a form needs one.
         public var name: String?
-        /// The name under which the receiver is to save it; nil for none.
+        /// The file name under which the receiver is to save the part; nil for none.
         public var fileName: String?
         /// Sent as the part's `Content-Type`; nil for none.
         public var contentType: String?
@@ -35,7 +36,7 @@ extension Multipart {
             self.contentType = contentType
         }
 
-        /// The same with further headers.
+        /// The same part with further headers.
         public func with(_ headers: HTTPHeaders) -> Part {
             var copy = self
             copy.headers.merge(headers)
@@ -45,7 +46,7 @@ extension Multipart {
 }
 
 extension Multipart.Part {
-    /// A field of text, in UTF-8 and as it is, without a `Content-Type` as browsers send it.
+    /// A text field, in UTF-8 and unchanged, without a `Content-Type`, as browsers send it.
     public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
 
     /// A field with a number or a boolean.
@@ -55,14 +56,15 @@ extension Multipart.Part {
 
     /// Bytes in memory.
     ///
-    /// - Parameter contentType: by default that of the extension of `fileName`, else `application/octet-stream`.
+    /// - Parameter contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
         Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
-    /// A value as JSON: by `encoder`, or by the agent's if that is a `JSONEncoder`. Encoded when the request is built.
+    /// A value as JSON, written by `encoder`, or by the agent's encoder if that is a `JSONEncoder`. Encoded when the
+    /// request is built.
     public static func json(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self {
@@ -72,7 +74,7 @@ extension Multipart.Part {
         return Self(.encoded(encode, nil), name, fileName, "application/json")
     }
 
-    /// A value in the format of `encoder`, or of the agent's. Encoded when the request is built.
+    /// A value in the format of `encoder`, or of the agent's encoder. Encoded when the request is built.
     ///
     /// - Parameter contentType: that of the encoder by default.
     public static func encoded(
@@ -82,12 +84,12 @@ extension Multipart.Part {
         Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
     }
 
-    /// A file, read while it is sent. It has to stay as it is from the building of the request to the end of the last
+    /// A file, read while it is sent. It must not change from the building of the request to the end of the last
     /// attempt; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
-    ///   - fileName: that of the file by default; empty for none.
-    ///   - contentType: by default that of the extension, else `application/octet-stream`.
+    ///   - fileName: the file's name by default; empty for none.
+    ///   - contentType: by default the type for the extension, else `application/octet-stream`.
     public static func file(
         _ url: URL, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -96,9 +98,9 @@ extension Multipart.Part {
         return Self(.file(url), name, saved.isEmpty ? nil : saved, type)
     }
 
-    /// A stream that can be opened anew for every attempt.
+    /// A stream that is opened anew for every attempt.
     ///
-    /// - Parameter length: in bytes; nil where it is not known, and then the whole is sent without a length.
+    /// - Parameter length: in bytes; nil where it is not known, and then the whole body is sent without a length.
     public static func stream(
         length: Int64? = nil, name: String? = nil, fileName: String? = nil, contentType: String? = nil,
         open: @escaping @Sendable () throws -> HTTPBody
@@ -120,12 +122,12 @@ extension Multipart.Part {
 }
 
 extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names; nothing of the content.
+    /// The names, without the content.
     public var description: String {
         "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
     }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
-    /// No children, which would hold what the description masks.
+    /// Empty: children would show what the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

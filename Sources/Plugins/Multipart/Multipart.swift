@@ -1,7 +1,7 @@
 public import ErrandHTTPSyntax
 
-/// Several bodies in one, each with headers of its own: a form with files, or another multipart type (RFC 2046,
-/// section 5.1).
+/// A body that consists of several, each with headers of its own: a form with files, or another multipart type (RFC
+/// 2046, section 5.1).
 ///
 /// ```swift
 /// struct UploadPhoto: Request {
@@ -16,18 +16,19 @@ public import ErrandHTTPSyntax
 /// }
 /// ```
 ///
-/// A value, which any method may send any number of times. Files are looked at when a request is built and read while it is
-/// sent; the length of the whole is announced whenever that of each part is known.
+/// It is a value, which any method may send any number of times. Files are checked when a request is built and read
+/// while it is sent; the length of the whole is announced whenever that of each part is known.
 public struct Multipart: Sendable {
     /// The subtype: ``Subtype/formData`` by default.
     public var subtype: Subtype
-    /// In the order in which they are sent.
+    /// The parts in the order in which they are sent.
     public var parts: [Part]
-    /// What the `Content-Type` says beside the boundary, such as `type` of `multipart/related` (RFC 2387); empty by default.
+    /// Parameters of the `Content-Type` beside the boundary, such as `type` of `multipart/related` (RFC 2387); none by
+    /// default.
     public var parameters: FieldParameters
-    /// What separates the parts; nil, the default, for one of 128 random bits, made anew for each call.
+    /// The separator of the parts; nil, the default, for one of 128 random bits, made anew for each call.
     ///
-    /// One that is given is looked for in every part, and a part that contains it fails the request with
+    /// Every part is searched for a given boundary, and a part that contains it makes the request fail with
     /// ``MultipartError/Code/boundaryInPart``.
     public var boundary: String?
 
@@ -40,23 +41,23 @@ public struct Multipart: Sendable {
         self.parts = parts
     }
 
-    /// What follows `multipart/`: any token.
+    /// A subtype of `multipart/`: any token.
     public struct Subtype: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// In lower case.
         public let description: String
 
-        /// A subtype of any name; it is checked when a request is built.
+        /// Makes a subtype of any name; it is checked when a request is built.
         public init(_ name: String) { description = name.lowercased() }
-        /// A subtype of any name.
+        /// Makes a subtype of any name.
         public init(stringLiteral value: String) { self.init(value) }
 
         /// A form (RFC 7578).
         public static let formData: Self = "form-data"
-        /// Parts that stand beside one another (RFC 2046, section 5.1.3).
+        /// Independent parts (RFC 2046, section 5.1.3).
         public static let mixed: Self = "mixed"
-        /// The same in several formats (RFC 2046, section 5.1.4).
+        /// The same content in several formats (RFC 2046, section 5.1.4).
         public static let alternative: Self = "alternative"
-        /// One document and what it refers to (RFC 2387).
+        /// One document and the parts that it refers to (RFC 2387).
         public static let related: Self = "related"
         /// Several ranges of one representation (RFC 9110, section 14.6).
         public static let byteRanges: Self = "byteranges"

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Why a multipart body cannot be sent or read.
+/// A failure to send or to read a multipart body.
 ///
 /// ```swift
 /// do { try await agent.send(UploadPhoto(photo: photo)) } catch let error as ErrandError {
@@ -9,25 +9,18 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// What a request cannot send fails it with an ``Errand/ErrandError`` that has this one as its `underlying`: of the code
-/// ``Errand/ErrandError/Code/file`` for a file, ``Errand/ErrandError/Code/invalidRequest`` for the rest. A body that is read
-/// throws this error itself. The description holds no bytes of a body.
+/// A request that cannot be sent fails with an ``Errand/ErrandError`` whose `underlying` error is this one: with the
+/// code ``Errand/ErrandError/Code/fileFailed`` for a file, ``Errand/ErrandError/Code/invalidRequest`` for the rest. Reading a
+/// body throws this error itself. The description contains no bytes of a body.
 public struct MultipartError: CodedError, Sendable {
     /// The kind of failure; stable, of low cardinality, fit for metrics.
-    public struct Code: ErrorCode {
-        /// The name of the code.
-        public let description: String
-        /// A number that never changes, from 1; the `code` of an `NSError`.
-        public let number: Int
-
-        init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
-    }
+    public typealias Code = FailureCode<MultipartError>
 
     /// The kind of failure.
     public var code: Code
-    /// What was expected and what came.
+    /// A sentence with what was expected and what came.
     public var message: String
-    /// The failure below this one.
+    /// The underlying failure.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -37,7 +30,7 @@ public struct MultipartError: CodedError, Sendable {
     /// The code and the message.
     public var description: String { "\(code): \(message)" }
 
-    /// As the error of a request.
+    /// The failure as the error of a request.
     static func sending(
         _ code: ErrandError.Code, _ own: Code, _ message: String, underlying: (any Error)? = nil
     ) -> ErrandError {
@@ -45,27 +38,27 @@ public struct MultipartError: CodedError, Sendable {
     }
 }
 
-extension MultipartError.Code {
+extension FailureCode<MultipartError> {
     /// A file cannot be read: it is not there, no regular file, or not permitted. Sending.
-    public static let fileUnreadable = Self("fileUnreadable", 1)
+    public static var fileUnreadable: Self { Self("fileUnreadable", 1) }
     /// A file is not what it was when the request was built: it changed, shrank, grew, was replaced or removed. Sending.
-    public static let fileChanged = Self("fileChanged", 2)
+    public static var fileChanged: Self { Self("fileChanged", 2) }
     /// A stream has other bytes than it announced. Sending.
-    public static let partLength = Self("partLength", 3)
+    public static var partLengthMismatch: Self { Self("partLengthMismatch", 3) }
     /// A part cannot be described: a form's part without a name, a header with a control character. Sending.
-    public static let invalidPart = Self("invalidPart", 4)
-    /// The boundary that was given is none. Sending.
-    public static let invalidBoundary = Self("invalidBoundary", 5)
-    /// A part contains the boundary that was given. Sending.
-    public static let boundaryInPart = Self("boundaryInPart", 6)
-    /// The response is of no multipart type, or its type has no boundary. Reading.
-    public static let notMultipart = Self("notMultipart", 7)
-    /// The headers of a part are none. Reading.
-    public static let malformedPart = Self("malformedPart", 8)
+    public static var invalidPart: Self { Self("invalidPart", 4) }
+    /// The given boundary is invalid. Sending.
+    public static var invalidBoundary: Self { Self("invalidBoundary", 5) }
+    /// A part contains the given boundary. Sending.
+    public static var boundaryInPart: Self { Self("boundaryInPart", 6) }
+    /// The response has no multipart type, or its type has no boundary. Reading.
+    public static var notMultipart: Self { Self("notMultipart", 7) }
+    /// The headers of a part are malformed. Reading.
+    public static var malformedPart: Self { Self("malformedPart", 8) }
     /// More parts, longer headers or more bytes before the first part than ``MultipartLimits`` allows. Reading.
-    public static let limitExceeded = Self("limitExceeded", 9)
+    public static var limitExceeded: Self { Self("limitExceeded", 9) }
     /// The body ended before its last part did. Reading.
-    public static let truncated = Self("truncated", 10)
-    /// The body of a part is read that lies behind its reader, or by two readers at once. Reading.
-    public static let partPassed = Self("partPassed", 11)
+    public static var truncated: Self { Self("truncated", 10) }
+    /// The body of a part is read that the reader has passed, or by two readers at once. Reading.
+    public static var partPassed: Self { Self("partPassed", 11) }
 }

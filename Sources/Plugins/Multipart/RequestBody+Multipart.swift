@@ -8,8 +8,8 @@ extension RequestBody {
     /// let call = Call<Void>(.put, "photo", body: .multipart(.field("title", "Sea"), .file(photo, name: "photo")))
     /// ```
     ///
-    /// Without parts there is no body. It can be sent again unless a part is a stream that cannot. What cannot be sent, such
-    /// as a file that is not there, throws before anything is.
+    /// Without parts there is no body. The body can be sent again unless a part is a stream that cannot. A part that
+    /// cannot be sent, such as a missing file, throws before anything is sent.
     public static func multipart(_ parts: Multipart.Part...) -> RequestBody { .multipart(Multipart(parts: parts)) }
 
     /// A form with the parameters as its first fields, and then the parts.
@@ -18,7 +18,8 @@ extension RequestBody {
     /// let body = RequestBody.multipart(["title": "Sea", "tags": ["a", "b"]], [.file(photo, name: "photo")])
     /// ```
     ///
-    /// - Parameter encoding: how arrays, nested values and booleans become fields; that of a URL-encoded form by default.
+    /// - Parameter encoding: how arrays, nested values and booleans become fields; that of a URL-encoded form by
+    ///   default.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {

@@ -2,21 +2,21 @@ public import Errand
 
 /// One page of a list.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
-    /// Which one it is.
+    /// The position of the page in the list.
     public let position: PagePosition
-    /// Its items.
+    /// The items of the page.
     public let items: [Item]
-    /// How many items the whole list has; nil where the server does not say.
+    /// The number of items in the whole list; nil where the server does not say.
     public let total: Int?
-    /// The page after it; nil on the last one.
+    /// The position of the next page; nil on the last one.
     public let next: PagePosition?
-    /// The response that it was read from.
+    /// The response that the page was read from.
     public let response: Response<Output>
 
-    /// Whether no page is before it.
+    /// Whether the page is the first of the list.
     public var isFirst: Bool { position.isFirst }
-    /// Whether no page is after it.
+    /// Whether the page is the last of the list.
     public var isLast: Bool { next == nil }
-    /// Its number; see ``PagePosition/number``.
+    /// The number of the page; see ``PagePosition/number``.
     public var number: Int { position.number }
 }

@@ -1,9 +1,9 @@
 public import Errand
 import ErrandEssentials
-import ErrandSupport
 import Synchronization
 
-/// The pages of a list for a screen: the first, the next, the one before, any; and what the screen shows meanwhile.
+/// Loads the pages of a list for a screen: the first, the next, the previous, any; and holds the state that the screen
+/// shows.
 ///
 /// ```swift
 /// let articles = PageController(GetArticles(), on: agent)
@@ -12,159 +12,140 @@ import Synchronization
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
 ///
-/// One page is loaded at a time: whatever else is asked for meanwhile is ignored, but ``reload()``, which starts over. A
-/// page counts once it has come; a failure leaves everything as it was, and the same call sends the same page again.
-/// Cancelling the calling task cancels the loading, and so do ``cancel()`` and the end of the controller. Safe to use
-/// from anywhere.
+/// One page is loaded at a time: other calls are ignored meanwhile, except ``reload()``, which starts over. A page is
+/// added once it has been loaded; a failure changes nothing, and the same call requests the same page again. Cancelling
+/// the calling task cancels the loading, and so do ``cancel()`` and the end of the controller. Safe to use from any
+/// thread.
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
-    /// What a screen shows.
+    /// The state that a screen shows.
     public struct State: Sendable {
-        /// The pages that are shown, in their order: ``PageController/next()`` adds one, everything else begins with one.
+        /// The visible pages in their order: ``PageController/next()`` adds one, every other call replaces them by one.
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
         /// Whether a page is being loaded.
         public internal(set) var isLoading = false
-        /// What the last load threw, unless it was cancelled; nil once another one starts.
+        /// The error of the last load, unless it was cancelled; nil once another one starts.
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
-        /// How often these have changed; errors cannot be compared, and pages should not be.
+        /// The number of changes so far; errors cannot be compared, and pages should not be.
         private(set) var pagesVersion = 0
         private(set) var errorVersion = 0
 
-        /// The items of all pages that are shown.
+        /// The items of all visible pages.
         public var items: [Item] { pages.flatMap(\.items) }
-        /// The last page that is shown; nil before the first one has come.
+        /// The last visible page; nil before the first one was loaded.
         public var page: Page<Item, Output>? { pages.last }
-        /// How many items the whole list has; nil where the server does not say.
+        /// The number of items in the whole list; nil where the server does not say.
         public var total: Int? { page?.total }
-        /// Whether the page is the first of the list; true before that has come.
+        /// Whether the page is the first of the list; true before any was loaded.
         public var isFirst: Bool { page?.isFirst ?? true }
-        /// Whether no page is after it; false before the first one has come.
+        /// Whether the page is the last of the list; false before any was loaded.
         public var isLast: Bool { page?.isLast ?? false }
     }
 
+    /// Belongs to the state and is not shown. Its lock is taken within that of the broadcaster.
     private struct Guarded {
-        var state = State()
-        /// Where the pages that have come are, so that those that only their predecessors can name are found again.
+        /// The positions of the loaded pages, so that those that only their predecessors can name are found again.
         var visited: [PagePosition] = []
-        /// What the first page is called, where links lead on.
+        /// The URL of the first page, where links lead on.
         var firstURL: URL?
         var run: UInt64 = 0
         var task: Task<Page<Item, Output>, any Error>?
-        var listeners: [UInt64: AsyncStream<State>.Continuation] = [:]
-        var lastListener: UInt64 = 0
-
-        func notify() { for listener in listeners.values { listener.yield(state) } }
     }
 
     private let list: PageList<Item, Output>
     private let agent: any Agent
     private let options: CallOptions
-    private let guarded: Mutex<Guarded>
+    private let broadcaster = StateBroadcaster(State())
+    private let guarded = Mutex(Guarded())
 
-    /// Makes a controller; nothing is loaded yet.
+    /// Makes a controller that has loaded nothing yet.
     public init(_ list: PageList<Item, Output>, on agent: some Agent, options: CallOptions = CallOptions()) {
         (self.list, self.agent, self.options) = (list, agent, options)
-        guarded = Mutex(Guarded())
     }
 
-    /// Makes a controller; nothing is loaded yet.
+    /// Makes a controller that has loaded nothing yet.
     public convenience init<R: PagedRequest>(
         _ request: R, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
         self.init(PageList(request), on: agent, options: options)
     }
 
-    deinit {
-        guarded.withLock { guarded in
-            guarded.task?.cancel()
-            for listener in guarded.listeners.values { listener.finish() }
-        }
-    }
+    deinit { guarded.withLock { $0.task }?.cancel() }
 
-    /// What a screen shows at this moment.
-    public var state: State { guarded.withLock { $0.state } }
+    /// The current state.
+    public var state: State { broadcaster.state }
 
-    /// The state, now and after each change; the latest one for a reader that is slow. Ends with the controller.
-    public var states: AsyncStream<State> {
-        let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let id = guarded.withLock { guarded in
-            guarded.lastListener += 1
-            guarded.listeners[guarded.lastListener] = continuation
-            continuation.yield(guarded.state)
-            return guarded.lastListener
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.guarded.withLock { $0.listeners[id] = nil }
-        }
-        return stream
-    }
+    /// The state, now and after each change; a slow reader gets the latest one. Ends with the controller.
+    public var states: AsyncStream<State> { broadcaster.states }
 
-    /// Loads the page after those that are shown, the first one at the beginning, and adds it. Nil, and nothing is sent,
-    /// while a page is being loaded and after the last one. Throws what the request throws, and ``PagingError``.
+    /// Loads the page after the visible ones, at the beginning the first one, and adds it. Returns nil and sends
+    /// nothing while a page is being loaded and after the last one. Throws the error of the request, and
+    /// ``PagingError``.
     @discardableResult
     public func next() async throws -> Page<Item, Output>? {
-        try await load { guarded in
-            guard let page = guarded.state.page else { return (self.list.first, .add) }
+        try await load { state, _ in
+            guard let page = state.page else { return (self.list.first, .add) }
             return page.next.map { ($0, .add) }
         }
     }
 
-    /// Loads the page before the one that is shown last, and shows it alone. Nil, and nothing is sent, while a page is being
-    /// loaded and on the first one.
+    /// Loads the page before the last visible one, and shows it alone. Returns nil and sends nothing while a page is
+    /// being loaded and on the first one.
     @discardableResult
     public func previous() async throws -> Page<Item, Output>? {
-        try await load { guarded in
-            guard let index = guarded.state.page?.position.index, index > 0 else { return nil }
+        try await load { state, guarded in
+            guard let index = state.page?.position.index, index > 0 else { return nil }
             return try (self.position(index - 1, guarded), .show)
         }
     }
 
-    /// Loads the page of a number, counted as the style counts, and shows it alone. Nil, and nothing is sent, while a page is
-    /// being loaded. Throws `unreachablePage` for one below the first, and where pages are named by cursors or links for one
-    /// that has not been shown yet.
+    /// Loads the page with a number, counted as its style counts, and shows it alone. Returns nil and sends nothing
+    /// while a page is being loaded. Throws `unreachablePage` for a number below the first, and, where pages are named
+    /// by cursors or links, for a page that was not shown yet.
     @discardableResult
     public func load(page number: Int) async throws -> Page<Item, Output>? {
-        try await load { guarded in
+        try await load { _, guarded in
             let (index, isTooLarge) = number.subtractingReportingOverflow(self.list.first.number)
             if isTooLarge { throw PagingError(code: .unreachablePage, page: number) }
             return try (self.position(index, guarded), .show)
         }
     }
 
-    /// Loads the page that is shown last again, and puts it in its place. Nil, and nothing is sent, while a page is being
-    /// loaded and before the first one.
+    /// Loads the last visible page again, and replaces it. Returns nil and sends nothing while a page is being loaded
+    /// and before the first one.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
-        try await load { guarded in guarded.state.page.map { ($0.position, .replace) } }
+        try await load { state, _ in state.page.map { ($0.position, .replace) } }
     }
 
-    /// Starts over: cancels what is being loaded, loads the first page, and shows it alone once it has come. A call that it
-    /// has cancelled returns nil.
+    /// Starts over: cancels the current load, loads the first page, and shows it alone once it was loaded. The
+    /// cancelled call returns nil.
     @discardableResult
     public func reload() async throws -> Page<Item, Output>? {
         cancel()
-        return try await load { _ in (self.list.first, .show) }
+        return try await load { _, _ in (self.list.first, .show) }
     }
 
-    /// Cancels what is being loaded; the call that waits for it returns nil.
+    /// Cancels the current load; the call that awaits it returns nil.
     public func cancel() {
-        let task = guarded.withLock { guarded in
-            defer { guarded.task = nil }
-            guard guarded.state.isLoading else { return guarded.task }
-            guarded.run += 1
-            guarded.state.isLoading = false
-            guarded.notify()
-            return guarded.task
+        let task = broadcaster.update { state -> Task<Page<Item, Output>, any Error>? in
+            guard state.isLoading else { return nil }
+            state.isLoading = false
+            return guarded.withLock { guarded in
+                guarded.run += 1
+                defer { guarded.task = nil }
+                return guarded.task
+            }
         }
         task?.cancel()
     }
 
     private enum Placement { case add, replace, show }
 
-    /// Where the page is that has so many before it. Throws `unreachablePage` where that is not known.
+    /// The position of the page with this many before it. Throws `unreachablePage` where it is not known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
         if index >= 0, index < guarded.visited.count { return guarded.visited[index] }
         if index >= 0, let position = list.first.at(index: index) { return position }
@@ -172,16 +153,17 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func load(
-        _ choose: (borrowing Guarded) throws -> (PagePosition, Placement)?
+        _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
     ) async throws -> Page<Item, Output>? {
-        let begun = try guarded.withLock { guarded -> (UInt64, Placement, Task<Page<Item, Output>, any Error>)? in
-            guard !guarded.state.isLoading, let (position, placement) = try choose(guarded) else { return nil }
-            guarded.run += 1
-            (guarded.state.isLoading, guarded.state.error) = (true, nil)
-            let task = Task { [list, agent, options] in try await list.page(position, on: agent, options: options) }
-            guarded.task = task
-            guarded.notify()
-            return (guarded.run, placement, task)
+        let begun = try broadcaster.update { state throws(any Error) -> Begun? in
+            try guarded.withLock { guarded throws(any Error) -> Begun? in
+                guard !state.isLoading, let (position, placement) = try choose(state, guarded) else { return nil }
+                guarded.run += 1
+                (state.isLoading, state.error) = (true, nil)
+                let task = Task { [list, agent, options] in try await list.page(position, on: agent, options: options) }
+                guarded.task = task
+                return (guarded.run, placement, task)
+            }
         }
         guard let (run, placement, task) = begun else { return nil }
         let result = await withTaskCancellationHandler {
@@ -189,22 +171,25 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         } onCancel: {
             task.cancel()
         }
-        let end = guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-            // Another call has taken over; what came of this one is dropped.
-            guard guarded.run == run else { return nil }
-            (guarded.state.isLoading, guarded.task) = (false, nil)
-            let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
-            switch end {
-            case .success(let page): place(page, placement, &guarded)
-            case .failure(let error): if !error.isCancellation { guarded.state.error = error }
+        let end = broadcaster.update { state in
+            guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
+                // Another call has taken over; the result of this one is dropped.
+                guard guarded.run == run else { return nil }
+                (state.isLoading, guarded.task) = (false, nil)
+                let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
+                switch end {
+                case .success(let page): Self.place(page, placement, &state, &guarded)
+                case .failure(let error): if !error.isCancellation { state.error = error }
+                }
+                return end
             }
-            guarded.notify()
-            return end
         }
         return try end?.get()
     }
 
-    /// Throws `repeatedPage` where a page names one of those before it as the next.
+    private typealias Begun = (run: UInt64, placement: Placement, task: Task<Page<Item, Output>, any Error>)
+
+    /// Throws `repeatedPage` where a page names itself or an earlier one as the next.
     private static func checked(
         _ page: Page<Item, Output>, _ guarded: borrowing Guarded
     ) throws -> Page<Item, Output> {
@@ -217,17 +202,19 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         return page
     }
 
-    private func place(_ page: Page<Item, Output>, _ placement: Placement, _ guarded: inout Guarded) {
+    private static func place(
+        _ page: Page<Item, Output>, _ placement: Placement, _ state: inout State, _ guarded: inout Guarded
+    ) {
         switch placement {
         case .add:
-            // An empty page after others has nothing to show: the one before was the last.
-            if page.items.isEmpty, let last = guarded.state.pages.last, page.isLast {
-                guarded.state.pages[guarded.state.pages.count - 1] = last.ending(with: page)
+            // An empty page after others shows nothing: the one before was the last.
+            if page.items.isEmpty, let last = state.pages.last, page.isLast {
+                state.pages[state.pages.count - 1] = last.ending(with: page)
                 return
             }
-            guarded.state.pages.append(page)
-        case .replace: guarded.state.pages[guarded.state.pages.count - 1] = page
-        case .show: guarded.state.pages = [page]
+            state.pages.append(page)
+        case .replace: state.pages[state.pages.count - 1] = page
+        case .show: state.pages = [page]
         }
         let index = page.position.index
         if index == 0 { guarded.firstURL = page.response.http.url.withoutFragment }
@@ -237,7 +224,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 }
 
 extension Page {
-    /// The same as the last one of its list.
+    /// The same page as the last of its list.
     fileprivate func ending(with empty: Page) -> Page {
         Page(position: position, items: items, total: empty.total ?? total, next: nil, response: response)
     }

@@ -2,9 +2,9 @@ public import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 
-/// A list that a server hands out in pages: how a page is asked for, and what of a response are its items.
+/// A list that a server delivers in pages: the request for a page, and the items of a response.
 ///
-/// A ``PagedRequest`` is one. This is for requests without a type of their own:
+/// Every ``PagedRequest`` is such a list. This type serves requests without a type of their own:
 ///
 /// ```swift
 /// let users = PageList(.number(size: 50)) { page in
@@ -17,7 +17,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     public let first: PagePosition
     private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
 
-    /// The list that begins with a request's page.
+    /// Makes the list that begins with a request's page.
     public init<R: PagedRequest>(_ request: R) where R.Item == Item, R.Output == Output {
         first = request.page.first
         send = { position, agent, options in
@@ -30,13 +30,13 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// A list of requests that a closure makes.
+    /// Makes a list whose requests a closure makes.
     ///
     /// - Parameters:
-    ///   - first: the first page; says the style and the size.
+    ///   - first: the first page, with the style and the size.
     ///   - items: the items of a response.
-    ///   - total: how many items the whole list has; nil, the default, where the server does not say.
-    ///   - cursor: what names the next page in the style ``PagePosition/cursor(size:)``.
+    ///   - total: the number of items in the whole list; nil, the default, where the server does not say.
+    ///   - cursor: the name of the next page in the style ``PagePosition/cursor(size:)``.
     ///   - request: makes the request for a page.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
@@ -52,7 +52,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// A list of requests that a closure makes, whose outputs are the items.
+    /// Makes a list whose requests a closure makes, and whose outputs are the items.
     public init<R: Request>(
         _ first: PagePosition, total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
         request: @escaping @Sendable (PagePosition) throws -> R
@@ -60,15 +60,15 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         self.init(first, items: { $0.value }, total: total, request: request)
     }
 
-    /// Sends the request for one page. Throws what the request throws, and ``PagingError``.
+    /// Sends the request for one page. Throws the error of the request, and ``PagingError``.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
         try await send(position, agent, options)
     }
 
-    /// The response to the request for a page, and where the first page was asked for, in the style of links. A link may lead
-    /// anywhere: elsewhere the request goes without its own secrets.
+    /// The response to the request for a page, and the URL of the first page, in the style of links. A link may lead to
+    /// any server: elsewhere the request goes without its own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -92,7 +92,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         return Page(position: position, items: items, total: total, next: next, response: response)
     }
 
-    /// The page after one of so many items; nil if that was the last one.
+    /// The page after one of this many items; nil if that was the last one.
     private static func next(
         after position: PagePosition, count: Int, total: Int?, cursor: String?, _ http: HTTPResponse
     ) throws -> PagePosition? {
@@ -101,7 +101,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         next.offset &+= count
         switch position.style {
         case .number, .offset:
-            // An empty page is the last one whatever the total says, or the list might have no end.
+            // An empty page is the last one whatever the total says; otherwise the list might have no end.
             let isLast = total.map { next.offset >= $0 } ?? (count < position.size)
             return isLast || count == 0 ? nil : next
         case .cursor:
@@ -109,7 +109,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             if cursor == position.cursor { throw PagingError(code: .repeatedPage, page: position.number) }
             next.cursor = cursor
         case .link:
-            let links = LinkValue.parse(http.headers.values(of: "Link"))
+            let links = LinkValue.parse(http.headers.values(of: .link))
             guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }),
                 let url = link.url(relativeTo: http.url)?.withoutFragment
             else { return nil }

@@ -1,7 +1,7 @@
 public import Errand
 public import Observation
 
-/// What a ``PageController`` shows, for views that observe it: SwiftUI's, or anything by `withObservationTracking`.
+/// The state of a ``PageController`` for views that observe it: SwiftUI's, or any code by `withObservationTracking`.
 ///
 /// ```swift
 /// @MainActor func screen() async throws {
@@ -12,18 +12,18 @@ public import Observation
 /// ```
 ///
 /// A view that reads ``items`` is notified when these change, and not when ``isLoading`` does. When a call returns, the
-/// model has its result; what is done by the controller itself shows at the main actor's next turn. It keeps its
-/// controller, and nothing but its views keeps it.
+/// model has its result; changes that are made through the controller appear at the main actor's next turn. The model
+/// keeps its controller, and only its views keep the model.
 @MainActor @Observable
 public final class PageModel<Item: Sendable, Output: Sendable> {
-    /// The pages that are shown, in their order.
+    /// The visible pages, in order.
     public private(set) var pages: [Page<Item, Output>] = []
     /// Whether a page is being loaded.
     public private(set) var isLoading = false
-    /// What the last load threw, unless it was cancelled; nil once another one starts.
+    /// The error of the last load, unless it was cancelled; nil once another one starts.
     public private(set) var error: (any Error)?
 
-    /// What loads the pages.
+    /// The controller that loads the pages.
     @ObservationIgnored public let controller: PageController<Item, Output>
     @ObservationIgnored private var shown = PageController<Item, Output>.State()
     @ObservationIgnored private var following: Task<Void, Never>?
@@ -41,7 +41,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         }
     }
 
-    /// Makes a model with a controller of its own; nothing is loaded yet.
+    /// Makes a model with a controller of its own that has loaded nothing yet.
     public convenience init<R: PagedRequest>(
         _ request: R, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -50,15 +50,15 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
 
     deinit { following?.cancel() }
 
-    /// The items of all pages that are shown.
+    /// The items of all visible pages.
     public var items: [Item] { pages.flatMap(\.items) }
-    /// The last page that is shown; nil before the first one has come.
+    /// The last visible page; nil before the first one was loaded.
     public var page: Page<Item, Output>? { pages.last }
-    /// How many items the whole list has; nil where the server does not say.
+    /// The number of items in the whole list; nil where the server does not say.
     public var total: Int? { page?.total }
-    /// Whether the page is the first of the list; true before that has come.
+    /// Whether the page is the first of the list; true before any was loaded.
     public var isFirst: Bool { page?.isFirst ?? true }
-    /// Whether no page is after it; false before the first one has come.
+    /// Whether the page is the last of the list; false before any was loaded.
     public var isLast: Bool { page?.isLast ?? false }
 
     /// See ``PageController/next()``.
@@ -97,7 +97,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         update()
     }
 
-    /// Takes what the controller shows now, which is never older than what a stream has delivered.
+    /// Takes over the state of the controller, which is never older than one that a stream has delivered.
     private func update() {
         let old = shown
         shown = controller.state

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// Which page a request asks for.
+/// The position of a page in a list, and how a request names it.
 ///
 /// ```swift
 /// PagePosition.number()                   // 1, 2, 3 …, 10 items each
@@ -10,70 +10,70 @@ public import ErrandEssentials
 /// PagePosition.link()                     // the "next" link of the page before (RFC 8288)
 /// ```
 public struct PagePosition: Sendable, Hashable {
-    /// How a server names its pages.
+    /// The way in which a server names its pages.
     public enum Style: Sendable, Hashable {
-        /// By numbers, of which the first is this.
+        /// By number, beginning with this one.
         case number(first: Int)
-        /// By the number of items before them.
+        /// By the number of items before the page.
         case offset
-        /// By a text that the page before names.
+        /// By a text from the page before.
         case cursor
         /// By a URL in the `Link` header of the page before.
         case link
     }
 
-    /// How the server names its pages.
+    /// The way in which the server names its pages.
     public let style: Style
-    /// Items in a page, as it is asked for; 10 by default, 1 at least.
+    /// The requested number of items in a page; 10 by default, 1 at least.
     public let size: Int
-    /// How many pages are before it.
+    /// The number of pages before it.
     public internal(set) var index = 0
-    /// How many items are before it.
+    /// The number of items before it.
     public internal(set) var offset = 0
-    /// What the page before names; nil for the first page, and in other styles.
+    /// The cursor from the page before; nil for the first page, and in other styles.
     public internal(set) var cursor: String?
     /// The link of the page before; nil for the first page, and in other styles.
     public internal(set) var url: URL?
-    /// Where the first page was asked for, once a link has led on from there: the origin that gets the request's own secrets.
+    /// The URL of the first page, once a link has led on from there: its origin gets the request's own secrets.
     var source: URL?
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
-    /// Pages by number; the first is 1 by default.
+    /// Pages by number; the first number is 1 by default.
     public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
         Self(.number(first: first), size: size)
     }
     /// Pages by the number of items before them.
     public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
-    /// Pages by what the page before names.
+    /// Pages by a cursor from the page before.
     public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
     /// Pages by the `Link` header of the page before.
     public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
 
-    /// The number of the page: counted from the style's first, or from 1.
+    /// The number of the page: counted from the first number of the style, or from 1.
     public var number: Int {
         if case .number(let first) = style { return first &+ index }
         return index &+ 1
     }
 
-    /// Whether no page is before it.
+    /// Whether the page is the first of the list.
     public var isFirst: Bool { index == 0 }
 
-    /// The path that asks for the page: the link of the page before, or the given one.
+    /// The path of the page: the link of the page before, or the given path.
     ///
     /// ```swift
     /// PagePosition.link().path("articles")      // "articles"; for a later page, its URL
     /// ```
     public func path(_ first: String) -> String { url?.absoluteString ?? first }
 
-    /// The query items that ask for the page, by the names that the server has for them; nothing where a link has it all.
+    /// The query items that name the page, by the names that the server uses for them; none where a link names it.
     ///
     /// ```swift
     /// PagePosition.number().query("page", size: "per_page")       // page=1&per_page=10
     /// ```
     ///
     /// - Parameters:
-    ///   - name: for the number, the offset or the cursor; without one for the first page of cursors and links.
+    ///   - name: for the number, the offset or the cursor; not used for the first page of cursors and links.
     ///   - size: for the size of a page; none by default.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
@@ -91,7 +91,7 @@ public struct PagePosition: Sendable, Hashable {
     /// The first page in the same style.
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// The page after so many others; nil where only the pages before can name it.
+    /// The page after this many others; nil where only the page before can name it.
     func at(index: Int) -> PagePosition? {
         if index == 0 { return first }
         let (offset, isTooLarge) = index.multipliedReportingOverflow(by: size)
@@ -107,10 +107,10 @@ public struct PagePosition: Sendable, Hashable {
 }
 
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Which page it is; nothing of a cursor or a link.
+    /// The number of the page, without a cursor or a link.
     public var description: String { "page \(number)" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
-    /// No children, which would hold what the description masks.
+    /// Empty: children would show what the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

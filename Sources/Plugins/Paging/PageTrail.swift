@@ -1,10 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// The pages that a walk through a list has named so far, so that one in a circle ends.
+/// The pages that a walk through a list has visited so far, so that a circle ends.
 ///
-/// Of the first 100,000 pages each is known; from then on one page in each power of two, which a circle meets as well,
-/// if later.
+/// Each of the first 100,000 pages is recorded; from then on one page in each power of two, which detects a circle as
+/// well, only later.
 struct PageTrail {
     private var seen: Set<Int> = []
     private var mark: Int?
@@ -15,10 +15,11 @@ struct PageTrail {
     /// - Parameter start: the first page of the walk.
     init(_ start: PagePosition) { if let name = start.name { seen.insert(name) } }
 
-    /// Takes in a page that has come, and which one is the next. Throws `repeatedPage` where that is one of those before.
+    /// Adds a page that was loaded and the position of the next one. Throws `repeatedPage` where that is an earlier
+    /// one.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
-        // What the first page is called only its response tells.
+        // Only the response of the first page tells its name.
         if next.url != nil, page.position.url == nil { seen.insert(page.response.http.url.withoutFragment.hashValue) }
         if seen.contains(name) || mark == name { throw PagingError(code: .repeatedPage, page: page.position.number) }
         if seen.count < Self.limit {
@@ -31,20 +32,21 @@ struct PageTrail {
 }
 
 extension PagePosition {
-    /// A number for what the page before has named it by; nil where pages are counted, which end by themselves.
+    /// A number for the name that the page before has given; nil where pages are counted, since these end by
+    /// themselves.
     fileprivate var name: Int? {
         if let url { return url.hashValue }
         return cursor?.hashValue
     }
 
-    /// Whether the page before has named both by the same.
+    /// Whether the page before has named both alike.
     func hasSameName(as other: PagePosition) -> Bool {
         style == other.style && url == other.url && cursor == other.cursor && (url != nil || cursor != nil)
     }
 }
 
 extension URL {
-    /// A fragment is not sent, so it tells no pages apart.
+    /// A fragment is not sent, so it does not distinguish pages.
     var withoutFragment: URL {
         let text = absoluteString
         return text.firstIndex(of: "#").flatMap { URL(string: String(text[..<$0])) } ?? self

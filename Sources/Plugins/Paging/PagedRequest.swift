@@ -18,16 +18,17 @@ public import Errand
 ///
 /// Where `Output` is an array, its elements are the items.
 public protocol PagedRequest<Item>: Request {
-    /// What a page consists of.
+    /// The type of an item on a page.
     associatedtype Item: Sendable
-    /// The page that it asks for; its initial value is the first page, and says the style and the size.
+    /// The requested page; its initial value is the first page, with the style and the size.
     var page: PagePosition { get set }
     /// The items of a page.
     func items(in response: Response<Output>) throws -> [Item]
-    /// How many items the whole list has; nil, the default, where the server does not say. Without a total a page that is
-    /// not full is the last one, or, in styles where the page before names the next one, a page that names none.
+    /// The number of items in the whole list; nil, the default, where the server does not say. Without a total a page
+    /// that is not full is the last one, or, in styles where the page before names the next one, a page that names
+    /// none.
     func total(in response: Response<Output>) throws -> Int?
-    /// What names the next page in the style ``PagePosition/cursor(size:)``; nil, the default, on the last page.
+    /// The name of the next page in the style ``PagePosition/cursor(size:)``; nil, the default, on the last page.
     func nextCursor(in response: Response<Output>) throws -> String?
 }
 

@@ -1,11 +1,11 @@
 public import Errand
 import Synchronization
 
-/// The pages of a list, each loaded when it is asked for; `for try await page in agent.pages(of: GetArticles())`.
+/// The pages of a list, each loaded on demand; `for try await page in agent.pages(of: GetArticles())`.
 ///
-/// The first page comes even if it is empty, a later one does not. Where a page fails, the loop ends with its error; an
-/// iterator that is asked once more sends that page again, so that nothing is lost or repeated. Ending the loop, and
-/// cancelling its task, cancels what is being loaded. Each loop starts over.
+/// The first page is delivered even if it is empty, a later one is not. Where a page fails, the loop ends with its
+/// error; the next call of the same iterator requests that page again, so that nothing is lost or repeated. Ending the
+/// loop, and cancelling its task, cancels the current load. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// One page.
     public typealias Element = Page<Item, Output>
@@ -30,7 +30,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
             (self.pages, position, trail) = (pages, pages.start, PageTrail(pages.start))
         }
 
-        /// The next page, nil after the last one. Throws what its request throws, and ``PagingError``.
+        /// The next page, nil after the last one. Throws the error of its request, and ``PagingError``.
         public mutating func next() async throws -> Page<Item, Output>? {
             guard let position else { return nil }
             let page =
@@ -58,7 +58,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The page that is loaded ahead; cancelled when nothing can ask for it any more.
+/// The page that is loaded ahead; cancelled when nothing can request it any more.
 private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     typealias Loading = Task<Page<Item, Output>, any Error>
     private let task = Mutex<Loading?>(nil)
@@ -85,7 +85,7 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
     /// Starts at the beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-    /// Loads a page when its first item is asked for.
+    /// Loads a page when its first item is requested.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var pages: Pages<Item, Output>.Iterator
         private var items: [Item] = []
@@ -93,7 +93,7 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
 
         fileprivate init(pages: Pages<Item, Output>.Iterator) { self.pages = pages }
 
-        /// The next item, nil after the last one. Throws what the request of its page throws, and ``PagingError``.
+        /// The next item, nil after the last one. Throws the error of the request for its page, and ``PagingError``.
         public mutating func next() async throws -> Item? {
             while index == items.count {
                 guard let page = try await pages.next() else { return nil }
@@ -109,8 +109,8 @@ extension Agent {
     /// The pages of a list.
     ///
     /// - Parameters:
-    ///   - from: the page to begin with, such as the `next` of one that is there; the first by default (nil).
-    ///   - prefetching: whether the next page is loaded while the loop works on one; false by default.
+    ///   - from: the page to begin with, such as the `next` of an earlier one; nil, the default, for the first.
+    ///   - prefetching: whether the next page is loaded while the loop processes one; false by default.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> Pages<R.Item, R.Output> {

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Notes where a request goes first: as it is sent, before redirects, or as it is built where nothing is sent.
+/// Records the first URL of a request: as it is sent, before redirects, or as it is built where nothing is sent.
 final class SourceWatch: Accessory {
     private let state = Mutex<URL?>(nil)
 

@@ -1,12 +1,12 @@
-/// The newest elements, bounded by their number and by what they cost together; counts those that it drops.
+/// The newest elements, bounded by their number and by their total cost; counts those that it drops.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
-    /// Where the oldest element is: the places before it are empty, and removed together now and then.
+    /// The position of the oldest element: the positions before it are empty, and removed together now and then.
     private var first = 0
     private var cost = 0
     private let limit: Int
     private let costLimit: Int
-    /// How many elements were dropped.
+    /// The number of dropped elements.
     private(set) var dropped = 0
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }

@@ -2,19 +2,19 @@ import Errand
 
 /// The phases of an exchange, one after the other; nil for one that did not happen or is not known.
 public struct ExchangePhases: Sendable, Hashable {
-    /// Waited for a connection.
+    /// The time spent waiting for a connection.
     public var blocked: Duration?
-    /// Looked up the host's name.
+    /// The time to look up the host's name.
     public var nameLookup: Duration?
-    /// Opened the connection, without the part for TLS.
+    /// The time to open the connection, without the part for TLS.
     public var connect: Duration?
-    /// Secured the connection.
+    /// The time to secure the connection.
     public var secure: Duration?
-    /// Sent the request with its body.
+    /// The time to send the request with its body.
     public var send: Duration?
-    /// From then to the first byte of the response; with the sending of the request where ``send`` is not known.
+    /// The time from then to the first byte of the response; includes sending the request where ``send`` is not known.
     public var wait: Duration
-    /// Received the response.
+    /// The time to receive the response.
     public var receive: Duration
 
     /// All phases together.
@@ -24,7 +24,7 @@ public struct ExchangePhases: Sendable, Hashable {
 
     /// The phases that the transport measured.
     ///
-    /// - Parameter total: the whole time, where the timings name it.
+    /// - Parameter total: the whole time, where the timings do not have it.
     init(_ timings: TransferTimings, total: Duration) {
         var last = Duration.zero
         /// The time since the phase before.
@@ -42,7 +42,7 @@ public struct ExchangePhases: Sendable, Hashable {
         receive = phase(total) ?? .zero
     }
 
-    /// What the recorder's own clock shows.
+    /// The phases by the recorder's own clock.
     init(timeToHead: Duration?, duration: Duration) {
         wait = max(.zero, timeToHead ?? duration)
         receive = max(.zero, duration - wait)

@@ -2,10 +2,10 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Records what agents do: an accessory whose values an HTTP Archive, a waterfall and counters are made of.
+/// Records the exchanges of agents: an accessory whose values make an HTTP Archive, a waterfall and counters.
 ///
 /// ```swift
-/// let recorder = ExchangeRecorder(bodiesUpTo: 4096)
+/// let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// try recorder.waterfallPage(title: "Start of the app").html
@@ -13,9 +13,9 @@ import Synchronization
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// It keeps the newest exchanges and activities that have ended, within a bound of their number and of their bytes. The
-/// values hold no secret; see ``Errand/Redaction``. A body is never read for the recorder: it receives bounded copies of
-/// the bytes that pass. Several agents may share it. Safe to use from any thread.
+/// It keeps the newest exchanges and activities that have ended, within limits of their number and of their bytes. The
+/// values contain no secret; see ``Errand/Redaction``. A body is never read for the recorder: it receives bounded
+/// copies of the bytes that are transferred. Several agents may share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
     /// A running activity.
     private struct Draft: Sendable {
@@ -25,20 +25,20 @@ public final class ExchangeRecorder: Accessory {
         var stream: StreamCount?
         /// The exchange that began last.
         var exchange: ExchangeDraft?
-        /// Those before it that had no response or no timings yet: each has failed, or runs beside it.
+        /// Earlier exchanges that had no response or no timings yet: each has failed, or still runs.
         var pending: [ExchangeDraft] = []
 
-        /// Begins an exchange; returns one that has ended with that.
+        /// Begins an exchange; returns one that ends by that.
         mutating func begin(_ draft: ExchangeDraft, at now: ContinuousClock.Instant) -> ExchangeDraft? {
             defer { exchange = draft }
             guard var last = exchange, !last.isComplete else { return exchange }
             last.supersededAt = now
             pending.append(last)
-            // One that is retried for ever does not grow for ever.
+            // A request that is retried without end does not grow without end.
             return pending.count > 64 ? pending.removeFirst() : nil
         }
 
-        /// Hands an event to the exchange that it is of; returns that if it has ended, and another one has begun since.
+        /// Adds an event to its exchange; returns that if it has ended, and another one has begun since.
         mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) -> ExchangeDraft? {
             var place: (attempt: Int, hop: Int)?
             switch event {
@@ -63,53 +63,53 @@ public final class ExchangeRecorder: Accessory {
         var metrics: NetworkMetrics
     }
 
-    /// How many bytes of each body are kept.
-    public let bodyByteLimit: Int
-    private let limit: Int
-    private let byteLimit: Int
-    private let hostLimit: Int
+    /// The maximum number of bytes of each body that are kept.
+    public let maximumBodyBytes: Int
+    private let maximumExchanges: Int
+    private let maximumBytes: Int
+    private let maximumHosts: Int
     private let redaction: Redaction
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - bodyByteLimit: how many bytes of each body to keep; 0 by default.
-    ///   - limit: how many exchanges and how many activities to keep; the newest 1000 of each by default. With 0 the
-    ///     recorder only counts, at a fraction of the cost.
-    ///   - byteLimit: how many bytes the kept values may take in memory, about; 64 MiB by default.
-    ///   - hostLimit: how many hosts the counters keep separately; 100 by default.
-    ///   - redaction: what may be shown.
+    ///   - maximumBodyBytes: the number of bytes of each body to keep; 0 by default.
+    ///   - maximumExchanges: the number of exchanges and the number of activities to keep; the newest 1000 of each by default.
+    ///     With 0 the recorder only counts, at a fraction of the cost.
+    ///   - maximumBytes: the approximate number of bytes that the kept values may take in memory; 64 MiB by default.
+    ///   - maximumHosts: the number of hosts that the counters keep separately; 100 by default.
+    ///   - redaction: the rules for secrets.
     ///   - time: the clock of the agents.
     public init(
-        bodiesUpTo bodyByteLimit: Int = 0, keeping limit: Int = 1000, bytes byteLimit: Int = 64 << 20,
-        hosts hostLimit: Int = 100, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
+        maximumBodyBytes: Int = 0, maximumExchanges: Int = 1000, maximumBytes: Int = 64 << 20,
+        maximumHosts: Int = 100, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
     ) {
-        (self.limit, self.byteLimit) = (max(0, limit), max(0, byteLimit))
-        self.bodyByteLimit = limit > 0 ? max(0, bodyByteLimit) : 0
-        (self.hostLimit, self.redaction, self.time) = (hostLimit, redaction, time)
+        (self.maximumExchanges, self.maximumBytes) = (max(0, maximumExchanges), max(0, maximumBytes))
+        self.maximumBodyBytes = maximumExchanges > 0 ? max(0, maximumBodyBytes) : 0
+        (self.maximumHosts, self.redaction, self.time) = (maximumHosts, redaction, time)
         origin = time.now
-        state = Mutex(Self.empty(limit, byteLimit, hostLimit))
+        state = Mutex(Self.empty(maximumExchanges, maximumBytes, maximumHosts))
     }
 
-    private static func empty(_ limit: Int, _ byteLimit: Int, _ hostLimit: Int) -> State {
+    private static func empty(_ maximumExchanges: Int, _ maximumBytes: Int, _ maximumHosts: Int) -> State {
         State(
-            exchanges: BoundedHistory(limit: limit, costLimit: byteLimit),
-            activities: BoundedHistory(limit: limit, costLimit: byteLimit),
-            metrics: NetworkMetrics(hosts: hostLimit))
+            exchanges: BoundedHistory(limit: maximumExchanges, costLimit: maximumBytes),
+            activities: BoundedHistory(limit: maximumExchanges, costLimit: maximumBytes),
+            metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// Everything that has ended so far.
+    /// The exchanges and activities that have ended so far.
     public var recording: Recording { state.withLock { Self.recording(of: $0) } }
 
-    /// The counters of everything that has ended so far, dropped values included.
+    /// The counters of all activities that have ended so far, dropped ones included.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
 
-    /// Returns the recording and begins a new one. What is running goes into the new one when it ends.
+    /// Returns the recording and begins a new one. A running activity goes into the new one when it ends.
     @discardableResult
     public func reset() -> Recording {
         let old = state.withLock { state in
-            var new = Self.empty(limit, byteLimit, hostLimit)
+            var new = Self.empty(maximumExchanges, maximumBytes, maximumHosts)
             new.running = state.running
             swap(&new, &state)
             return new
@@ -134,7 +134,7 @@ public final class ExchangeRecorder: Accessory {
             let host = request.url.host?.lowercased()
             change(activity) { $0.host = host }
         case .sending(let request, let attempt, let hop):
-            guard limit > 0 else { return }
+            guard maximumExchanges > 0 else { return }
             let now = time.now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
             var ended: ExchangeDraft?
@@ -161,7 +161,7 @@ public final class ExchangeRecorder: Accessory {
         var ended: ExchangeDraft?
         change(activity) { running in
             if case .transport(.progress(let progress)) = event { running.progress = progress }
-            ended = running.add(event, at: now, limit: bodyByteLimit)
+            ended = running.add(event, at: now, limit: maximumBodyBytes)
         }
         if let ended { record(ended, of: activity, nil, now) }
     }
@@ -172,7 +172,7 @@ public final class ExchangeRecorder: Accessory {
         // Not under the lock: the whole exchange is searched for secrets.
         let end = draft.supersededAt ?? now
         let exchange = draft.recorded(of: activity, until: end, since: origin, outcome, redaction)
-        let cost = exchange.cost
+        let cost = exchange.approximateByteCount
         state.withLock { $0.exchanges.append(exchange, cost: cost) }
     }
 
@@ -181,11 +181,11 @@ public final class ExchangeRecorder: Accessory {
         guard let draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
         for exchange in draft.pending { record(exchange, of: activity, nil, now) }
         if var exchange = draft.exchange {
-            exchange.add(evidence: outcome, limit: bodyByteLimit)
+            exchange.add(evidence: outcome, limit: maximumBodyBytes)
             record(exchange, of: activity, outcome, now)
         }
         var redactor = Redactor(redaction)
-        let label = limit > 0 ? redactor.url(activity.label) : ""
+        let label = maximumExchanges > 0 ? redactor.url(activity.label) : ""
         var ended = RecordedActivity(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: label, host: draft.host,
             date: draft.date, offset: origin.duration(to: activity.start), duration: activity.start.duration(to: now),

@@ -1,9 +1,9 @@
 public import Errand
 public import ErrandEssentials
 
-/// How a recorded activity ended. These three cases are all that there are.
+/// The outcome of a recorded activity. These three cases are all that there are.
 public enum RecordedOutcome: Sendable, Hashable {
-    /// It brought a result.
+    /// It succeeded.
     case success
     /// It failed: with the code of an ``Errand/ErrandError``, or the type of another error.
     case failure(String)
@@ -11,37 +11,37 @@ public enum RecordedOutcome: Sendable, Hashable {
     case cancelled
 }
 
-/// One activity from its start to its end: a request, wherever its response came from, a batch, a chain, or work in the
-/// background.
+/// One activity from its start to its end: a request, wherever its response came from, a batch, a chain, or background
+/// work.
 public struct RecordedActivity: Sendable, Hashable, Identifiable {
     /// The identity of the activity.
     public var id: Activity.ID
-    /// The batch, chain or request that it belongs to.
+    /// The batch, chain or request that the activity belongs to.
     public var parent: Activity.ID?
     /// A request, a batch, …
     public var kind: ActivityKind
-    /// Its name for people, secrets masked.
+    /// The name of the activity for people, secrets masked.
     public var label: String
     /// The host that the agent built the request for, in lower case, before filters and redirects; nil for a composite,
     /// and where no request could be built.
     public var host: String?
-    /// When it started, by the calendar.
+    /// The calendar date of its start.
     public var date: Date
-    /// The same moment, counted from the start of the recording by a clock that never jumps.
+    /// The same instant, counted from the start of the recording by a clock that never jumps.
     public var offset: Duration
-    /// From the start to the end.
+    /// The time from the start to the end.
     public var duration: Duration
-    /// How it ended.
+    /// The outcome of the activity.
     public var outcome: RecordedOutcome
     /// The status of the response of a request that succeeded.
     public var status: Int?
-    /// Where that response came from: the network, a cache, a filter.
+    /// The source of that response: the network, a cache, a filter.
     public var source: ResponseSource?
     /// Body bytes on the wire in both directions, as far as the transport reported them.
     public var bytesSent: Int64
     /// See ``bytesSent``.
     public var bytesReceived: Int64
-    /// What came over a stream that was read as it came; nil for anything else.
+    /// The amount that was received over a live stream; nil for anything else.
     public var stream: StreamCount?
 
     /// Makes an activity.
@@ -59,7 +59,8 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
 }
 
 extension RecordedOutcome {
-    init(_ outcome: ActivityOutcome) {
+    /// The outcome of an activity, without its values.
+    public init(_ outcome: ActivityOutcome) {
         switch outcome {
         case .success: self = .success
         case .failure(let error): self = .failure(Redaction.name(of: error))

@@ -1,17 +1,18 @@
 import Errand
 public import ErrandEssentials
 
-/// A bounded copy of a body: its bytes, in which only the values of secrets are replaced.
+/// A bounded copy of a body: its bytes, with only the values of secrets replaced.
 public struct RecordedBody: Sendable, Hashable {
     /// The copy; empty for a body that is empty, that was not copied, or that is left out.
     public var data: Data
-    /// How many bytes of the body the copy stands for. Its own size differs from that where secrets are masked.
+    /// The number of bytes of the body that the copy represents. Its own size differs from that where secrets are
+    /// masked.
     public var copiedBytes: Int
     /// The size of the whole body in bytes, as far as it is known.
     public var length: Int64?
     /// The `Content-Type`.
     public var contentType: String?
-    /// Why the copy is left out, in words; nil if it is not.
+    /// The reason why the copy is left out, in words; nil if it is not.
     public var omission: String?
 
     /// Makes a body; complete unless a greater length says otherwise.
@@ -24,7 +25,7 @@ public struct RecordedBody: Sendable, Hashable {
         self.length = length ?? (data.isEmpty ? nil : Int64(data.count))
     }
 
-    /// Whether the body has more bytes than the copy stands for.
+    /// Whether the body has more bytes than the copy represents.
     public var isTruncated: Bool { (length ?? 0) > Int64(copiedBytes) }
 
     /// The copy as text; nil if it is not UTF-8. A copy that is truncated within a character ends before it.
@@ -41,11 +42,11 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
-    /// The copy of a body with the secrets masked whose names it has. Those that stand elsewhere are masked later.
+    /// The copy of a body with those secrets masked whose names it contains. Secrets from other parts are masked later.
     ///
     /// - Parameters:
     ///   - coding: the `Content-Encoding` of the bytes.
-    ///   - redactor: remembers what was masked.
+    ///   - redactor: remembers the masked secrets.
     init(
         redacting data: Data, _ contentType: String?, coding: String?, length: Int64?, _ redactor: inout Redactor
     ) {

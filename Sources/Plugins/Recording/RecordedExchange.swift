@@ -1,10 +1,10 @@
 public import Errand
 public import ErrandEssentials
 
-/// One request on the wire and its response, as a recorder keeps them or a file brings them back: secrets masked, bodies
+/// One request on the wire and its response, as a recorder keeps them or a file restores them: secrets masked, bodies
 /// bounded.
 ///
-/// A retry and a redirect are exchanges of their own; a response from a cache is none.
+/// A retry and a redirect are exchanges of their own; a response from a cache is not an exchange.
 public struct RecordedExchange: Sendable, Hashable {
     /// The request as it was sent.
     public struct Request: Sendable, Hashable {
@@ -62,19 +62,19 @@ public struct RecordedExchange: Sendable, Hashable {
     public var label: String
     /// The attempt of its activity, counted from 1.
     public var attempt: Int
-    /// The hop of its attempt, counted from 1; greater for what a redirect led to.
+    /// The hop of its attempt, counted from 1; greater for the target of a redirect.
     public var hop: Int
-    /// When the request went to the transport, by the calendar.
+    /// The calendar date at which the request was passed to the transport.
     public var date: Date
-    /// The same moment, counted from the start of the recording by a clock that never jumps.
+    /// The same instant, counted from the start of the recording by a clock that never jumps.
     public var offset: Duration
-    /// From that moment to the end of the exchange.
+    /// The time from that instant to the end of the exchange.
     public var duration: Duration
-    /// From that moment to the head of the response; nil without one.
+    /// The time from that instant to the head of the response; nil without one.
     public var timeToHead: Duration?
-    /// What the transport measured; nil where it reported nothing.
+    /// The transport's measurements; nil where it reported none.
     public var timings: TransferTimings?
-    /// How the activity ended, if this was its last exchange; nil if another one followed.
+    /// The outcome of the activity, if this was its last exchange; nil if another one followed.
     public var outcome: RecordedOutcome?
 
     /// Makes an exchange, such as one that was read from a file.
@@ -96,8 +96,8 @@ extension RecordedExchange {
     /// The HTTP version of the exchange: "1.1", "2", "3"; nil where neither response nor timings have it.
     public var version: String? { response?.version ?? timings?.httpVersion }
 
-    /// Bytes that it takes in memory, about.
-    var cost: Int {
+    /// The approximate number of bytes that it takes in memory: for a bound on what is kept.
+    public var approximateByteCount: Int {
         let headers = [request.headers, response?.headers ?? [:]].joined()
         return headers.reduce(into: 600 + request.url.utf8.count + label.utf8.count) { sum, field in
             sum += 80 + field.name.rawName.utf8.count + field.value.utf8.count

@@ -1,4 +1,5 @@
-/// What a recorder has kept, or what a file brings back: values, without secrets, to look at or to render.
+/// The exchanges and activities that a recorder has kept, or that a file restores: values without secrets, to inspect
+/// or to render.
 ///
 /// ```swift
 /// let slow = recorder.recording.exchanges.filter { $0.duration > .seconds(1) }
@@ -8,9 +9,9 @@ public struct Recording: Sendable {
     public var exchanges: [RecordedExchange]
     /// Requests, batches and chains, in the order of their ends; empty for a recording from a file.
     public var activities: [RecordedActivity]
-    /// How many exchanges were dropped before these.
+    /// The number of exchanges that were dropped before these.
     public var droppedExchanges: Int
-    /// How many activities were dropped before these.
+    /// The number of activities that were dropped before these.
     public var droppedActivities: Int
     /// The counters of all activities, dropped ones included.
     public var metrics: NetworkMetrics

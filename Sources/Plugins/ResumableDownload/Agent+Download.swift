@@ -26,7 +26,7 @@ extension Agent {
     }
 }
 
-/// What happens in a download, in order of time. Cases may be added: write a `default`.
+/// An event of a download, in order of time. Cases may be added: write a `default`.
 public enum DownloadEvent: Sendable, Hashable {
     /// The bytes received and the state. The last one before the end counts all received bytes.
     case progress(DownloadProgress)
@@ -39,7 +39,7 @@ public enum DownloadEvent: Sendable, Hashable {
 /// A running download: its events, in order, for one reader. Newer progress replaces progress that the reader has not
 /// received yet.
 public struct Download: AsyncSequence, Sendable {
-    /// What the loop receives.
+    /// The type of an event.
     public typealias Element = DownloadEvent
 
     let handle: RequestHandle<Response<URL>>
@@ -83,7 +83,7 @@ public struct Download: AsyncSequence, Sendable {
         var signals: AsyncStream<Void>.Iterator
         var isOver = false
 
-        /// The next event, ``DownloadEvent/finished(_:)`` as the last, then nil. Throws what the download throws.
+        /// The next event, ``DownloadEvent/finished(_:)`` as the last, then nil. Throws the error of the download.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> DownloadEvent? {
             if isOver { return nil }
             let handle = observer.handle

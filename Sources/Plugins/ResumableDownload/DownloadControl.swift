@@ -101,7 +101,7 @@ public final class DownloadControl: Sendable {
 /// A transfer ended because the download was paused; never thrown to a caller.
 struct DownloadPause: Error {}
 
-/// What a call passes to its download.
+/// The options that a call passes to its download.
 struct DownloadCall: Sendable {
     var control: DownloadControl?
     var listeners: [@Sendable (DownloadEvent) -> Void] = []

@@ -1,9 +1,8 @@
 import Errand
 public import ErrandEssentials
 import ErrandHTTPSyntax
-import ErrandSupport
 
-/// What happens in a download apart from the bytes that arrive: waits, retries, restarts.
+/// An event of a download apart from the bytes that arrive: a wait, a retry, a restart.
 ///
 /// `Agent.download` delivers each as ``DownloadEvent/notice(_:)``. Accessories receive the same value as the `details` of
 /// a note named "download":
@@ -32,7 +31,8 @@ extension DownloadNotice: CustomStringConvertible {
     public var description: String {
         switch self {
         case .queued(let reason): "waits for its turn: \(reason)"
-        case .retrying(let attempt, let wait, _, let reason): "attempt \(attempt) failed, next in \(wait): \(reason)"
+        case .retrying(let attempt, let wait, _, let reason):
+            "attempt \(attempt) failed, next in \(duration: wait): \(reason)"
         case .restarting(let reason, _): "starts over: \(reason)"
         case .skipping(let count): "the server sends the whole file; \(count) bytes are skipped"
         case .decoding(let coding): "the server sends the file as \(coding) only; it is requested again and decoded"
@@ -41,11 +41,11 @@ extension DownloadNotice: CustomStringConvertible {
 }
 
 extension DownloadNotice {
-    /// Why an attempt failed, as ``retrying(attempt:wait:until:reason:)`` says it: a sentence for people, without a full stop,
-    /// the name of a code or the URL.
+    /// The reason why an attempt failed, as in ``retrying(attempt:wait:until:reason:)``: a sentence for people, without
+    /// a full stop, the name of a code or the URL.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {
-            return (error as? DownloadError)?.message ?? ErrorText.brief(error)
+            return (error as? DownloadError)?.message ?? error.briefDescription
         }
         switch error.code {
         case .truncated: return "the connection ended early (\(error.message))"

@@ -1,18 +1,20 @@
+public import Errand
+
 /// How downloads are performed; every default is safe.
 ///
 /// ```swift
-/// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.downloads(DownloadOptions(segments: 4))])
+/// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.downloads(DownloadOptions(maximumSegments: 4))])
 /// ```
 public struct DownloadOptions: Sendable {
-    /// Ranges of one file that are fetched at once, from 1 to 16, where the server supports them; 1 by default. A segment
-    /// that is complete takes half of what the slowest has left.
-    public var segments: Int
+    /// The maximum number of ranges of one file that are fetched at once, from 1 to 16, where the server supports them; 1 by
+    /// default. A segment that is complete takes half of the rest of the slowest one.
+    public var maximumSegments: Int
     /// The shortest segment, in bytes; 1 MiB by default.
-    public var minimumSegment: Int64
-    /// What to do in a directory that has a file with the same name; `.number` by default. A destination that is a file is
-    /// always replaced.
+    public var minimumSegmentBytes: Int64
+    /// The policy for a directory that has a file with the same name; `.number` by default. A destination that is a
+    /// file is always replaced.
     public var nameCollisionPolicy: NameCollisionPolicy
-    /// When and how often a failed attempt is followed by another.
+    /// The policy for another attempt after a failure.
     public var retries: DownloadRetries
     /// The shortest time between two reports of progress while bytes arrive; 100 ms by default. The last report is always
     /// delivered, and a change of state is reported at once.
@@ -23,12 +25,13 @@ public struct DownloadOptions: Sendable {
 
     /// Makes options; every argument has a default.
     public init(
-        segments: Int = 1, minimumSegment: Int64 = 1 << 20, nameCollisionPolicy: NameCollisionPolicy = .number,
+        maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,
+        nameCollisionPolicy: NameCollisionPolicy = .number,
         retries: DownloadRetries = DownloadRetries(), progressInterval: Duration = .milliseconds(100),
         maximumDecodedBytes: Int64 = 4 << 30
     ) {
-        self.segments = segments
-        self.minimumSegment = minimumSegment
+        self.maximumSegments = maximumSegments
+        self.minimumSegmentBytes = minimumSegmentBytes
         self.nameCollisionPolicy = nameCollisionPolicy
         self.retries = retries
         self.progressInterval = progressInterval
@@ -36,7 +39,7 @@ public struct DownloadOptions: Sendable {
     }
 }
 
-/// What a download into a directory does where a file with the same name exists.
+/// The policy of a download into a directory where a file with the same name exists.
 public enum NameCollisionPolicy: Sendable, Hashable {
     /// The new file gets a number: `film (2).mp4`, `film (3).mp4`.
     case number
@@ -44,15 +47,15 @@ public enum NameCollisionPolicy: Sendable, Hashable {
     case replace
 }
 
-/// When a download makes another attempt after the network or the server failed.
+/// The policy for another attempt after the network or the server failed.
 ///
 /// ```swift
 /// DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 10))
 /// ```
 ///
-/// Between two attempts a download waits: as long as `Retry-After` says (RFC 9110, section 10.2.3), otherwise a random time
-/// up to `backoff`, which doubles with each attempt without progress. Only temporary failures are followed by another
-/// attempt; see `ErrandError.isRetryable`.
+/// Between two attempts a download waits: as long as `Retry-After` says (RFC 9110, section 10.2.3), otherwise as its
+/// ``backoff`` says for the attempts without progress. Only temporary failures are followed by another attempt; see
+/// `ErrandError.isRetryable`.
 public struct DownloadRetries: Sendable, Hashable {
     /// Consecutive attempts without a new byte after which the download fails; 5 by default. An attempt that receives new
     /// bytes resets the count.
@@ -60,22 +63,22 @@ public struct DownloadRetries: Sendable, Hashable {
     /// Attempts in one run, with progress or without; nil, the default, for no limit. A `deadline` of the request limits
     /// the time instead.
     public var maximumAttempts: Int?
-    /// The upper bound of the first wait; half a second by default.
-    public var backoff: Duration
-    /// The longest wait; a longer `Retry-After` ends the download. A minute by default.
-    public var longestWait: Duration
+    /// The waits where the server asks for none: up to half a second at first, and a minute at most, by default.
+    public var backoff: Backoff
+    /// The longest `Retry-After` that the download waits for; a longer one ends it. A minute by default.
+    public var maximumRetryAfter: Duration
 
     /// Makes rules; every argument has a default.
     public init(
-        maximumConsecutiveFailures: Int = 5, maximumAttempts: Int? = nil, backoff: Duration = .milliseconds(500),
-        longestWait: Duration = .seconds(60)
+        maximumConsecutiveFailures: Int = 5, maximumAttempts: Int? = nil,
+        backoff: Backoff = Backoff(maximumDelay: .seconds(60)), maximumRetryAfter: Duration = .seconds(60)
     ) {
         self.maximumConsecutiveFailures = maximumConsecutiveFailures
         self.maximumAttempts = maximumAttempts
         self.backoff = backoff
-        self.longestWait = longestWait
+        self.maximumRetryAfter = maximumRetryAfter
     }
 
     /// A single attempt.
-    public static let none = DownloadRetries(maximumConsecutiveFailures: 1, maximumAttempts: 1)
+    public static let off = DownloadRetries(maximumConsecutiveFailures: 1, maximumAttempts: 1)
 }

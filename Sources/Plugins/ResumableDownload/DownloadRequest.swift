@@ -19,7 +19,7 @@ public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
     /// The digest that the file must have. Nil, the default, verifies the server's own digest if it sends one. With a
     /// checksum, parts from several mirrors are joined.
     var checksum: Checksum? { get }
-    /// What identifies this download across starts; nil, the default, uses the URL. Set one where each start has a newly
+    /// The identity of this download across starts; nil, the default, uses the URL. Set one if each start has a newly
     /// signed URL.
     var downloadKey: String? { get }
     /// Options of this request; nil, the default, uses those of the filter.
@@ -33,8 +33,6 @@ extension DownloadRequest {
     public var downloadKey: String? { nil }
     /// None: those of the filter.
     public var downloadOptions: DownloadOptions? { nil }
-    /// ``ResumableDownloads`` with its defaults, unless the request's own filters have one.
-    public var requiredFilters: [any Filter] {
-        filters.contains { $0 is ResumableDownloads } ? [] : [ResumableDownloads()]
-    }
+    /// ``ResumableDownloads`` with its defaults.
+    public var requiredFilters: [any Filter] { [ResumableDownloads()] }
 }

@@ -21,7 +21,7 @@ public struct PartialDownload: Sendable, Identifiable {
     public let received: Int64
     /// The length of the file in bytes; nil while unknown.
     public let total: Int64?
-    /// When the last byte was written.
+    /// The time at which the last byte was written.
     public let changed: Date
     /// Whether a download, in this process or another, is writing to it.
     public let isActive: Bool

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Why a request was not sent, or an attempt ended: thrown by gates, breakers and attempt timeouts.
+/// The reason why a request was not sent, or an attempt was ended: thrown by gates, breakers and attempt timeouts.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ResilienceError where error.code == .breakerOpen {
@@ -10,29 +10,13 @@ import ErrandEssentials
 /// ```
 public struct ResilienceError: CodedError, Sendable {
     /// The kind of failure; codes may be added.
-    public struct Code: ErrorCode {
-        /// The name of the code.
-        public let description: String
-        /// A number that never changes, from 1.
-        public let number: Int
-
-        init(_ description: String, _ number: Int) {
-            (self.description, self.number) = (description, number)
-        }
-
-        /// The breaker of the host is open: too many requests to it have failed.
-        public static let breakerOpen = Code("breakerOpen", 1)
-        /// The host allows no request before the deadline of the call, or before the longest wait is over.
-        public static let waitTooLong = Code("waitTooLong", 2)
-        /// As many requests wait for the host as may.
-        public static let queueFull = Code("queueFull", 3)
-    }
+    public typealias Code = FailureCode<ResilienceError>
 
     /// The kind of failure.
     public let code: Code
     /// Name and port of the host.
     public let host: String
-    /// How long the host allows no request; nil where that is not known.
+    /// The time for which the host allows no request; nil if that is not known.
     public let remaining: Duration?
     private let message: String
 
@@ -42,4 +26,19 @@ public struct ResilienceError: CodedError, Sendable {
 
     /// Code, host and reason, in one line.
     public var description: String { "\(code): \(host): \(message)" }
+}
+
+extension FailureCode<ResilienceError> {
+    /// The breaker of the host is open: too many requests to it have failed.
+    public static var breakerOpen: Self { Self("breakerOpen", 1) }
+    /// The host allows no request before the deadline of the call, or within the maximum wait.
+    public static var waitTooLong: Self { Self("waitTooLong", 2) }
+    /// The maximum number of requests wait for the host.
+    public static var queueFull: Self { Self("queueFull", 3) }
+}
+
+extension ResilienceError: RequestFailure {
+    /// True: the host may accept the request later. A retry repeats it only if its policy says so, and a cache may
+    /// respond with a stale response meanwhile.
+    public var isRetryable: Bool { true }
 }

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Gate, retry, breaker and attempt timeout in the order that works.
+/// Gate, retry, breaker and attempt timeout in the right order.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience])
@@ -13,17 +13,18 @@ public import Errand
 /// | ``Breaker`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeout`` | before the transport | 30 seconds |
 ///
-/// A time for the whole call is Core's `deadline`; no wait begins that it cannot hold.
+/// To limit the whole call, use Core's `deadline`; no wait begins that would end after it.
 public struct StandardResilience: FilterGroup {
-    /// The parts, to be changed before they are installed.
+    /// The parts, which can be changed before they are installed.
     public struct Settings: Sendable {
-        /// What is repeated.
+        /// The policy of the retry.
         public var retry = RetryPolicy.standard
-        /// What each host gets; 64 requests at once by default. A host rests no longer than `retry.maximumRetryAfter`.
+        /// The limits of each host; 64 concurrent requests by default. A host rests no longer than
+        /// `retry.maximumRetryAfter`.
         public var limits = HostLimits(maximumConcurrent: 64)
-        /// When a host counts as down; nil for no breaker.
+        /// The policy by which a host counts as down; nil for no breaker.
         public var breaker: BreakerPolicy? = BreakerPolicy()
-        /// The longest time of an attempt; nil for none. 30 seconds by default: long uploads and responses need more.
+        /// The limit of an attempt; nil for none. 30 seconds by default: long uploads and responses need more.
         public var attemptTimeout: Duration? = .seconds(30)
 
         /// The defaults.
@@ -35,7 +36,7 @@ public struct StandardResilience: FilterGroup {
     /// The filters, each in its stage.
     public let filters: [any Filter]
 
-    /// Makes the group; agents that share it share what it knows of each host.
+    /// Makes the group; agents that share it share its knowledge of each host.
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits

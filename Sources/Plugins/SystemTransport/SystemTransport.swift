@@ -8,7 +8,7 @@ public import ErrandURLSessionTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// An initializer without arguments exists on both. What one of the two alone offers needs an import of its module.
+/// An initializer without arguments exists on both. A feature of only one of the two needs an import of its module.
 public typealias SystemTransport = URLSessionTransport
 #elseif os(Linux)
 public import Errand
@@ -20,7 +20,7 @@ public import ErrandCurlTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// An initializer without arguments exists on both. What one of the two alone offers needs an import of its module.
+/// An initializer without arguments exists on both. A feature of only one of the two needs an import of its module.
 public typealias SystemTransport = CurlTransport
 #endif
 

@@ -1,4 +1,4 @@
-/// How a filter adds a parameter or header whose name the request has already.
+/// The rule for a parameter or header that the request has already.
 public enum MergeRule: Sendable, Hashable {
     /// Adds the common one after the request's own. The default for queries.
     case append

@@ -7,7 +7,7 @@ public import Errand
 /// var tags: Tags { Tags().with(AllowsConstrainedNetworkAccess.self, false) }
 /// ```
 ///
-/// Where no other network is there, the request fails with `cannotConnect`; the `URLError` below says why
+/// If no other network is available, the request fails with `cannotConnect`; the underlying `URLError` gives the reason
 /// (`networkUnavailableReason`). A configuration that forbids it applies to all requests.
 public enum AllowsConstrainedNetworkAccess: TagKey {
     /// The value of a request without this tag: `true`.

@@ -1,15 +1,14 @@
 #if !canImport(FoundationNetworking)
 public import Errand
-import ErrandSupport
 public import Foundation
 
-/// What a transport does with challenges.
+/// The policy of a transport for challenges.
 struct ChallengePolicy: Sendable {
     var trust: ServerTrust
     var certificate: ClientCertificate?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Trust is evaluated here: the evaluation blocks, and must not hold up the session's other delegate calls.
+    /// Trust is evaluated here: the evaluation blocks, and must not delay the session's other delegate calls.
     private static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -51,7 +50,7 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // Pins come on top of what the system demands; a credential would stand in its place.
+        // Pins are checked in addition to the system's demands; a credential would replace these.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Hands chunks to a stream that takes bytes only while it has room. What does not fit waits for the stream's next event,
-/// and no thread waits with it.
+/// Passes chunks to a stream that accepts bytes only while it has room. Bytes that do not fit wait for the stream's
+/// next event, and no thread waits with them.
 final class ChunkWriter: Sendable {
-    /// What a stream did with the bytes that it was offered.
+    /// The stream's response to an offer of bytes.
     enum Acceptance: Sendable {
-        /// It took so many of them, at least one.
+        /// It accepted this many of them, at least one.
         case took(Int)
         /// It has no room before its next event.
         case isFull
-        /// It takes nothing more.
+        /// It accepts nothing more.
         case isClosed
     }
 
@@ -31,7 +31,7 @@ final class ChunkWriter: Sendable {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns once the stream has taken the whole chunk; false if it was closed before. One chunk at a time.
+    /// Returns once the stream has accepted the whole chunk; false if it was closed before. One chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -44,7 +44,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Offers what waits; on the queue, whenever the stream may have room.
+    /// Offers the waiting bytes; on the queue, whenever the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch rest.withUnsafeBytes(offer) {
@@ -56,7 +56,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// The stream takes nothing more: a chunk that waits, and each later one, is refused.
+    /// The stream accepts nothing more: a chunk that waits, and each later one, is rejected.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

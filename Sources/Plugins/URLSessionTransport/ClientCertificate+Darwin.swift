@@ -1,21 +1,21 @@
 #if !canImport(FoundationNetworking)
-import ErrandSupport
+import Errand
 public import Foundation
 public import Security
 
-/// The certificate by which an app identifies itself to a server that asks for one (RFC 8446, section 4.3.2).
+/// The certificate by which an app identifies itself to a server that requests one (RFC 8446, section 4.3.2).
 ///
 /// ```swift
 /// let certificate = ClientCertificate(identity, hosts: ["api.example.com"])
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(clientCertificate: certificate))
 /// ```
 ///
-/// Any other host that asks gets none. Only on Apple's platforms; on Linux `CurlConfiguration.tls` has the same.
+/// Any other host gets none. Only on Apple's platforms; on Linux `CurlConfiguration.tls` has the same.
 public struct ClientCertificate: Sendable {
     let credential: URLCredential
     private let hosts: [String: [String]]
 
-    /// A certificate with its private key.
+    /// Makes a certificate with its private key.
     ///
     /// - Parameters:
     ///   - identity: from the keychain, or from `SecPKCS12Import`.

@@ -1,6 +1,6 @@
 #if !canImport(FoundationNetworking)
 import CryptoKit
-import ErrandSupport
+import Errand
 public import Foundation
 import Security
 
@@ -29,10 +29,10 @@ public struct ServerTrust: Sendable {
         (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
-    /// Whether it leaves everything to the system.
+    /// Whether it leaves all decisions to the system.
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// Why a server is rejected; nil if it is trusted. Blocks, and may ask the network for certificates.
+    /// The reason why a server is rejected; nil if it is trusted. Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -45,7 +45,7 @@ extension Transfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Suspends or resumes the task as the state demands; on the queue, so that the calls stay in order.
+    /// Suspends or resumes the task according to the state; on the queue, so that the calls stay in order.
     private func settle() {
         let (task, isReaderBehind, wasSuspended) = state.withLock { state in
             defer { state.isSuspended = state.isReaderBehind && !state.isOver }
@@ -120,8 +120,8 @@ extension SessionDelegate {
 }
 
 extension Upload {
-    /// Hands the session a new stream of a body that can be opened again: it asks for one when a kept connection turns out
-    /// closed after the body has begun.
+    /// Gives the session a new stream of a body that can be opened again: it requests one when a kept connection turns
+    /// out to be closed after the body has begun.
     func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         transfer.queue.async { [self] in
             guard let body = reopened() else { return completionHandler(nil) }

@@ -53,7 +53,7 @@ final class StreamPump: Sendable {
 }
 
 extension Upload {
-    /// Never asked for: every body is in memory or in a file before it is sent.
+    /// Never called: every body is in memory or in a file before it is sent.
     func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         completionHandler(nil)
     }

@@ -3,12 +3,12 @@ import Synchronization
 
 /// Watches all exchanges of a transport for inactivity with one sleeping task.
 ///
-/// It wakes at the earliest deadline that it has seen, asks every exchange for its own, and sleeps until the next. An
-/// exchange that ends before costs it nothing but its place in a dictionary.
+/// It wakes at the earliest known deadline, queries every exchange for its own, and sleeps until the next. An exchange
+/// that ends before only costs its place in a dictionary.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
-        /// When the sleeping task wakes; nil without one.
+        /// The instant at which the sleeping task wakes; nil without one.
         var wake: ContinuousClock.Instant?
         var sleeper: Task<Void, Never>?
     }
@@ -26,7 +26,7 @@ final class SilenceWatch: Sendable {
     /// The number of exchanges that it watches.
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Watches an exchange until it is removed or says that it is over.
+    /// Watches an exchange until it is removed or reports its end.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -58,7 +58,7 @@ final class SilenceWatch: Sendable {
         let now = time.now
         var next: ContinuousClock.Instant?
         for transfer in transfers {
-            // One that is over may have been added after its end.
+            // An exchange may have been added after its end.
             guard let deadline = transfer.endIfSilent(now: now) else {
                 remove(transfer)
                 continue
@@ -71,6 +71,6 @@ final class SilenceWatch: Sendable {
 
 /// An exchange that ends after a time of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline is over. Returns the deadline; nil for an exchange that is over.
+    /// Ends the exchange if its deadline has passed. Returns the deadline; nil for an exchange that has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -70,7 +70,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Ends the pump; nothing that goes wrong from now on concerns the exchange.
+    /// Ends the pump; later failures do not concern the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true

@@ -10,7 +10,7 @@ extension Transfer: SilenceWatched {
         guard let last else { return nil }
         let deadline = last + options.timeout
         if deadline > now { return deadline }
-        fail(ErrandError(.timedOut, "no bytes were sent or received for \(options.timeout)"))
+        fail(ErrandError(.timedOut, "no bytes were sent or received for \(duration: options.timeout)"))
         return nil
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// What the session reports.
+/// The reports of the session.
 extension Transfer {
     /// The bytes between two reports of progress.
     private static let progressStep: Int64 = 128 << 10
@@ -51,7 +51,7 @@ extension Transfer {
                 return (.taken, reader, data, progress)
             }
             state.buffer.append(data)
-            if !isStreamed, state.buffer.count > options.bodyLimit { return (.tooLarge, nil, nil, progress) }
+            if !isStreamed, state.buffer.count > options.maximumBodyBytes { return (.tooLarge, nil, nil, progress) }
             return (isStreamed ? .readerIsBehind : .taken, nil, nil, progress)
         }
         reader?.resume(returning: chunk)
@@ -59,7 +59,7 @@ extension Transfer {
         switch outcome {
         case .taken: break
         case .tooLarge:
-            fail(ErrandError(.bodyTooLarge, "the body is longer than the limit of \(options.bodyLimit) bytes"))
+            fail(ErrandError(.bodyTooLarge, "the body is longer than the limit of \(options.maximumBodyBytes) bytes"))
         case .readerIsBehind: suspendReading()
         }
     }

@@ -151,7 +151,8 @@ final class Transfer: Sendable {
         return error
     }
 
-    /// Ends the exchange once, and resumes its waiter and its reader. Returns the task, or nil if the exchange was over.
+    /// Ends the exchange once, and resumes its waiter and its reader. Returns the task, or nil if the exchange had
+    /// ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()

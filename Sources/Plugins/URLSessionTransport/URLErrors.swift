@@ -15,7 +15,7 @@ extension ErrandError {
         self.init(Self.code(failure), Self.text(failure), underlying: failure)
     }
 
-    /// A body that ended before its end.
+    /// The error for a body that ended early.
     static func cutShort(_ error: any Error) -> ErrandError {
         ErrandError(.truncated, "the connection ended within the body", underlying: error)
     }
@@ -37,7 +37,7 @@ extension ErrandError {
             .insecureConnection
         case .badURL, .unsupportedURL: .invalidURL
         case .requestBodyStreamExhausted: .bodyNotReplayable
-        case .fileDoesNotExist, .noPermissionsToReadFile: .file
+        case .fileDoesNotExist, .noPermissionsToReadFile: .fileFailed
         case .unknown: code(fromText: text(error).lowercased())
         default: .transportFailed
         }

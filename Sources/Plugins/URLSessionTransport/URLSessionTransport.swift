@@ -7,7 +7,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Carries requests with `URLSession`: the transport for Apple's platforms.
+/// Sends requests with `URLSession`: the transport for Apple's platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
@@ -24,7 +24,7 @@ public final class URLSessionTransport: Transport {
     /// of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
-    /// Why the configuration cannot be used; nil if it can.
+    /// The reason why the configuration cannot be used; nil if it can.
     private let refusal: ErrandError?
 
     /// Creates a transport with a session of its own.
@@ -41,7 +41,7 @@ public final class URLSessionTransport: Transport {
                 "a background configuration carries downloads and uploads of files only, which outlive the process; use "
                     + "URLSessionTransport.standardConfiguration")
         }
-        // One that is refused starts no background session.
+        // A rejected configuration starts no background session.
         let usable = refusal == nil ? original : Self.standardConfiguration
         let configuration = usable.copy() as? URLSessionConfiguration ?? usable
         configuration.urlCache = nil

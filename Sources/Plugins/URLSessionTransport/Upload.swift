@@ -6,7 +6,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The body of a request, as URLSession takes it.
+/// The body of a request, in the form that URLSession accepts.
 final class Upload: Sendable {
     enum Source: Sendable {
         case none
@@ -67,7 +67,7 @@ final class Upload: Sendable {
     /// Opens the body again, for a connection that failed before its response; nil for a body that can be read once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Puts a pump in the place of the one before. False once the exchange is over.
+    /// Replaces the pump. False once the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later
@@ -83,7 +83,7 @@ final class Upload: Sendable {
         return true
     }
 
-    /// Releases what the exchange has held.
+    /// Releases everything that the exchange has held.
     func end() {
         let pump = later.withLock { later in
             later.hasEnded = true
@@ -101,7 +101,7 @@ final class Upload: Sendable {
     static func failure(_ error: any Error) -> ErrandError {
         if error is CancellationError { return ErrandError(.cancelled, "the transfer was cancelled") }
         guard let error = error as? ErrandError else {
-            return ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
+            return ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         // A body of the wrong length is a defect of the request; no response was received yet.
         if error.code != .truncated, error.code != .invalidResponse { return error }

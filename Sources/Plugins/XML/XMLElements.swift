@@ -27,7 +27,7 @@ extension XMLEvents {
 public struct XMLElements: AsyncSequence, Sendable {
     /// An element with all that it contains.
     public typealias Element = XMLTree
-    /// What fails on the wire or in the document.
+    /// An error of the transfer or of the document.
     public typealias Failure = any Error
 
     private let events: XMLEvents

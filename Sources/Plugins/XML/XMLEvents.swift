@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A document as a stream: elements that begin and end, and text, as they come, in memory that does not grow.
+/// A document as a stream: elements that begin and end, and text, as they arrive, in constant memory.
 ///
 /// ```swift
 /// let export = try await agent.send(Call<XMLEvents>(.get, "export.xml")).value
@@ -10,13 +10,14 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// It pulls: a slow reader slows down the sender. Leaving the loop cancels the transfer. It has one reader, as the body has.
+/// It pulls: a slow reader slows down the sender. Leaving the loop cancels the transfer. It has one reader, like the
+/// body.
 ///
-/// Throws ``XMLError``, and `ErrandError` for what fails on the wire, each behind the events before it.
+/// Throws ``XMLError``, and `ErrandError` for a failed transfer, each after the events before it.
 public struct XMLEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = XMLEvent
-    /// What fails on the wire or in the document.
+    /// An error of the transfer or of the document.
     public typealias Failure = any Error
 
     private let body: HTTPBody
@@ -27,8 +28,9 @@ public struct XMLEvents: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - body: the bytes of the document.
-    ///   - charset: what a header said; a byte order mark counts more, and the XML declaration less. Nil by default.
-    ///   - limits: what is accepted; ``XMLLimits/maximumNodes`` does not count.
+    ///   - charset: the charset of a header; it follows a byte order mark and precedes the XML declaration. Nil by
+    ///     default.
+    ///   - limits: the limits of the document; ``XMLLimits/maximumNodes`` does not apply.
     public init(_ body: HTTPBody, charset: String? = nil, limits: XMLLimits = .streaming) {
         (self.body, self.charset, self.limits) = (body, charset, limits)
     }
@@ -43,13 +45,13 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private let hold: Hold
         private var body: HTTPBody.Iterator
         private var pieces = DataPieces(Data())
-        /// Nil at the end.
+        /// Nil at the end of the document.
         private var parser: DocumentParser?
         private var events: [XMLEvent] = []
         private var position = 0
-        /// Thrown behind the events.
+        /// Thrown after the events.
         private var failure: XMLError?
-        /// Behind the bytes that were parsed last.
+        /// The position behind the bytes that were parsed last.
         private(set) var place = XMLPlace()
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
@@ -88,7 +90,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             if piece != nil, failure == nil { self.parser = parser }
         }
 
-        /// Off the reader's actor. Nil is the end of the document.
+        /// Parses off the reader's actor. Nil is the end of the document.
         @concurrent private static func parse(
             _ piece: Data?, _ parser: inout DocumentParser
         ) async -> ([XMLEvent], XMLError?) {
@@ -99,7 +101,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             return (parser.takeEvents(), failure)
         }
 
-        /// Ends the reading, such as after an error of its reader.
+        /// Ends the reading, for example after an error of its reader.
         mutating func end() {
             (events, position, failure, parser) = ([], 0, nil, nil)
             hold.body.cancel()

@@ -8,7 +8,7 @@
 /// let feed = try await agent.send(Call<Feed>(.get, "feed.xml")).value
 /// ```
 public protocol XMLReadable: Sendable {
-    /// Reads the value from the root element. What it throws reaches the caller as it is.
+    /// Reads the value from the root element. Its error reaches the caller as it is.
     init(xml: XMLTree) throws
 }
 

@@ -9,10 +9,10 @@ public import Errand
 /// let feed = try await agent.send(GetFeed()).value
 /// ```
 ///
-/// It accepts `application/xml`, `text/xml` and every `…+xml`. What is wrong with the document is an
-/// `ErrandError` with the code `decoding` and an ``XMLError`` as `underlying`; of a stream, the ``XMLError`` itself. The
-/// charset is that of a byte order mark, of `Content-Type` or of the XML declaration, in this order (RFC 7303, section
-/// 3.2), otherwise UTF-8.
+/// It accepts `application/xml`, `text/xml` and every `…+xml`. A document that cannot be read throws an `ErrandError`
+/// with the code `decodingFailed` and an ``XMLError`` as `underlying`; a stream throws the ``XMLError`` itself. The charset
+/// is that of a byte order mark, of `Content-Type` or of the XML declaration, in this order (RFC 7303, section 3.2),
+/// otherwise UTF-8.
 public protocol XMLRequest: Request {
     associatedtype Output = XMLTree
 

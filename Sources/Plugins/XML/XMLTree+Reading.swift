@@ -7,8 +7,9 @@ extension XMLTree {
     ///
     /// - Parameters:
     ///   - data: the bytes of the document.
-    ///   - charset: what a header said; a byte order mark counts more, and the XML declaration less. Nil by default.
-    ///   - limits: what is accepted.
+    ///   - charset: the charset of a header; it follows a byte order mark and precedes the XML declaration. Nil by
+    ///     default.
+    ///   - limits: the limits of the document.
     /// - Throws: ``XMLError``.
     public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
         let limits = limits.forTree
@@ -17,7 +18,7 @@ extension XMLTree {
         var parser = DocumentParser(charset: charset, limits: limits)
         var isOver = false
         while !isOver {
-            // What the tree refuses comes before what is wrong behind it.
+            // A failure of the tree precedes one that the parser finds behind it.
             var failure: XMLError?
             do throws(XMLError) {
                 if let piece = pieces.next() {
@@ -41,7 +42,7 @@ extension XMLTree {
 struct DataPieces {
     private var rest: Data
 
-    /// The most bytes of a piece.
+    /// The maximum number of bytes of a piece.
     static let size = 32 << 10
 
     init(_ data: Data) { rest = data }
@@ -62,10 +63,10 @@ extension HTTPResponse {
     /// let title = try response.xml()["channel"]?["title"]?.text
     /// ```
     ///
-    /// - Throws: an `ErrandError` with the code `decoding` and an ``XMLError`` as `underlying`.
+    /// - Throws: an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
     public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
         do { return try XMLTree(data, charset: charset, limits: limits) } catch {
-            throw ErrandError(.decoding, "XML expected: \(error)", response: self, underlying: error)
+            throw ErrandError(.decodingFailed, "XML expected: \(error)", response: self, underlying: error)
         }
     }
 

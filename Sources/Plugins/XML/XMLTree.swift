@@ -10,11 +10,11 @@
 /// Names that are given as a `String` are local names, in any namespace; an ``XMLName`` is matched with its namespace.
 /// Comments and processing instructions are left out; CDATA sections are text.
 public struct XMLTree: Sendable, Hashable {
-    /// What an element contains, in the order of the document.
+    /// A part of an element's content, in the order of the document.
     public enum Content: Sendable, Hashable {
         /// An element.
         case element(XMLTree)
-        /// Text, with references resolved; two texts never follow one another.
+        /// Text, with references resolved; no two texts are adjacent.
         case text(String)
     }
 
@@ -30,7 +30,7 @@ public struct XMLTree: Sendable, Hashable {
         (self.name, self.attributes, self.content) = (name, attributes, content)
     }
 
-    /// The elements that it contains directly.
+    /// The direct child elements.
     public var children: [XMLTree] {
         content.compactMap { if case .element(let child) = $0 { child } else { nil } }
     }
@@ -69,7 +69,7 @@ public struct XMLTree: Sendable, Hashable {
     /// All children with a name.
     public func all(_ name: XMLName) -> [XMLTree] { children.filter { $0.name == name } }
 
-    /// The value of the attribute with a name in no namespace; without one, of an attribute with that local name, where
+    /// The value of the attribute with a name in no namespace; without one, of the attribute with that local name, if
     /// only one has it.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
@@ -82,6 +82,6 @@ public struct XMLTree: Sendable, Hashable {
 }
 
 extension XMLTree: CustomStringConvertible {
-    /// The name, and how much it contains; no text and no values.
+    /// The name and the number of attributes and elements, without text and values.
     public var description: String { "<\(name)> with \(attributes.count) attributes and \(children.count) elements" }
 }

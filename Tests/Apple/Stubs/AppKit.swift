@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 @_exported public import Foundation
 
 @MainActor open class NSView: NSObject {}

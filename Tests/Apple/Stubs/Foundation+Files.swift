@@ -10,6 +10,7 @@ public struct ObjCBool: ExpressibleByBooleanLiteral, Sendable {
 public struct URLResourceKey: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+    public static let isDirectoryKey = URLResourceKey(rawValue: "NSURLIsDirectoryKey")
 }
 
 open class NSEnumerator: NSObject, Sequence {

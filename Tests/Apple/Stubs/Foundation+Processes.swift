@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Programs, descriptors and what surrounds them. `Process` is on macOS only, and NSTask.h says NS_SWIFT_SENDABLE.
 @_exported public import Darwin
 

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Foundation of Apple's platforms, as far as Errand uses it. The essentials are the toolchain's own, which are the same
 // code on both; the rest is declared as the SDK declares it, with its annotations.
 @_exported public import Dispatch
@@ -55,12 +56,14 @@ open class Bundle: NSObject, @unchecked Sendable {
 }
 
 public struct URLResourceValues: Sendable {
+    public var isDirectory: Bool? { nil }
     public init() {}
     public var isExcludedFromBackup: Bool?
 }
 
 extension URL {
     public mutating func setResourceValues(_ values: URLResourceValues) throws { fatalError() }
+    public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues { fatalError() }
 }
 
 open class OperationQueue: NSObject, @unchecked Sendable {

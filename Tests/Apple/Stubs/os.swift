@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 public struct OSLogPrivacy: Sendable {
     public static var `public`: OSLogPrivacy { fatalError() }
     public static var `private`: OSLogPrivacy { fatalError() }

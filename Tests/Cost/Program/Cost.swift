@@ -1,10 +1,11 @@
-#if os(Linux)
-import CErrandCounter
-#endif
 import Errand
 import ErrandEssentials
 import ErrandTesting
 import Synchronization
+
+#if os(Linux)
+import CErrandCounter
+#endif
 
 /// Prints what one send asks of the heap, a line each: allocations and bytes, for Tests/Cost/check.
 @main
@@ -32,7 +33,7 @@ struct Cost {
     }
 
     private static func measure(_ count: Int, filters: Int, accessories: Int) async throws {
-        let transport = StubTransport(.data(Data([1, 2, 3])), recording: 0)
+        let transport = StubTransport(.data(Data([1, 2, 3])), maximumRecordedRequests: 0)
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: transport,
             filters: Array(repeating: Idle(), count: filters),

@@ -1,5 +1,6 @@
 import ErrandCache
 import ErrandEssentials
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

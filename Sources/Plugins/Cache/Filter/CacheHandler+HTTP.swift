@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 extension CacheHandler {
@@ -15,13 +14,13 @@ extension CacheHandler {
         let hasher: KeyedHasher
         /// The users whose responses these are.
         let users: Set<UserMark>
-        /// Whether a partition or users own the responses, and not everybody.
+        /// Whether a partition or users own the responses.
         let isOwned: Bool
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
         let mark: CacheWriter.Mark
-        /// Whether a partition says whose the responses are.
+        /// Whether a partition names the owner of the responses.
         let hasPartition: Bool
 
         /// Whether the response to requests of these users may be stored; nil where nothing was sent.
@@ -48,7 +47,7 @@ extension CacheHandler {
         if case .store(let response) = mode {
             // The response is stored for the request itself, not for the target of a redirect.
             if exchange.hop > 1 { throw miss(.off) }
-            exchange.tags[CacheModeTag.self].report?.complete()
+            exchange.tags[CacheMode.self].report?.complete()
             return await keep(response, lookup, sent: now)
         }
         if case .remove = mode { return try await removeForCaller(lookup) }
@@ -131,7 +130,7 @@ extension CacheHandler {
         let age = head.fresh.age(received: head.received, now: now) ?? 0
         let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
         guard var response = head.response(to: exchange.http, whole, source: source) else { return nil }
-        response.headers.set("Age", "\(age)")
+        response.headers.set(.age, "\(age)")
         response.headers.merge(also)
         switch condition {
         case .whole, .forward: break
@@ -143,7 +142,7 @@ extension CacheHandler {
             response.status = 206
             response.body = whole.slice(range)
             response.headers.set(
-                "Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
+                .contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
             response.headers.set(.contentLength, "\(range.count)")
         }
         note(status)
@@ -154,7 +153,7 @@ extension CacheHandler {
     /// Sends the request, with the stored response's validators if the request has no conditions of its own.
     func fetch(_ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?) async throws -> HTTPResponse {
         let own = exchange.http.headers
-        let hasOwnConditions = HTTPConditions.names.contains { own.contains($0) } || own.contains("Range")
+        let hasOwnConditions = HTTPConditions.names.contains { own.contains($0) } || own.contains(.range)
         var validating = exchange
         var validates = false
         var isFullReload = false
@@ -174,7 +173,8 @@ extension CacheHandler {
                 response.body.cancel()
                 return stale
             }
-            // What follows in the array has made it the response of other users: nothing of it is for this entry.
+            // The filters behind this one have made it the response of other users: nothing of it belongs into this
+            // entry.
             if !lookup.mayKeep(users) {
                 note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
                 if response.status != 304 || !validates { return response }
@@ -192,7 +192,8 @@ extension CacheHandler {
         }
     }
 
-    /// The response of the rest of the way, and the users for whom it was sent, where that is known.
+    /// The response of the following filters and the transport, and the users for whom it was sent, where that is
+    /// known.
     func send(_ exchange: Exchange) async throws -> (HTTPResponse, Set<UserMark>?) {
         let (recorded, record) = exchange.recordingUsers()
         let response = try await next(mode.applied(to: recorded))

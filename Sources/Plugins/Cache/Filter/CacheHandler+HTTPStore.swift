@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// How the responses for one URL are stored.

@@ -1,13 +1,13 @@
 import Errand
 
-/// What `removeCached` does: nothing that was begun before it is stored after it.
+/// The removals of `removeCached`: no response to an earlier request is stored after one.
 extension CacheHandler {
     /// Removes the timed entry, and the HTTP entry where the policy has both. Throws ``CacheMiss`` if there was none.
     func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {
             cache.writer.remove(in: store) { key, head in key == lookup.key && head.timed == lookup.attributes }
-            // It may have been stored between the two.
+            // It may have been stored in between.
             found = await usable(lookup)
         }
         if case .success = found { await removeForCaller(lookup.key) }
@@ -51,6 +51,6 @@ extension CacheHandler {
 
     /// Removes an entry, and reports the result.
     private func removeForCaller(_ key: CacheKey) async {
-        exchange.tags[CacheModeTag.self].report?.complete(await remove(key))
+        exchange.tags[CacheMode.self].report?.complete(await remove(key))
     }
 }

@@ -4,7 +4,7 @@ extension CacheHandler {
     /// Whether the request may share a validation: it has no conditions of its own, and its body is delivered as data.
     var isShareable: Bool {
         let headers = exchange.http.headers
-        let hasOwnConditions = HTTPConditions.names.contains { headers.contains($0) } || headers.contains("Range")
+        let hasOwnConditions = HTTPConditions.names.contains { headers.contains($0) } || headers.contains(.range)
         return exchange.http.method == .get && exchange.delivery == .data && !hasOwnConditions
     }
 

@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 extension CacheHandler {
@@ -23,7 +22,7 @@ extension CacheHandler {
             mark: cache.writer.mark(), users: users, hasPartition: timed.partition != nil,
             keyed: keyed)
         if case .store(let response) = mode {
-            exchange.tags[CacheModeTag.self].report?.complete()
+            exchange.tags[CacheMode.self].report?.complete()
             return await keep(response, lookup)
         }
         if case .remove = mode { return try await removeForCaller(lookup) }
@@ -77,11 +76,12 @@ extension CacheHandler {
         /// The key of the same request of other users.
         let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-        /// Where to store the response to what was sent for these users, nil where nothing was; nil if nowhere.
+        /// The lookup under which to store the response that was sent for these users, nil if none was sent; nil if it
+        /// must not be stored.
         func sent(for sent: Set<UserMark>?) -> TimedLookup? {
             guard let sent, sent != users else { return self }
             if sent.isStorable(for: users, hasPartition: hasPartition) { return self }
-            // Such as the credential of the same source after a refresh.
+            // For example the credential of the same source after a refresh.
             guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
             else { return nil }
             var lookup = self
@@ -158,7 +158,7 @@ extension CacheHandler {
             defer { cache.endRevalidation(location) }
             var exchange = exchange
             exchange.delivery = .data
-            exchange.tags[CacheModeTag.self] = .reload
+            exchange.tags[CacheMode.self] = .reload
             let handler = CacheHandler(
                 cache: cache, exchange: exchange, next: next, policy: policy, mode: .reload, request: request,
                 store: store)

@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// Handles one exchange in the cache: its mode, and the access to the store that both policies need.
@@ -28,7 +27,7 @@ struct CacheHandler: Sendable {
     /// Records a miss in the report of the call, and returns it to be thrown.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
-        exchange.tags[CacheModeTag.self].report?.recordMiss(miss)
+        exchange.tags[CacheMode.self].report?.recordMiss(miss)
         return miss
     }
 
@@ -79,5 +78,5 @@ struct CacheHandler: Sendable {
     func note(_ status: CacheStatus) { exchange.note("cache", status.description, details: status) }
 
     /// Whether a failure means that the server could not be reached.
-    static func isUnreachable(_ error: any Error) -> Bool { (error as? ErrandError)?.isRetryable ?? false }
+    static func isUnreachable(_ error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 }

@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Removals of many entries. Readers see nothing that one selects, from its beginning until the store has ended it; if the
-/// store fails, until it has succeeded, which is tried again before the next entry is written.
+/// Removals of many entries. Readers see no entry that one selects, from its beginning until the store has completed
+/// it; if the store fails, until a later attempt, before the next entry is written, has succeeded.
 extension CacheWriter {
     struct Selection: Sendable {
         /// Retained, so that its identity stays unique.

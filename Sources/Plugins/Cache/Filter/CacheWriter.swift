@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// Writes entries in the background, one after the other; readers see them before they are written.
 ///
@@ -48,7 +47,7 @@ final class CacheWriter: Sendable {
         var old: CacheEntryHead?
     }
 
-    /// What is known of a key under which a store may still hold, or still receive, a removed entry. Readers see none until
+    /// The state of a key under which a store may still hold, or still receive, a removed entry. Readers see none until
     /// the store has removed it.
     struct Hidden: Sendable {
         /// Retained, so that its identity stays unique.
@@ -160,7 +159,7 @@ final class CacheWriter: Sendable {
         if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    /// Removes what a write left that was removed meanwhile. Returns the error of a store that failed.
+    /// Removes what a write has left that was removed meanwhile. Returns the error of a store that failed.
     private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
@@ -176,8 +175,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed before
-    /// the write began; throws what the store and the body throw.
+    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed
+    /// before the write began; throws the error of the store or of the body.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {

@@ -1,7 +1,6 @@
 public import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// The filter that serves responses from a store and stores responses in it.
 ///
@@ -27,7 +26,7 @@ public final class ResponseCache: Filter {
     public let stages: FilterStages = [.call, .hop]
     /// ``FilterTraits/caches``; with a partition in the default policy also ``FilterTraits/separatesUsers``.
     public let traits: FilterTraits
-    /// Those of the policy of a ``CacheableRequest``; a timed one also ``FilterTraits/cachesCalls``.
+    /// The traits for the policy of a ``CacheableRequest``; a timed one adds ``FilterTraits/cachesCalls``.
     public func traits(for request: any Request) -> FilterTraits {
         guard let policy = (request as? any CacheableRequest)?.cachePolicy ?? defaultTimedPolicy, !policy.isOff else {
             return traits
@@ -57,7 +56,7 @@ public final class ResponseCache: Filter {
     ///   - policy: for requests that do not conform to ``CacheableRequest``; `.off` by default.
     ///   - appVersion: timed entries of another version of the app are misses; by default the bundle's version on Apple's
     ///     platforms, none on Linux.
-    ///   - time: determines what has expired for ``remove(_:)``; requests use the time source of their agent.
+    ///   - time: determines the expired entries for ``remove(_:)``; requests use the time source of their agent.
     public init(
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
@@ -71,24 +70,24 @@ public final class ResponseCache: Filter {
         self.time = time
     }
 
-    /// Serves the stored response, or stores the response of `next`; throws what `next` throws, and ``CacheMiss`` for the
-    /// modes that use the cache only.
+    /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
+    /// the modes that use the cache only.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let request = exchange.request as? any CacheableRequest
         let policy = request?.cachePolicy ?? standardPolicy
-        let mode = exchange.tags[CacheModeTag.self].kind
+        let mode = exchange.tags[CacheMode.self].kind
         if case .bypass = mode { return try await next(exchange) }
         let isCall = exchange.stage == .call
         // A download is stored in its own file.
         var isFile = false
         if case .file = exchange.delivery { isFile = true }
-        // Nor is what has no end.
+        // A stream without an end is not stored either.
         if exchange.tags[LiveStream.self] { isFile = true }
         if !policy.isOff, exchange.request.isForFile { isFile = true }
         if isCall, policy.isOff || isFile {
             guard mode.mustNotSend else { return try await next(exchange) }
             let miss = CacheMiss(.off)
-            exchange.tags[CacheModeTag.self].report?.recordMiss(miss)
+            exchange.tags[CacheMode.self].report?.recordMiss(miss)
             throw miss
         }
         if !isCall, policy.http == nil || isFile, exchange.http.method.isSafe {

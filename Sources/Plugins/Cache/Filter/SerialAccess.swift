@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Serializes changes of what several entries share, such as the index of a URL.
+/// Serializes changes of data that several entries share, such as the index of a URL.
 final class SerialAccess: Sendable {
     /// The tasks that wait for a key in use.
     private let waiting = Mutex<[CacheWriter.Location: [CheckedContinuation<Void, Never>]]>([:])

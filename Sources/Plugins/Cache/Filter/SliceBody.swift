@@ -1,38 +1,41 @@
 import Errand
-
 import ErrandEssentials
+import Synchronization
 
 /// A range of a streamed body.
 final class SliceBody: HTTPBodySource {
-    private let body: HTTPBody
-    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
-    private nonisolated(unsafe) var iterator: HTTPBody.Iterator
-    private nonisolated(unsafe) var toSkip: Int64
-    private nonisolated(unsafe) var left: Int64
+    private struct Remaining {
+        var toSkip: Int64
+        var left: Int64
+
+        /// What of a chunk belongs to the range; empty for one before it.
+        mutating func take(of chunk: Data) -> Data {
+            let skipped = min(toSkip, Int64(chunk.count))
+            toSkip -= skipped
+            let part = Data(chunk.dropFirst(Int(skipped)).prefix(Int(min(left, .init(Int.max)))))
+            left -= Int64(part.count)
+            return part
+        }
+    }
+
+    private let chunks: BodyChunks
+    private let remaining: Mutex<Remaining>
 
     init(_ body: HTTPBody, _ range: Range<Int64>) {
-        self.body = body
-        iterator = body.makeAsyncIterator()
-        toSkip = range.lowerBound
-        left = Int64(range.count)
+        chunks = BodyChunks(body)
+        remaining = Mutex(Remaining(toSkip: range.lowerBound, left: Int64(range.count)))
     }
 
     func nextChunk() async throws -> Data? {
-        while left > 0, var chunk = try await iterator.next() {
-            if toSkip >= Int64(chunk.count) {
-                toSkip -= Int64(chunk.count)
-                continue
-            }
-            chunk = Data(chunk.dropFirst(Int(toSkip)).prefix(Int(min(left, .init(Int.max)))))
-            toSkip = 0
-            left -= Int64(chunk.count)
-            return chunk
+        while remaining.withLock({ $0.left > 0 }), let chunk = try await chunks.next() {
+            let part = remaining.withLock { $0.take(of: chunk) }
+            if !part.isEmpty { return part }
         }
-        body.cancel()
+        chunks.cancel()
         return nil
     }
 
-    func cancel() { body.cancel() }
+    func cancel() { chunks.cancel() }
 }
 
 extension HTTPBody {

@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// A body that is delivered to its reader and, as a copy, to a store. At most a few chunks are buffered for the store; then
 /// the reader waits for it. The copy ends only when the body is complete and has been accepted.
@@ -17,16 +16,13 @@ final class TeeBody: HTTPBodySource {
         var onEnd: (@Sendable () -> Void)?
     }
 
-    private let original: HTTPBody
-    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
-    private nonisolated(unsafe) var iterator: HTTPBody.Iterator
+    private let original: BodyChunks
     private let state: Mutex<State>
     private static let capacity = 4
 
     /// - Parameter isAccepted: whether the copy may end without a call of ``accept()``.
     init(_ body: HTTPBody, isAccepted: Bool = false) {
-        original = body
-        iterator = body.makeAsyncIterator()
+        original = BodyChunks(body)
         state = Mutex(State(isAccepted: isAccepted))
     }
 
@@ -64,7 +60,7 @@ final class TeeBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? {
         do {
-            guard let chunk = try await iterator.next() else {
+            guard let chunk = try await original.next() else {
                 change { $0.isComplete = true }
                 return nil
             }

@@ -1,8 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
-
-import ErrandEssentials
 
 /// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%` within
 /// values are escaped, so that no value can imitate another line.

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Which requests share a timed entry, in addition to method and URL.
+/// The rule that decides which requests share a timed entry, in addition to method and URL.
 ///
 /// ```swift
 /// var cacheKey: CacheKeyRule { .standard.dropping("timestamp", "nonce").including("X-Region") }
@@ -11,12 +11,12 @@ public import Errand
 public struct CacheKeyRule: Sendable, Hashable {
     var name: String?
     var dropped: Set<String> = []
-    var headers: [HTTPHeaderName] = [.accept, .acceptLanguage, "Range"]
+    var headers: [HTTPHeaderName] = [.accept, .acceptLanguage, .range]
     var ignoresBody = false
     var additions: [String] = []
 
     /// The ``ResourceURL``, `Accept`, `Accept-Language`, `Range`, the body, and, unless the policy names a partition, a
-    /// keyed hash of whatever tells users apart. The default.
+    /// keyed hash of the marks that tell users apart. The default.
     public static let standard = CacheKeyRule()
 
     /// A name instead of these components, such as `"home/\(city)"`. Requests of a user with the same name share one
@@ -48,7 +48,7 @@ public struct CacheKeyRule: Sendable, Hashable {
         return rule
     }
 
-    /// Adds text, for what neither the URL nor a header contains.
+    /// Adds text, for a difference that neither the URL nor a header contains.
     public func adding(_ text: String) -> CacheKeyRule {
         var rule = self
         rule.additions.append(text)

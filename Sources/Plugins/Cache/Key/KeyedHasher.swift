@@ -2,7 +2,7 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-/// Makes keyed hashes (HMAC-SHA-256) of what must not be stored in the clear.
+/// Makes keyed hashes (HMAC-SHA-256) of values that must not be stored in the clear.
 struct KeyedHasher: Sendable {
     let secret: [UInt8]
 

@@ -1,4 +1,4 @@
-import ErrandPOSIX
+import ErrandSupport
 
 extension String {
     /// Calls the body with the bytes of the text: a loop over them costs a tenth of one over `utf8`.

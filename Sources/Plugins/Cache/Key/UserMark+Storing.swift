@@ -1,8 +1,8 @@
 import Errand
 
 extension Set<UserMark> {
-    /// Whether the response to what was sent for these users may be stored as that of others: those for whom it was looked
-    /// up. With a partition, which says whose it is, what is added later may be more.
+    /// Whether a response that was sent for these users may be stored for those for whom it was looked up. With a
+    /// partition, which names the owner, marks may have been added since.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

@@ -86,7 +86,7 @@ extension Agent {
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
     /// A stored or a fresh response.
     public typealias Element = Response<R.Output>
-    /// Any error that sending throws.
+    /// Any error of sending the request.
     public typealias Failure = any Error
 
     let agent: Caller
@@ -107,7 +107,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
 
         init(sequence: CachedThenFresh) { self.sequence = sequence }
 
-        /// The next response, nil after the last. Throws what sending throws.
+        /// The next response, nil after the last. Throws the errors of sending the request.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Response<R.Output>? {

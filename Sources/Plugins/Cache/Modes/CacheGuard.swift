@@ -17,11 +17,11 @@ extension CacheMode.Kind {
         var exchange = exchange
         switch self {
         case .reload:
-            if !exchange.http.headers.contains("Cache-Control") {
-                exchange.http.headers.add("Cache-Control", "max-age=0")
+            if !exchange.http.headers.contains(.cacheControl) {
+                exchange.http.headers.add(.cacheControl, "max-age=0")
             }
         case .reloadFromOrigin:
-            for name: HTTPHeaderName in ["Pragma", "Cache-Control"] where !exchange.http.headers.contains(name) {
+            for name: HTTPHeaderName in [.pragma, .cacheControl] where !exchange.http.headers.contains(name) {
                 exchange.http.headers.add(name, "no-cache")
             }
         default: break
@@ -41,7 +41,7 @@ struct CacheGuard: Filter {
     var explanation: String { "cache guard, sends nothing" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let mode = exchange.tags[CacheModeTag.self]
+        let mode = exchange.tags[CacheMode.self]
         guard mode.kind.mustNotSend else { return try await next(exchange) }
         let miss = CacheMiss(.notInstalled)
         mode.report?.recordMiss(miss)

@@ -54,7 +54,7 @@ public struct CacheMode: Sendable {
     public static let bypass = CacheMode(kind: .bypass)
 }
 
-/// Modes are equal that treat a call in the same way.
+/// Modes are equal if they treat a call in the same way.
 extension CacheMode: Equatable {
     /// Whether both are the same mode.
     public static func == (a: CacheMode, b: CacheMode) -> Bool {
@@ -72,8 +72,8 @@ extension CacheMode: Equatable {
     }
 }
 
-/// The tag that carries the mode of a call.
-public enum CacheModeTag: TagKey {
+/// The tag of the mode of a call.
+extension CacheMode: TagKey {
     /// `.standard`
     public static var defaultValue: CacheMode { .standard }
     /// True.
@@ -87,7 +87,7 @@ extension CallOptions {
     /// The same options with a cache mode.
     public func cache(_ mode: CacheMode) -> CallOptions {
         var options = self
-        options.tags[CacheModeTag.self] = mode
+        options.tags[CacheMode.self] = mode
         return options
     }
 }

@@ -1,7 +1,8 @@
 import Errand
 import Synchronization
 
-/// What the cache did for a call. The caller reads it here, since the agent's error mapping may replace a ``CacheMiss``.
+/// The result of the cache for a call. The caller reads it here, since the agent's error mapping may replace a
+/// ``CacheMiss``.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
 
@@ -11,7 +12,7 @@ final class CacheReport: Sendable {
         var failure: (any Error)?
     }
 
-    /// Why no stored response was served.
+    /// The reason why no stored response was served.
     var miss: CacheMiss? { state.withLock { $0.miss } }
     /// Whether a cache carried out the removal or the storing.
     var isCompleted: Bool { state.withLock { $0.isCompleted } }

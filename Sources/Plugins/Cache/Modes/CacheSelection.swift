@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// A selection of entries to remove.
@@ -25,8 +24,8 @@ public struct CacheSelection: Sendable, Hashable {
 
 extension ResponseCache {
     /// Removes entries from the filter's store, including those that are queued to be written and those whose responses
-    /// are in flight. Once it returns, no earlier response is served. Throws what the store throws; entries that the store
-    /// could not remove may still be served then.
+    /// are in flight. Once it returns, no earlier response is served. Throws the error of the store; entries that the
+    /// store could not remove may still be served then.
     ///
     /// For a request's own store use ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }

@@ -25,7 +25,7 @@ struct CacheDirectives: Sendable, Hashable {
 
     /// The directives of a response.
     init(_ headers: HTTPHeaders) {
-        for field in headers where field.name == "Cache-Control" {
+        for field in headers where field.name == .cacheControl {
             for item in Self.split(field.value) { apply(item.name, item.value) }
         }
     }
@@ -33,8 +33,8 @@ struct CacheDirectives: Sendable, Hashable {
     /// The directives of a request; `Pragma: no-cache` applies where `Cache-Control` is absent (section 5.4).
     init(request headers: HTTPHeaders) {
         self.init(headers)
-        if headers.contains("Pragma"), !headers.contains("Cache-Control") {
-            noCache = headers.values(of: "Pragma").contains { $0.lowercased().contains("no-cache") }
+        if headers.contains(.pragma), !headers.contains(.cacheControl) {
+            noCache = headers.values(of: .pragma).contains { $0.lowercased().contains("no-cache") }
         }
     }
 

@@ -48,8 +48,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// A private cache (RFC 9111) with a partition, or with stale responses on errors.
     ///
     /// - Parameters:
-    ///   - partition: the user to whom responses belong, or another owner; part of the key, as a keyed hash. Without one
-    ///     whatever tells users apart on the request separates them.
+    ///   - partition: the user to whom responses belong, or another owner; part of the key, as a keyed hash. Without
+    ///     one the request's marks of its user separate them.
     ///   - staleIfError: for how long past its lifetime a response may be served if the server cannot be reached or
     ///     responds with 500, 502, 503 or 504; nil, the default, if only the server may allow it. The server's
     ///     `must-revalidate` and `no-cache` take precedence.
@@ -88,9 +88,9 @@ public struct CachePolicy: Sendable, Hashable {
     var summary: String {
         switch (timed, http) {
         case (nil, nil): "off"
-        case (let timed?, nil): "timed for \(timed.lifetime)"
+        case (let timed?, nil): "timed for \(duration: timed.lifetime)"
         case (nil, _?): "HTTP"
-        case (let timed?, _?): "timed for \(timed.lifetime), then HTTP"
+        case (let timed?, _?): "timed for \(duration: timed.lifetime), then HTTP"
         }
     }
 }
@@ -98,32 +98,7 @@ public struct CachePolicy: Sendable, Hashable {
 /// Thrown when no stored response can be served, with the reason.
 public struct CacheMiss: DescribedError, Sendable {
     /// A reason; reasons may be added.
-    public struct Reason: ErrorCode {
-        /// The name of the reason, for logs.
-        public let description: String
-        /// A number that never changes, from 1; the `code` of an `NSError`.
-        public let number: Int
-
-        init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
-
-        /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body is a
-        /// stream.
-        public static let off = Reason("off", 1)
-        /// The request passes no cache filter.
-        public static let notInstalled = Reason("notInstalled", 2)
-        /// Nothing is stored.
-        public static let notStored = Reason("notStored", 3)
-        /// The entry is older than its lifetime, or from the future.
-        public static let expired = Reason("expired", 4)
-        /// The entry has another version of the policy.
-        public static let versionMismatch = Reason("versionMismatch", 5)
-        /// The entry has another partition, or none.
-        public static let partitionMismatch = Reason("partitionMismatch", 6)
-        /// The entry was stored by another version of the app.
-        public static let appVersionMismatch = Reason("appVersionMismatch", 7)
-        /// The entry could not be read.
-        public static let unreadable = Reason("unreadable", 8)
-    }
+    public typealias Reason = FailureCode<CacheMiss>
 
     /// The reason.
     public let reason: Reason
@@ -138,4 +113,24 @@ public struct CacheMiss: DescribedError, Sendable {
 
     /// The number of the reason.
     public var errorCode: Int { reason.number }
+}
+
+extension FailureCode<CacheMiss> {
+    /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body is a
+    /// stream.
+    public static var off: Self { Self("off", 1) }
+    /// The request passes no cache filter.
+    public static var notInstalled: Self { Self("notInstalled", 2) }
+    /// Nothing is stored.
+    public static var notStored: Self { Self("notStored", 3) }
+    /// The entry is older than its lifetime, or from the future.
+    public static var expired: Self { Self("expired", 4) }
+    /// The entry has another version of the policy.
+    public static var versionMismatch: Self { Self("versionMismatch", 5) }
+    /// The entry has another partition, or none.
+    public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
+    /// The entry was stored by another version of the app.
+    public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
+    /// The entry could not be read.
+    public static var unreadable: Self { Self("unreadable", 8) }
 }

@@ -4,7 +4,7 @@ import ErrandHTTPSyntax
 ///
 /// It is the reason in `response.source` of a response from the cache, and the detail of the cache's notes for logs.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Why a request was forwarded to the server (RFC 9211, section 2.2).
+    /// The reason why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
         /// The token of the RFC.
         public let description: String
@@ -28,7 +28,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the stored response was served without contacting the server.
     public var isHit: Bool
-    /// Why the request was forwarded; nil for a hit.
+    /// The reason why the request was forwarded; nil for a hit.
     public var forward: Forward?
     /// The status of the server's response to the forwarded request.
     public var forwardStatus: Int?

@@ -9,7 +9,7 @@ enum HTTPCacheHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
         result.removeAll { field in
-            field.isSensitive || unstored.contains(field.name) || field.name == "Age"
+            field.isSensitive || unstored.contains(field.name) || field.name == .age
                 || listed.contains { ASCII.equalsIgnoringCase($0, field.name.rawName) }
         }
         return result
@@ -32,16 +32,16 @@ enum HTTPCacheHeaders {
     /// The conditional request that validates a stored response; nil if the response has no validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
-        let tag = stored.first { $0.name == "ETag" && !$0.value.isEmpty }
-        let modified = stored.values(of: "Last-Modified").first
+        let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
+        let modified = stored.values(of: .lastModified).first
         if let tag {
-            var field = HTTPHeaders.Field("If-None-Match", tag.value)
+            var field = HTTPHeaders.Field(.ifNoneMatch, tag.value)
             // The tag is sent with the bytes that were received.
             field.isLatin1 = tag.isLatin1
-            request.headers.remove("If-None-Match")
+            request.headers.remove(.ifNoneMatch)
             request.headers = HTTPHeaders(request.headers + [field])
         }
-        if let modified { request.headers.set("If-Modified-Since", modified) }
+        if let modified { request.headers.set(.ifModifiedSince, modified) }
         return tag == nil && modified == nil ? nil : request
     }
 
@@ -53,23 +53,23 @@ enum HTTPCacheHeaders {
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {
-        for name: HTTPHeaderName in ["ETag", "Last-Modified"] {
+        for name: HTTPHeaderName in [.entityTag, .lastModified] {
             guard let old = stored.values(of: name).first, notModified.contains(name) else { continue }
             return notModified.values(of: name).contains { isEqual(name, $0, old) }
         }
-        let tags = condition.values(of: "If-None-Match")
-        if let tag = stored.values(of: "ETag").first(where: { !$0.isEmpty }) {
-            return tags.count == 1 && isEqual("ETag", tags[0], tag)
+        let tags = condition.values(of: .ifNoneMatch)
+        if let tag = stored.values(of: .entityTag).first(where: { !$0.isEmpty }) {
+            return tags.count == 1 && isEqual(.entityTag, tags[0], tag)
         }
-        guard tags.isEmpty, let modified = stored.values(of: "Last-Modified").first else { return false }
-        let dates = condition.values(of: "If-Modified-Since")
+        guard tags.isEmpty, let modified = stored.values(of: .lastModified).first else { return false }
+        let dates = condition.values(of: .ifModifiedSince)
         return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Whether a response to HEAD describes the stored response to GET: all that it has of validators and length is equal
-    /// to what is stored (section 4.3.5).
+    /// Whether a response to HEAD describes the stored response to GET: each of its validators and its length are equal
+    /// to the stored ones (section 4.3.5).
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
-        let names: [HTTPHeaderName] = ["ETag", "Last-Modified", .contentLength]
+        let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
             let old = stored.values(of: name).first
             return head.values(of: name).allSatisfy { new in old.map { new.hasSameBytes(as: $0) } ?? false }
@@ -77,16 +77,16 @@ enum HTTPCacheHeaders {
     }
 
     private static func isEqual(_ name: HTTPHeaderName, _ new: String, _ old: String) -> Bool {
-        name == "ETag" ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old)
+        name == .entityTag ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old)
     }
 
     private static func connectionOptions(_ headers: HTTPHeaders) -> [String] {
-        FieldList.items(headers.values(of: "Connection")).map(String.init)
+        FieldList.items(headers.values(of: .connection)).map(String.init)
     }
 
     private static let unstored: Set<HTTPHeaderName> = [
-        "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
-        "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie2",
+        .connection, "Keep-Alive", .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
+        "Proxy-Connection", .te, .trailer, .transferEncoding, .upgrade, "Set-Cookie2",
     ]
-    private static let describingBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, "Content-Range"]
+    private static let describingBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
 }

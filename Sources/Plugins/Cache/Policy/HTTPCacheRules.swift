@@ -1,11 +1,10 @@
 import Errand
-import ErrandHTTPSyntax
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Why a response must not be stored; nil if it may be (section 3).
+    /// The reason why a response must not be stored; nil if it may be (section 3).
     static func refusal(of response: HTTPResponse, to request: HTTPRequest) -> String? {
         let directives = CacheDirectives(response.headers)
         guard request.method == .get else { return "method" }
@@ -30,7 +29,7 @@ enum HTTPCacheRules {
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
-            let location = response.headers.values(of: "Content-Location").first,
+            let location = response.headers.values(of: .contentLocation).first,
             let target = URL(string: location, relativeTo: request.url)?.absoluteURL
         else { return false }
         var asGet = request
@@ -47,13 +46,13 @@ enum HTTPCacheRules {
         case validate(CacheStatus)
     }
 
-    /// What the mode of a call and the policy ask for, beside the headers of the request.
+    /// The preferences of the call's mode and of the policy, beside the headers of the request.
     struct CallPreferences: Sendable, Hashable {
         /// Validate the stored response even if it is fresh.
         var requiresValidation = false
         /// Serve the stored response even if it is stale.
         var acceptsStale = false
-        /// For how many seconds past its lifetime a response may be served if the server cannot be reached.
+        /// The number of seconds past its lifetime for which a response may be served if the server cannot be reached.
         var staleIfError: Int64?
     }
 
@@ -109,7 +108,7 @@ enum HTTPCacheRules {
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [request.url]
-        for name: HTTPHeaderName in [.location, "Content-Location"] {
+        for name: HTTPHeaderName in [.location, .contentLocation] {
             for value in response.headers.values(of: name) {
                 guard let url = URL(string: value, relativeTo: request.url)?.absoluteURL,
                     URLSyntax.origin(of: url) == URLSyntax.origin(of: request.url), !urls.contains(url)

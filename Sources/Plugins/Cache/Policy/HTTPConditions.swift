@@ -1,7 +1,6 @@
 import Errand
-import ErrandHTTPSyntax
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// How a stored response satisfies a request that has conditions or a range of its own (RFC 9111, section 4.3.2, RFC
 /// 9110, sections 13 and 14).
@@ -14,7 +13,7 @@ enum HTTPConditions {
         case forward
     }
 
-    static let names: [HTTPHeaderName] = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"]
+    static let names: [HTTPHeaderName] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince]
 
     /// - Parameters:
     ///   - length: of the stored body, in bytes.
@@ -23,28 +22,28 @@ enum HTTPConditions {
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
         let fields = request.headers
-        if fields.contains("If-Match") || fields.contains("If-Unmodified-Since") { return .forward }
-        if let condition = fields["If-None-Match"] {
+        if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return .forward }
+        if let condition = fields[.ifNoneMatch] {
             if storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
-        } else if let since = fields.values(of: "If-Modified-Since").first
+        } else if let since = fields.values(of: .ifModifiedSince).first
             .flatMap({ HTTPDate.parse($0, now: received) })
         {
-            let modified = headers.values(of: "Last-Modified").first ?? headers.values(of: "Date").first
+            let modified = headers.values(of: .lastModified).first ?? headers.values(of: .date).first
             if modified.flatMap({ HTTPDate.parse($0, now: received) }) ?? received <= since { return .notModified }
         }
-        guard request.method == .get, status == 200, let range = fields["Range"] else { return .whole }
-        if let condition = fields.values(of: "If-Range").first, !holds(condition, headers) { return .whole }
+        guard request.method == .get, status == 200, let range = fields[.range] else { return .whole }
+        if let condition = fields.values(of: .ifRange).first, !holds(condition, headers) { return .whole }
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
     /// Whether `If-Range` holds: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
-        return HTTPDate.parse(condition) != nil && headers.values(of: "Last-Modified").first == condition
+        return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
     }
 
     private static func storedTag(_ headers: HTTPHeaders) -> StoredEntityTag? {
-        headers.values(of: "ETag").first.map(StoredEntityTag.init)
+        headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
     /// A single satisfiable range. Several ranges, other units and malformed values are the server's business: nil.

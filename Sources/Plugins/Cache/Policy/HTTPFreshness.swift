@@ -1,7 +1,6 @@
 import Errand
-import ErrandHTTPSyntax
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The freshness of a response, calculated once when the response is stored (RFC 9111, section 4.2). In seconds.
 struct HTTPFreshness: Sendable, Hashable {
@@ -24,7 +23,7 @@ struct HTTPFreshness: Sendable, Hashable {
     ///   - received: when the head of its response was received.
     init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
         let directives = CacheDirectives(headers)
-        let date = headers.values(of: "Date").first.flatMap { HTTPDate.parse($0, now: received) }
+        let date = headers.values(of: .date).first.flatMap { HTTPDate.parse($0, now: received) }
         let apparent = date.map { received.timeIntervalSince($0) } ?? 0
         let delay = max(0, received.timeIntervalSince(sent))
         let ageField = Self.age(headers)
@@ -42,14 +41,14 @@ struct HTTPFreshness: Sendable, Hashable {
         _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
     ) -> (Int64, Bool) {
         if let maxAge = directives.maxAge { return (maxAge, false) }
-        let expires = headers.values(of: "Expires")
+        let expires = headers.values(of: .expires)
         if !expires.isEmpty {
             // An invalid date, such as 0, is a date in the past (section 5.3).
             let dates = expires.map { HTTPDate.parse($0, now: date) ?? .distantPast }
             return (seconds((dates.min() ?? .distantPast).timeIntervalSince(date)), false)
         }
         guard heuristicStatuses.contains(status) || directives.isPublic,
-            let modified = headers.values(of: "Last-Modified").first.flatMap({ HTTPDate.parse($0, now: date) })
+            let modified = headers.values(of: .lastModified).first.flatMap({ HTTPDate.parse($0, now: date) })
         else { return (0, true) }
         return (min(seconds(date.timeIntervalSince(modified) / 10), 7 * 86_400), true)
     }
@@ -58,13 +57,13 @@ struct HTTPFreshness: Sendable, Hashable {
 
     /// The first value of `Age`; 0 for an invalid one (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
-        guard let first = headers.values(of: "Age").first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
+        guard let first = headers.values(of: .age).first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
     }
 
     /// Whether a response with these headers states its lifetime.
     static func isExplicit(_ headers: HTTPHeaders, _ directives: CacheDirectives) -> Bool {
-        directives.maxAge != nil || headers.contains("Expires")
+        directives.maxAge != nil || headers.contains(.expires)
     }
 
     /// The current age (section 4.2.3). Nil, which is unknown, if the clock was set back by more than a minute since.

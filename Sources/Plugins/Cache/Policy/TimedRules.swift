@@ -2,7 +2,7 @@ import ErrandEssentials
 
 /// The rules of the app's own policy, as pure functions.
 enum TimedRules {
-    /// What is stored beside a timed response, and has to match.
+    /// The attributes that are stored beside a timed response, and have to match.
     struct Attributes: Sendable, Hashable {
         var version: Int
         /// A keyed hash of the partition.
@@ -10,8 +10,8 @@ enum TimedRules {
         var appVersion: String?
     }
 
-    /// Why a stored response is not valid, nil if it is; the first reason in this order: age, version, partition, app
-    /// version. A response whose age equals the lifetime is valid.
+    /// The reason why a stored response is not valid, nil if it is; the first in this order: age, version, partition,
+    /// app version. A response whose age equals the lifetime is valid.
     ///
     /// - Parameters:
     ///   - expected: the attributes that would be stored now.

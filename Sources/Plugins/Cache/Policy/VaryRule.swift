@@ -9,7 +9,7 @@ struct VaryRule: Sendable, Hashable {
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {
-        let all = Set(FieldList.items(headers.values(of: "Vary")).map { $0.lowercased() })
+        let all = Set(FieldList.items(headers.values(of: .vary)).map { $0.lowercased() })
         isStar = all.contains("*")
         names = all.sorted()
     }

@@ -1,5 +1,4 @@
 public import Errand
-
 public import ErrandEssentials
 
 /// An entry: a head that describes the response, and the bytes of its body.

@@ -30,9 +30,9 @@ public protocol CacheStore: AnyObject, Sendable {
     /// Removes every entry whose head matches.
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws
 
-    /// Returns the secret for the keyed hashes of what must not be stored in the clear: at least 16 random bytes, which do
-    /// not change as long as the store has entries. A store whose entries outlive the process has to persist the secret;
-    /// after a change these entries are misses.
+    /// Returns the secret for the keyed hashes of values that must not be stored in the clear: at least 16 random
+    /// bytes, which do not change as long as the store has entries. A store whose entries outlive the process has to
+    /// persist the secret; after a change these entries are misses.
     func secret() async throws -> Data
 }
 

@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 public import ErrandEssentials
+import Synchronization
 
 /// Stores entries in memory, and evicts the least recently used ones.
 ///
@@ -153,6 +152,6 @@ extension MemoryStore.State {
 }
 
 extension CacheStore where Self == MemoryStore {
-    /// In memory, 20 MB by default.
+    /// A store in memory, 20 MB by default.
     public static func memory(limit: CacheLimit = .megabytes(20)) -> MemoryStore { MemoryStore(limit: limit) }
 }

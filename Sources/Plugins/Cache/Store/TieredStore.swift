@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 public import ErrandEssentials
+import Synchronization
 
 /// A fast store in front of a large one: reads try them in this order and copy entries up, writes go to both.
 ///
@@ -9,8 +8,8 @@ public import ErrandEssentials
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 ///
-/// The first store has nothing but copies of what the second has: while an entry changes, only the second counts, and of
-/// changes at once none is copied.
+/// The first store contains only copies of entries of the second one: while an entry changes, only the second is read,
+/// and an entry that several calls change at the same time is not copied.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
@@ -103,12 +102,12 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     }
 }
 
-/// What is going on in both stores of a ``TieredStore``.
+/// The changes and copies that are running in both stores of a ``TieredStore``.
 private struct TieredState: Sendable {
     struct Work: Sendable {
         var changes = 0
         var copies = 0
-        /// Whether what is being copied to the first store may no longer be what the second has.
+        /// Whether a copy to the first store may be older than the entry in the second.
         var isOutdated = false
     }
 
@@ -117,7 +116,7 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// Whether only the second store counts.
+    /// Whether only the second store may be read.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }

@@ -1,8 +1,8 @@
 #if os(Linux)
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
-/// Bytes that grow at their end and are handed over without a copy.
+/// Bytes that grow at their end and are passed on without a copy.
 struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var capacity = 0
@@ -12,7 +12,7 @@ struct ByteBuffer: ~Copyable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    /// False if there is no memory for them.
+    /// False if there is no memory for the bytes.
     mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
         if size == 0 { return true }
         guard reserve(count + size), let start else { return false }

@@ -1,29 +1,28 @@
 #if os(Linux)
 import ErrandEssentials
+import ErrandSupport
 
-import ErrandPOSIX
-
-/// What has come of a streamed body and its reader has not taken: chunks of bounded size, in pooled memory.
+/// The received bytes of a streamed body that its reader has not taken: chunks of bounded size, in pooled memory.
 struct ChunkBuffer: ~Copyable {
     /// Bytes in all chunks.
     private(set) var count = 0
-    /// How many chunks were taken.
+    /// The number of chunks that were taken.
     private(set) var takes = 0
     private var full: [Data] = []
     private var current: UnsafeMutableRawPointer?
     private var filled = 0
 
-    /// A chunk that is smaller is copied, so that its memory can be used again at once.
+    /// A smaller chunk is copied, so that its memory can be reused at once.
     private static let copiedBytes = 32 << 10
-    /// The size from which a chunk goes to a reader without waiting for more.
+    /// The size from which a chunk is passed to a reader without waiting for more.
     static let chunkBytes = 256 << 10
 
     deinit { if let current { ChunkPool.give(current) } }
 
-    /// Whether a whole chunk is there.
+    /// Whether a whole chunk is available.
     var hasChunk: Bool { !full.isEmpty || filled >= Self.chunkBytes }
 
-    /// False if there is no memory for them.
+    /// False if there is no memory for the bytes.
     mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
         var (bytes, size) = (bytes, size)
         while size > 0 {

@@ -1,15 +1,14 @@
 #if os(Linux)
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
-import ErrandPOSIX
-
-/// Memory for the chunks of streamed bodies, used again when a reader has let a chunk go: fresh memory of this size would
+/// Memory for the chunks of streamed bodies, reused when a reader has released a chunk: fresh memory of this size would
 /// cost a page fault for each page.
 enum ChunkPool {
-    /// Bytes of each piece of memory: a chunk, and what libcurl hands over at once beyond it.
+    /// The size of each piece of memory in bytes: a chunk, and the bytes that libcurl delivers at once beyond it.
     static let size = (256 << 10) + (32 << 10)
-    /// More of them than this are freed.
+    /// Pieces beyond this number are freed.
     private static let kept = 4
 
     private struct Memory: @unchecked Sendable {

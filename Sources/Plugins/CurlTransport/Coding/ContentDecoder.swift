@@ -2,11 +2,11 @@
 import CErrandCodings
 import Errand
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
-/// Takes off the codings of a body in steps of at most 128 KiB of output, however much the input would swell to.
+/// Decodes the codings of a body in steps of at most 128 KiB of output, however much the input would expand.
 struct ContentDecoder: ~Copyable {
-    /// One coding and the input that it has not taken yet.
+    /// One coding and its remaining input.
     private final class Stage {
         private let decoder: OpaquePointer
         private var input = Data()
@@ -22,7 +22,7 @@ struct ContentDecoder: ~Copyable {
 
         deinit { errand_decoder_free(decoder) }
 
-        /// Whether it is between two streams, or saw no byte at all.
+        /// Whether it is between two streams, or has received no byte at all.
         var isComplete: Bool { isEnded || !isBegun }
 
         func feed(_ data: Data) { input = data }
@@ -69,10 +69,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(Stage.init)
     }
 
-    /// Bytes from the wire; all of the former ones have to be taken by `next` first.
+    /// Adds bytes from the wire; `next` has to take the output of all earlier ones first.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// The next decoded piece; nil if more has to be fed. Throws `invalidResponse` for what is not in its coding.
+    /// The next decoded piece; nil if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -83,7 +83,7 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
-    /// Nothing follows. Throws `truncated` if a coding is not at its end.
+    /// Ends the input. Throws `truncated` if a coding is not complete.
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
             throw ErrandError(.truncated, "the body ended within its content coding")
@@ -101,7 +101,7 @@ struct ContentDecoder: ~Copyable {
         return result
     }
 
-    /// A whole body. Throws `bodyTooLarge` as soon as it would be longer than `limit`.
+    /// Decodes a whole body. Throws `bodyTooLarge` as soon as it would be longer than `limit`.
     static func decode(_ data: Data, _ codings: [ContentCoding], upTo limit: Int) throws -> Data {
         let decoder = try ContentDecoder(codings)
         decoder.feed(data)

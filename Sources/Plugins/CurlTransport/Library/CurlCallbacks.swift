@@ -1,7 +1,7 @@
 #if os(Linux)
 import CErrandCurl
 
-// What libcurl calls while it works, always under the loop's driver lock. `user` is the easy handle, or the loop, or its
+// The functions that libcurl calls, always under the loop's driver lock. `user` is the easy handle, or the loop, or its
 // sockets, all of which outlive the call.
 
 /// The transfer that a handle runs.
@@ -64,7 +64,7 @@ func onRequest(
     return ERRAND_CURL_PREREQFUNC_OK
 }
 
-/// A piece of the log, where one is asked for.
+/// A piece of the log, if one was requested.
 func onLog(
     _: UnsafeMutableRawPointer?, _ kind: Int32, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
     _ user: UnsafeMutableRawPointer?

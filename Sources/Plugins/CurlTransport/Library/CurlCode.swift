@@ -41,7 +41,7 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// What libcurl ends with where a buffer of its own has no room.
+    /// libcurl's codes for a buffer of its own that is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 

@@ -1,14 +1,13 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 /// The libcurl of this process: loaded once, by the first transport that is made.
 struct CurlLibrary {
     let version: CurlVersion
-    /// What ``CurlVersionRule`` says of this version.
+    /// The features that ``CurlVersionRule`` avoids with this version.
     let avoided: CurlVersionRule.AvoidedSet
     /// The TLS library, such as "OpenSSL/3.0.17"; empty without one.
     let tls: String
@@ -17,8 +16,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// The one that is loaded already, or loads it. A failure is not kept: what was missing may be there the next time.
-    /// Throws `transportUnavailable` where the library is missing or too old, and ``DescriptorShortage``.
+    /// The loaded library; loads it if necessary. A failure is not kept: the next attempt may find a library. Throws
+    /// `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -55,13 +54,13 @@ struct CurlLibrary {
 
     func avoids(_ what: CurlVersionRule.Avoided) -> Bool { avoided.contains(what) }
 
-    /// Whether its TLS library is OpenSSL or one that was made from it.
+    /// Whether the TLS library is OpenSSL or derived from it.
     var hasOpenSSL: Bool {
         ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
     }
 
-    /// Throws `transportUnavailable` for a client certificate that its TLS library would ignore, so that a server would see
-    /// none: all but OpenSSL take PEM files only.
+    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore, so that a server would
+    /// get none: all libraries but OpenSSL take PEM files only.
     func check(_ identity: CurlClientIdentity) throws(ErrandError) {
         if hasOpenSSL || identity.isInFiles { return }
         throw ErrandError(
@@ -78,13 +77,13 @@ struct CurlLibrary {
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
 }
 
-/// The process or the system has no descriptor left: that passes.
+/// The process or the system has no descriptor left, which is temporary.
 struct DescriptorShortage: Error {
     static func isNamed(in text: String) -> Bool {
         [EMFILE, ENFILE].contains { text.contains(String(cString: strerror($0))) }
     }
 
-    /// Whether the system call before failed for it.
+    /// Whether the last system call failed for this reason.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
     /// Room for what a name lookup and a connection need together.

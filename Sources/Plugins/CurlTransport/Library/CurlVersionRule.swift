@@ -1,9 +1,10 @@
-/// What Errand does not do with some versions of libcurl, and why: all that it knows of versions stands in ``all``.
+/// The features that Errand avoids with some versions of libcurl, and the reasons: all knowledge of versions is in
+/// ``all``.
 ///
 /// docs/curl-transport.md repeats the table. A distribution that mends a version without a new number is treated like
 /// the version that it names.
 struct CurlVersionRule {
-    /// What can be left undone.
+    /// A feature that can be avoided.
     enum Avoided: Int, CaseIterable {
         /// The library itself.
         case library
@@ -40,7 +41,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// Some of what can be left undone: bits, since every request asks.
+    /// A set of avoided features, as bits, since every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 

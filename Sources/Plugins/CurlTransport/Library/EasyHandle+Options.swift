@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 
 extension EasyHandle {
-    /// What is the same for all transfers of a transport.
+    /// The options that are the same for all transfers of a transport.
     func setCommon(_ loop: CurlLoop) throws(ErrandError) {
         let configuration = loop.configuration
         set(ERRAND_CURLOPT_NOSIGNAL, 1)
@@ -20,7 +20,8 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         }
-        // The loop ends what takes too long where libcurl reports that a connection is there; libcurl comes after it.
+        // The loop ends slow connections where libcurl reports that a connection is there; libcurl's own limit follows
+        // it.
         let margin = loop.library.reportsAttempts ? Self.connectMargin : 0
         let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
         set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
@@ -43,7 +44,7 @@ extension EasyHandle {
         }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
-        // Said even where there is none, or libcurl would look into the environment for each request.
+        // Set even without a proxy, or libcurl would check the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
         try setTLS(configuration.tls)
@@ -54,7 +55,7 @@ extension EasyHandle {
     /// Milliseconds that the loop has before libcurl.
     private static let connectMargin = 2_000
 
-    /// A cancelled lookup may take its time: its end shows that its thread is gone.
+    /// A cancelled lookup may take its time: its end means that its thread is gone.
     func waitLong() { set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Self.longest) }
 
     func setScheme(isSecure: Bool) throws(ErrandError) {
@@ -93,7 +94,7 @@ extension EasyHandle {
         case .file(let path):
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
-            // The system's directory of certificates would count as well.
+            // The system's directory of certificates would be trusted as well.
             set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
         case .pem(let data):
             try require(ERRAND_CURLOPT_CAINFO_BLOB, data)
@@ -115,7 +116,7 @@ extension EasyHandle {
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
     }
 
-    /// An option without which the transfer may not start.
+    /// Sets an option without which the transfer must not start.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
         if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
         try check(text.withCString { errand_curl_set_pointer(raw, option, $0) })

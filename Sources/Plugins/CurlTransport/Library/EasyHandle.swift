@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import ErrandEssentials
 
-/// One of libcurl's easy handles with the memory that libcurl borrows while it works; used again for many transfers.
+/// One of libcurl's easy handles with the memory that libcurl borrows while it works; reused for many transfers.
 final class EasyHandle {
     private(set) var raw: UnsafeMutableRawPointer
     let loop: Unowned<CurlLoop>
@@ -11,7 +11,7 @@ final class EasyHandle {
     private var headerList = HeaderList()
     /// The transfer that it runs.
     private(set) var current: Unmanaged<Transfer>?
-    /// Whether nothing is set but what every transfer needs, and what is remembered below.
+    /// Whether only the options of every transfer are set, and those remembered below.
     private var isClean = false
     /// Whether no option was ever set.
     private var isNew = true
@@ -39,10 +39,10 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Makes it ready for another transfer; false without memory. Where a handle is not to be used again, it becomes a new
-    /// one but for the memory that belongs to it here; where it is to be used with care, so it does after anything special.
+    /// Prepares it for another transfer; false without memory. Where handles must not be reused, it becomes a new one
+    /// that keeps only its memory here; where they are to be reused with care, it does so after anything special.
     /// libcurl counts for a handle how often it sent a request again, fails the sixth time, and forgets neither that
-    /// nor that a stream was refused: only a transfer that went well at its first attempt leaves a handle as it was.
+    /// nor that a stream was refused: only a transfer that succeeded at its first attempt leaves a handle unchanged.
     func makeReusable(after isSmooth: Bool) -> Bool {
         let library = loop.value.library
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -57,7 +57,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Sets everything for one transfer. Throws `invalidRequest` for what would not be sent as one request.
+    /// Sets everything for one transfer. Throws `invalidRequest` for a request that would not be sent as exactly one.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         if !isClean { try reset() }
         try watchHead(of: transfer.request)
@@ -119,8 +119,8 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// Where a handle keeps what it should not of its last response, libcurl has to show lines of a head before it keeps
-    /// them. A second head, which a refused expectation brings, would be taken for a body: there a new handle is safe.
+    /// Where a handle keeps too much of its last response, libcurl has to show lines of a head before it keeps them. A
+    /// second head, after a refused expectation, would be taken for a body: there a new handle is safe.
     private func watchHead(of request: HTTPRequest) throws(ErrandError) {
         guard loop.value.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -142,7 +142,7 @@ final class EasyHandle {
         isClean = true
     }
 
-    /// What libcurl gives to callbacks: the handle, which knows its transfer.
+    /// The user data of callbacks: the handle, which knows its transfer.
     private static let userOptions = [
         ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA,
         ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA, ERRAND_CURLOPT_DEBUGDATA,
@@ -157,7 +157,7 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_WRITEDATA, head)
     }
 
-    /// What depends on the scheme and the host.
+    /// The options that depend on the scheme and the host.
     private func setOrigin(_ target: RequestTarget, of request: HTTPRequest) throws(ErrandError) {
         if isSecure != target.isSecure {
             try setScheme(isSecure: target.isSecure)
@@ -169,7 +169,7 @@ final class EasyHandle {
     /// Leaves the `Expect` of the request out of what libcurl sends from now on.
     func withdrawExpectation() { headerList.withdraw(HTTPHeaderName.expect.rawName) }
 
-    /// Has libcurl write its log from now on: it names the stream of a request nowhere else. Nothing of it is kept.
+    /// Makes libcurl write its log from now on: only the log names the stream of a request. None of it is kept.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -186,7 +186,7 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: UnsafeRawPointer?) { errand_curl_set_pointer(raw, option, value) }
     private func set(offset option: Int32, _ value: Int64) { errand_curl_set_offset(raw, option, value) }
 
-    /// Throws an error of that kind where libcurl does not take the text, which may be too long for it.
+    /// Throws an error of this kind if libcurl rejects the text, for example because it is too long.
     private func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let hasControl =
             text.utf8.withContiguousStorageIfAvailable { $0.contains { $0 <= 0x20 || $0 == 0x7F } }
@@ -217,7 +217,7 @@ final class EasyHandle {
 
     var hasErrorText: Bool { errorText[0] != 0 }
 
-    /// What went out of the request, over all connections.
+    /// The sent bytes of the request, over all connections.
     var sentBytes: Int64 {
         Int64(errand_curl_get_long(raw, ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T))

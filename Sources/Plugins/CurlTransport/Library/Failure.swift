@@ -1,14 +1,14 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-import ErrandPOSIX
+import ErrandSupport
 
-/// What is known of a transfer that libcurl ended with an error.
+/// The evidence of a transfer that libcurl ended with an error.
 struct Failure {
     var code: Int32
     /// libcurl's text for the code.
     var summary = ""
-    /// What libcurl wrote into its error buffer.
+    /// The text of libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's verdict on the certificate, a ``CertificateVerdict``; 0 if there is none.
@@ -16,21 +16,22 @@ struct Failure {
     /// The status of a proxy's response to CONNECT; 0 if there was none.
     var proxyStatus = 0
     var hasHead = false
-    /// The connection had carried another request, and no line of a response came.
+    /// The connection had carried another request, and no line of a response was received.
     var isOnUsedConnection = false
-    /// The request had a stream on an HTTP/2 connection that neither side was known to end: libcurl ended it.
+    /// The request had a stream on an HTTP/2 connection that neither side had ended: libcurl ended it.
     var isBrokenHTTP2 = false
-    /// A byte of the request may have gone out, on this connection or on one before.
+    /// A byte of the request may have been sent, on this connection or on one before.
     var isRepetition = false
 
-    /// That of a line of the head that is no header field.
+    /// The failure for a line of the head that is no header field.
     static var ofLine: Failure {
         let code = CurlCode.badFunctionArgument
         return Failure(code: code, summary: String(cString: errand_curl_describe(code)))
     }
 
     var error: ErrandError {
-        let text = detail.isEmpty ? summary : "\(summary): \(detail)"
+        // The detail is a sentence of its own, which says again what the summary says.
+        let text = detail.isEmpty ? summary : detail
         let (kind, words) = judgement
         return ErrandError(kind, words ?? text, underlying: CurlError(code: code, message: text))
     }
@@ -42,7 +43,7 @@ struct Failure {
         return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
     }
 
-    /// What prevents a connection.
+    /// The reason why no connection was made.
     private var connectionJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.malformedURL: (.invalidURL, nil)
@@ -96,7 +97,7 @@ struct Failure {
         }
     }
 
-    /// Whether what came breaks the rules of chunks or of HTTP/2, which libcurl reports like a connection that is lost.
+    /// Whether the received bytes break the rules of chunks or of HTTP/2, which libcurl reports like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -106,7 +107,7 @@ struct Failure {
         }
     }
 
-    /// What libcurl says where its HTTP/2 library does not accept what came.
+    /// libcurl's texts for input that its HTTP/2 library rejects.
     private static let recvFailures = [
         "nghttp2_session_mem_recv() returned", "nghttp2 recv error", "nghttp2 shuts down connection",
         "Invalid HTTP header field was received",
@@ -123,18 +124,18 @@ struct Failure {
 
     static let connectionTimeout = "the connection was not established in time"
 
-    /// Whether what came is nothing that begins like a response.
+    /// Whether the received bytes do not begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Whether an HTTP/2 connection ended although its peer kept to the protocol: what libcurl reports for a stream that
-    /// a GOAWAY leaves out.
+    /// Whether an HTTP/2 connection ended although its peer kept to the protocol: libcurl reports this for a stream
+    /// that a GOAWAY leaves out.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 
-    /// Which check the peer failed.
+    /// The check that the peer failed.
     private var insecurity: String? {
         if code == CurlCode.pinMismatch { return "the server's public key is none of the pinned ones" }
         guard code == CurlCode.peerVerification else { return nil }

@@ -1,21 +1,21 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
-import ErrandPOSIX
+import ErrandSupport
 
-/// The header lines of a request as libcurl's list, laid out in one piece of memory that is used again.
+/// The header lines of a request as libcurl's list, in one piece of memory that is reused.
 struct HeaderList: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// How many lines the list has.
+    /// The number of lines in the list.
     private var filled = 0
 
     deinit { free(memory) }
 
-    /// The list, nil for none. `Content-Length` is left out, because libcurl counts itself. `extra` are whole lines in
-    /// libcurl's words, `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character: it could end
-    /// the line and begin a request; and `tooLarge` where the lines have more bytes than `limit`: libcurl 8.16 would send
-    /// the beginning of such a head and wait for a response.
+    /// The list, nil for none. `Content-Length` is left out, because libcurl sets it. `extra` are whole lines in
+    /// libcurl's syntax, `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character, which
+    /// could end the line and begin a request; and `tooLarge` where the lines have more bytes than `limit`: libcurl
+    /// 8.16 would send the beginning of such a head and wait for a response.
     mutating func fill(
         _ headers: HTTPHeaders, _ extra: [StaticString], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
@@ -41,7 +41,7 @@ struct HeaderList: ~Copyable {
             let start = text
             try Self.copy(field.name.rawName, to: &text)
             if field.value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) {
-                // libcurl would take "Name:" for a wish to leave the header out.
+                // libcurl would leave the header out for "Name:".
                 text.pointee = UInt8(ascii: ";")
                 text += 1
             } else {
@@ -75,8 +75,8 @@ struct HeaderList: ~Copyable {
         return index == 0 ? nil : nodes
     }
 
-    /// Ends the lines of this name after the colon: that asks libcurl to leave the header out. libcurl may hold the list,
-    /// and reads it when it builds a request.
+    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out. libcurl may hold the
+    /// list, and reads it when it builds a request.
     mutating func withdraw(_ name: String) {
         guard let memory, filled > 0 else { return }
         let nodes = memory.assumingMemoryBound(to: errand_curl_slist.self)

@@ -2,12 +2,12 @@
 import Errand
 import ErrandEssentials
 
-/// Host names that libcurl is never given.
+/// Rejects host names that libcurl must not get.
 enum HostCheck {
     /// The longest name of the domain name system (RFC 1035, section 2.3.4), written with dots. libcurl 7.69 to 8.3 write
     /// beyond their buffer when a SOCKS5 proxy gets more than 255 bytes (CVE-2023-38545).
     static let longest = 253
-    /// A shorter one without a percent sign needs no check.
+    /// A name up to this length without a percent sign needs no check.
     static let short = 60
 
     /// Throws `invalidURL` for a host that is too long, or in which a percent sign hides an ASCII character: libcurl 7.80

@@ -1,9 +1,9 @@
 #if os(Linux)
 import Errand
-import ErrandSupport
 import ErrandEssentials
+import ErrandSupport
 
-/// The pinned keys of a transport; what is wrong with them is `insecureConnection`.
+/// The pinned keys of a transport; a defect in them is `insecureConnection`.
 struct PinTable {
     private let pins: HostPins
 

@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// What ends because of time, under the driver lock.
+// Ends by time, under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -10,7 +10,7 @@ extension CurlLoop {
 
     func checkDeadlines() {
         nextDeadlineCheck = .max
-        // What ended is judged before any of it is removed: a removal lets another transfer begin.
+        // All that ended are judged before any is removed: a removal lets another transfer begin.
         var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
             guard let deadline = transfer.deadline else { continue }
@@ -34,7 +34,7 @@ extension CurlLoop {
     /// Connections that have had no transfer for the configured time are closed; all of them at once when nothing runs.
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // Which connection such a transfer has is not known, as with libcurl before 7.80: none is ended.
+        // The connection of such a transfer is unknown, as with libcurl before 7.80: none is ended.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }
@@ -49,7 +49,7 @@ extension CurlLoop {
         }
     }
 
-    /// Transfers that wait for a descriptor go on if there are some; else idle connections give theirs.
+    /// Continues transfers that wait for a descriptor if there are some; otherwise idle connections release theirs.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

@@ -5,7 +5,7 @@ import Synchronization
 
 // One round of work, under the driver lock.
 extension CurlLoop {
-    /// Until when the loop sleeps without an event.
+    /// The time until which the loop sleeps without an event.
     var nextDeadline: UInt64 {
         min(curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline)
     }
@@ -17,11 +17,11 @@ extension CurlLoop {
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work begets work; after so many times the loop looks at sockets again.
+    /// Work causes more work; after this many repetitions the loop checks the sockets again.
     private static let maximumRepetitions = 8
 
-    /// What sockets, other threads and timers want, then what came of it. None, and false, when the process ends: what
-    /// libcurl and its TLS library need may be gone then.
+    /// Handles the events of sockets, the commands of other threads and the timers, then their results. Does nothing,
+    /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
     func work(events: UnsafeBufferPointer<errand_poll_event>) -> Bool {
         if errand_curl_enter() == 0 { return false }
         defer { errand_curl_leave() }
@@ -44,7 +44,7 @@ extension CurlLoop {
         if nextDeadlineCheck <= now { checkDeadlines() }
         if nextKeepAliveCheck <= now { endIdleConnections() }
         if shortOfDescriptors.deadline <= now { lookForDescriptors() }
-        // What these ended has made room.
+        // The ended transfers have made room.
         _ = beginWaiting()
         return true
     }
@@ -60,7 +60,7 @@ extension CurlLoop {
         }
     }
 
-    /// Something came on a connection of which libcurl wants nothing, most likely its end.
+    /// Bytes arrived on a connection that libcurl does not read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -73,19 +73,19 @@ extension CurlLoop {
         swap(&commands, &spareCommands)
         queue.withLock { swap(&commands, &$0.commands) }
         let isAny = !commands.isEmpty
-        // Whatever thread this is: what came on a kept connection before a request began ends the connection first.
+        // On any thread: bytes that arrived on a kept connection before a request began end the connection first.
         if commands.contains(where: \.isStart) { sockets.endSpoiled() }
         for command in commands {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // The loop has it, or nothing but the command had.
+                // The loop has it, or only the command had it.
                 if transfer.index == nil { outbox.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 outbox.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // A wait for its turn is none, and something may have happened since.
+                // A wait for a turn is no inactivity, and something may have happened since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
@@ -110,7 +110,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Requests that waited for another one to their host go on where one has ended.
+    /// Continues requests that waited for another one to their host, where one has ended.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -121,7 +121,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// A transfer has bytes for a reader that may be waiting: they are handed over at the end of the round, together.
+    /// A transfer has bytes for a reader that may be waiting: they are delivered together at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
     private func flush() {

@@ -1,11 +1,10 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import ErrandSupport
 import Synchronization
 
-import ErrandPOSIX
-
-// How threads share the loop: what any thread may call, and what the loop's own thread does.
+// The parts that any thread may call, and the work of the loop's own thread.
 extension CurlLoop {
     /// Starts a transfer, on this thread if no other thread runs libcurl at the moment.
     func start(_ transfer: Transfer) {
@@ -38,7 +37,7 @@ extension CurlLoop {
         }
     }
 
-    /// The transport is gone: the thread ends with the last transfer.
+    /// The transport is released: the thread ends with the last transfer.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()
@@ -48,7 +47,7 @@ extension CurlLoop {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
     }
 
-    /// How many transfers have begun and are not over. Waits for the driver lock.
+    /// The number of transfers that have begun and not ended. Waits for the driver lock.
     var runningCount: Int {
         driver.lock()
         defer { driver.unlock() }

@@ -3,22 +3,26 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// The way of a transfer through the loop, under the driver lock.
+// The life of a transfer in the loop, under the driver lock.
 extension CurlLoop {
-    /// Whether a transfer has begun and is not over; one that waits its turn is taken out.
+    /// Whether a transfer has begun and not ended; one that waits for its turn is removed from the line.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// With `isNext` it has its turn; else it stands behind those that wait already.
+    /// With `isNext` it has its turn; otherwise it is put behind those that wait already.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
-        // libcurl would hold it back with all the memory of a transfer.
+        // libcurl would hold it back, with all the memory of a transfer.
         let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
         if !transfer.sharesConnection, isFull {
             return origins.enqueue(transfer, for: origin)
+        }
+        // A request that was sent before is already under way.
+        if isNext, transfer.attempts.count == 0 {
+            do { try transfer.options.checkDeparture(of: transfer.request) } catch { return fail(transfer, error) }
         }
         guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
             return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
@@ -46,7 +50,7 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { outbox.add(transfer.finish(error, nil)) }
 
-    /// Where it can share a connection it may have to wait for another one to make the first one to its host.
+    /// If it can share a connection, it may have to wait until another one has made the first one to its host.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -58,7 +62,7 @@ extension CurlLoop {
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
-        // Without a connection there is nothing to go on with: it waits for one, or is over.
+        // Without a connection it waits for one, or has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
     }

@@ -1,17 +1,17 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 /// Runs the transfers of one transport on libcurl's multi interface.
 ///
 /// A thread waits for sockets and timers. libcurl itself is run by the holder of `driver`: the loop's thread, or a
 /// thread that starts a request while the loop sleeps, which saves the request a change of threads. Only the loop waits
-/// for the lock; other threads leave a command to its holder. No code of the user's runs under it: see ``Outbox``.
+/// for the lock; other threads leave a command to its holder. No code of the user runs under it (see ``Outbox``),
+/// except that of a `DepartureFilter`: whatever this starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable: what is neither constant, atomic nor in a Mutex is touched by the holder of `driver` only.
+    // Sendable: fields that are neither constant, atomic nor in a Mutex are accessed by the holder of `driver` only.
 
     enum Command {
         case start(Transfer)
@@ -27,7 +27,7 @@ final class CurlLoop: @unchecked Sendable {
     struct Queue {
         var commands: [Command] = []
         var isRetired = false
-        /// The thread has ended, and takes no command.
+        /// The thread has ended, and accepts no command.
         var isOver = false
     }
 
@@ -38,7 +38,7 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// Requests to one host that libcurl gets at once where none of them can share a connection.
+    /// The maximum number of requests to one host that libcurl gets at once where none of them can share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -56,16 +56,16 @@ final class CurlLoop: @unchecked Sendable {
 
     @exclusivity(unchecked) var multi: UnsafeMutableRawPointer
     let clock = RoundClock()
-    /// The time at which the present round of work began.
+    /// The time at which the current round of work began.
     var now: UInt64 {
         get { clock.time.pointee }
         set { clock.time.pointee = newValue }
     }
-    /// When libcurl's timer is due.
+    /// The time at which libcurl's timer is due.
     @exclusivity(unchecked) var curlDeadline: UInt64?
     @exclusivity(unchecked) var nextDeadlineCheck = UInt64.max
     @exclusivity(unchecked) var nextKeepAliveCheck = UInt64.max
-    /// Until when the loop's thread sleeps if nothing wakes it.
+    /// The time until which the loop's thread sleeps if nothing wakes it.
     @exclusivity(unchecked) var sleepsUntil: UInt64 = 0
     @exclusivity(unchecked) var lastEnd: UInt64 = 0
     /// The transfers that libcurl has.
@@ -85,7 +85,7 @@ final class CurlLoop: @unchecked Sendable {
 
     var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for want of memory or
+    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for lack of memory or
     /// threads, and `insecureConnection` for pins of something that is no host name.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
@@ -129,7 +129,7 @@ final class CurlLoop: @unchecked Sendable {
         errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes every connection: libcurl has no other way than to make a new pool.
+    /// Closes every connection: libcurl has no other way than a new pool.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = errand_curl_multi_make() else { return }

@@ -1,8 +1,7 @@
 #if os(Linux)
 import Errand
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 /// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
 /// wakes the task.

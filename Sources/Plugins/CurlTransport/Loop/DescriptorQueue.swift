@@ -1,13 +1,14 @@
 #if os(Linux)
-/// Transfers that wait for a descriptor, because the process or the system has none left: first come, first served.
+/// Transfers that wait for a descriptor, because the process or the system has none left, in order of arrival.
 struct DescriptorQueue {
     private var waiting: [Transfer] = []
-    /// When to look again.
+    /// The time of the next check.
     private(set) var deadline = UInt64.max
 
-    /// Between two looks while there is none: what other code closes is not announced.
+    /// The pause between two checks while there is none: descriptors that other code closes are not announced.
     private static let pause: UInt64 = 20_000_000
-    /// Between two batches while there are some, so that what begins has opened its socket before the next look.
+    /// The pause between two batches while there are some, so that a batch has opened its sockets before the next
+    /// check.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -18,14 +19,14 @@ struct DescriptorQueue {
         deadline = min(deadline, now + Self.pause)
     }
 
-    /// Whether it waited.
+    /// Whether it was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let index = waiting.firstIndex(where: { $0 === transfer }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Those whose timeout is over, and, if there are descriptors, a few to begin with.
+    /// The transfers whose timeout has passed, and, if there are descriptors, a few to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }

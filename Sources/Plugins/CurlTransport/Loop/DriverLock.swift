@@ -1,9 +1,9 @@
 #if os(Linux)
-import ErrandPOSIX
+import ErrandSupport
 
 /// A lock that the loop's thread waits for; any other thread only tries it, and leaves its work to the holder.
 final class DriverLock: @unchecked Sendable {
-    // Sendable: the pointer never changes, and what it points to is made for being shared.
+    // Sendable: the pointer never changes, and its target is made to be shared.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {

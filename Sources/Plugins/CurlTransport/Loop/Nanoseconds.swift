@@ -1,5 +1,5 @@
 #if os(Linux)
-import ErrandPOSIX
+import ErrandSupport
 
 /// Nanoseconds of the monotonic clock.
 enum Nanoseconds {
@@ -11,7 +11,7 @@ enum Nanoseconds {
 
     private static let perSecond: UInt64 = 1_000_000_000
     private static let perMillisecond: UInt64 = 1_000_000
-    /// About a hundred years, which stand for no limit.
+    /// About a hundred years, in place of no limit.
     private static let longestSeconds: Int64 = 3_000_000_000
 
     /// A duration in nanoseconds, from 1 to about a hundred years.

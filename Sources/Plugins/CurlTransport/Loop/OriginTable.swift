@@ -1,14 +1,14 @@
 #if os(Linux)
-/// The hosts that transfers are for, and those transfers that wait for another one to the same host to end.
+/// The hosts of the transfers, and the transfers that wait for another one to the same host to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
-    /// The last one that was found, and for what.
+    /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// Those where a transfer has ended while others wait.
+    /// The hosts where a transfer has ended while others wait.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// Beyond so many, those without a transfer and a connection are forgotten.
+    /// Beyond this number, hosts without a transfer and a connection are removed.
     private static let kept = 256
 
     mutating func origin(of transfer: Transfer) -> Origin {
@@ -21,7 +21,7 @@ struct OriginTable {
         return origin
     }
 
-    /// A transfer is no longer run.
+    /// Records that a transfer does not run any more.
     mutating func leave(_ transfer: Transfer) {
         guard let origin = transfer.origin else { return }
         transfer.origin = nil
@@ -42,7 +42,7 @@ struct OriginTable {
         waitingCount += 1
     }
 
-    /// Whether it waited.
+    /// Whether it was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let origin = transfer.waitsAt else { return false }
         transfer.waitsAt = nil
@@ -68,15 +68,15 @@ struct OriginTable {
 /// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// Sockets that are open, those that are still connecting included.
+    /// The number of open sockets, including those that are still connecting.
     var open = 0
     /// The last response to a request that might have had HTTP/2 was in HTTP/1.
     var speaksHTTP1 = false
-    /// When there were last as many as there may be.
+    /// The last time at which there were as many as allowed.
     var lastFull: UInt64 = 0
-    /// Transfers that libcurl has.
+    /// The transfers that libcurl has.
     var transfers = 0
-    /// Transfers that it gets when others have ended.
+    /// The transfers that libcurl gets when others have ended.
     var line = WaitingLine()
 
     init(_ name: String) { self.name = name }
@@ -84,10 +84,10 @@ final class Origin {
     var isUnused: Bool { transfers == 0 && open == 0 && line.isEmpty }
 }
 
-/// Transfers in the order of their coming, any of which may leave.
+/// Transfers in the order of their arrival, any of which may leave.
 struct WaitingLine {
     private var slots: [Transfer?] = []
-    /// Where the first one is, or an empty slot before it.
+    /// The index of the first one, or of an empty slot before it.
     private var first = 0
     private var count = 0
 

@@ -1,25 +1,25 @@
 #if os(Linux)
 import ErrandEssentials
 
-/// What the holder of the driver lock leaves to be done after the lock is released.
+/// The work that the holder of the driver lock defers until the lock is released.
 ///
-/// Resuming a task runs the `enqueue` of its executor, cancelling one runs its handlers, and the last reference to a
-/// transfer ends objects of the user's: all of that is code that may take its time. A task that wakes after the lock is
+/// Resuming a task runs the `enqueue` of its executor, cancelling one runs its handlers, and releasing the last
+/// reference to a transfer ends objects of the user: all of that may take its time. A task that wakes after the lock is
 /// released also finds the lock free.
 struct Outbox: ~Copyable {
     enum Item {
-        /// The head of the response came.
+        /// The head of the response was received.
         case head(Transfer.Waiter)
-        /// A chunk of a body came.
+        /// A chunk of a body was received.
         case chunk(Transfer.Reader, Data)
-        /// A source of a request's body may go on.
+        /// A source of a request's body may continue.
         case room(UnsafeContinuation<Void, Never>)
         case end(End)
         /// The loop no longer needs it.
         case release(Transfer)
     }
 
-    /// A transfer is over.
+    /// The end of a transfer.
     struct End {
         let transfer: Transfer
         var waiter: Transfer.Waiter?
@@ -41,7 +41,7 @@ struct Outbox: ~Copyable {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Does what is to be done, without the driver lock.
+    /// Does the deferred work, without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

@@ -1,13 +1,13 @@
 #if os(Linux)
-/// Sockets by their local ports, of which several may have the same: in the order of the ports, since every request looks
-/// for one, and few make one.
+/// Sockets by their local ports, several of which may be equal: in the order of the ports, since every request looks
+/// one up, and few add one.
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 
-    /// The socket at a place.
+    /// The socket at an index.
     subscript(index: Int) -> Int32 { sockets[index].descriptor }
 
-    /// The places of a port's sockets.
+    /// The indices of a port's sockets.
     func range(of port: UInt16) -> Range<Int> {
         let start = place(of: port)
         var end = start
@@ -26,7 +26,7 @@ struct PortTable {
         }
     }
 
-    /// Where the first one of a port is, or would be.
+    /// The index of the first one of a port, or where it would be.
     private func place(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {

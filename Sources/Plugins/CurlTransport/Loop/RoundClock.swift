@@ -1,5 +1,5 @@
 #if os(Linux)
-/// The time at which the loop's present round of work began, where C code can read it too.
+/// The time at which the loop's current round of work began, readable by C code too.
 final class RoundClock {
     let time: UnsafeMutablePointer<UInt64>
 

@@ -1,10 +1,9 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import ErrandSupport
 
-import ErrandPOSIX
-
-// Which connections are open, and which transfers are on them.
+// The open connections, and the transfers on them.
 extension SocketTable {
 
     /// A socket for a connection of libcurl's; -1 if there is none.
@@ -47,8 +46,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// A transfer got a connection with this local port, which may be an old one with other transfers on it. All of
-    /// several with the same port are held. The result is the one; nil if it is not known which it is.
+    /// A transfer got a connection with this local port, which may be an old one with other transfers on it. If several
+    /// have the port, all are held. Returns the connection; nil if it is ambiguous.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -70,7 +69,7 @@ extension SocketTable {
         }
     }
 
-    /// A transfer is over.
+    /// A transfer has ended.
     func release(_ transfer: Transfer, at now: UInt64) {
         for hold in transfer.held {
             let index = Int(hold.descriptor)
@@ -87,8 +86,8 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Ends the connections that had no transfer since then; libcurl takes leave of them at the next one. The result is
-    /// since when the oldest of the others has none. None ends while a transfer may be on any of them.
+    /// Ends the connections that have had no transfer since a time; libcurl closes them at the next one. Returns the
+    /// time since when the oldest of the others has none. None ends while a transfer may be on any of them.
     func endIdle(since: UInt64) -> UInt64? {
         if unplaced > 0 { return nil }
         var oldest: UInt64?
@@ -104,7 +103,8 @@ extension SocketTable {
         return oldest
     }
 
-    /// Since when a transfer that has no connection waits for one to be made: a wait for a free one does not count.
+    /// The time since when a transfer without a connection waits for one to be made: a wait for a free one does not
+    /// count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

@@ -1,15 +1,15 @@
 #if os(Linux)
 import CErrandCurl
 import Errand
+import ErrandSupport
 
-import ErrandPOSIX
-
-/// For which events of which socket libcurl waits, kept in step with epoll, and which transfers hold its connection.
+/// The events of each socket that libcurl waits for, kept in step with epoll, and the transfers that hold its
+/// connection.
 ///
-/// A connection between two requests stays registered with epoll: registering it anew would cost two system calls for
-/// each request. It is taken out when it becomes readable while libcurl does not wait for it.
+/// A connection between two requests stays registered with epoll: registering it again would cost two system calls for
+/// each request. It is removed when it becomes readable while libcurl does not wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: everything but the constants is touched by the holder of the loop's driver lock only.
+    // Sendable: everything but the constants is accessed by the holder of the loop's driver lock only.
 
     /// A socket as one transfer holds it; its descriptor may since belong to another one.
     struct Hold: Equatable {
@@ -22,14 +22,15 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Made by `open`, so that libcurl reports its end.
         var isOurs = false
-        /// The last exchange on it was in HTTP/1 and is over, so that nothing may come on it before the next request.
+        /// The last exchange on it was in HTTP/1 and has ended, so that nothing may arrive on it before the next
+        /// request.
         var isQuiet = false
         /// The transfer for which libcurl last named it.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// Transfers that run on the connection, those that are paused and want nothing of the socket included.
+        /// Transfers on the connection, including those that are paused and wait for no event.
         var holders = 0
-        /// Since when it has neither a transfer nor anything that libcurl wants of it.
+        /// The time since when it has neither a transfer nor an event that libcurl waits for.
         var idleSince: UInt64?
         /// The local port; 0 while it is not known.
         var port: UInt16 = 0
@@ -38,12 +39,12 @@ final class SocketTable: @unchecked Sendable {
 
     let poll: Int32
     @exclusivity(unchecked) var entries: [Entry] = []
-    /// How many transfers may be on a kept connection whose socket is not known.
+    /// The number of transfers that may be on a kept connection whose socket is not known.
     @exclusivity(unchecked) var unplaced = 0
-    /// Quiet connections on which something came that a transfer may be waiting for.
+    /// Quiet connections that received bytes that a transfer may be waiting for.
     @exclusivity(unchecked) var doubtful: [Int32] = []
     @exclusivity(unchecked) var ports = PortTable()
-    /// Sockets whose local ports have not been asked for.
+    /// Sockets whose local ports were not looked up.
     @exclusivity(unchecked) var withoutPort: [Int32] = []
     @exclusivity(unchecked) var serial: UInt64 = 0
     @exclusivity(unchecked) var open = 0
@@ -73,7 +74,7 @@ final class SocketTable: @unchecked Sendable {
         Int(errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
     }
 
-    /// The event as libcurl takes it; nil if libcurl does not wait for it any more.
+    /// The event in libcurl's form; nil if libcurl does not wait for it any more.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -93,7 +94,7 @@ final class SocketTable: @unchecked Sendable {
         return mask
     }
 
-    /// Ends the quiet connections on which something came: what a server sends without a request, such as a 408 before it
+    /// Ends the quiet connections that received bytes: what a server sends without a request, such as a 408 before it
     /// closes, would be taken for the response to the next one.
     func endSpoiled() {
         withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: Self.spoiledAtOnce) { events in
@@ -106,8 +107,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// An event may be older than the end of the exchange that it belongs to; then there is nothing to read. What there is
-    /// is taken out: libcurl finds a connection at its end only if nothing comes before it.
+    /// An event may be older than the end of the exchange that it belongs to; then there is nothing to read. Available
+    /// bytes are read here: libcurl finds a connection at its end only if nothing precedes it.
     func end(_ descriptor: Int32) {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             for round in 0..<16 {
@@ -119,7 +120,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// A transfer is no longer on a connection; with `isQuiet` its exchange in HTTP/1 is over. Ignored where another
+    /// A transfer has left a connection; with `isQuiet` its exchange in HTTP/1 has ended. Ignored where another
     /// transfer is on the connection by now, or the descriptor is another socket's.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
@@ -135,13 +136,13 @@ final class SocketTable: @unchecked Sendable {
     /// of the response and paused in one step: then it wants nothing of a socket that seems to be without a request.
     func addUnplaced() { unplaced += 1 }
 
-    /// The socket of such a transfer is named, or the transfer is over.
+    /// The socket of such a transfer is known, or the transfer has ended.
     func removeUnplaced() {
         unplaced -= 1
         lookAgain()
     }
 
-    /// What came on a connection is looked at again when no transfer can be waiting for it.
+    /// Checks doubtful connections again when no transfer can be waiting for their bytes.
     func lookAgain() {
         if unplaced > 0 || doubtful.isEmpty { return }
         doubtful.removeAll { descriptor in
@@ -154,7 +155,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl changed what it wants of a socket, for `transfer` if it is one of ours.
+    /// libcurl changed the events that it waits for on a socket, for `transfer` if it is one of ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false

@@ -1,16 +1,16 @@
 #if os(Linux)
 import Errand
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
-/// The URL of a request as libcurl gets it, and which of its requests may share connections.
+/// The URL of a request in libcurl's form, and the identity of the requests that may share its connections.
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// How many bytes scheme and authority have.
+    /// The number of bytes of scheme and authority.
     private let startCount: Int
 
-    /// Throws `invalidURL` for a host that libcurl is never given.
+    /// Throws `invalidURL` for a host that libcurl must not get.
     init(_ request: HTTPRequest) throws(ErrandError) {
         var text = request.urlText
         let (scheme, start, hasPercent) = text.withUTF8(Self.split)
@@ -20,7 +20,7 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// How many bytes the scheme has, and how many it has with the authority; and whether that has a percent sign.
+    /// The number of bytes of the scheme, and of the scheme with the authority; and whether that has a percent sign.
     private static func split(_ bytes: UnsafeBufferPointer<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
         var end = min(bytes.count, scheme + separator)
@@ -36,7 +36,7 @@ struct RequestTarget: Sendable {
 
     /// "://".
     private static let separator = 3
-    /// Core lets http and https through and nothing else.
+    /// Core accepts only http and https.
     private static let secureScheme = "https".utf8.count
 
     /// Whether scheme and authority are written as those of the other one.
@@ -51,7 +51,7 @@ struct RequestTarget: Sendable {
         return isSame == true
     }
 
-    /// What is the same for all spellings of the scheme, the host and the port.
+    /// The same text for all spellings of the scheme, the host and the port.
     var originName: String {
         let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"

@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-/// Status line and header fields as they came: collected line by line, read once.
+/// Status line and header fields as received: collected line by line, parsed once.
 struct ResponseHead: ~Copyable {
     private var block: UnsafeMutablePointer<errand_head>?
     var isComplete: Bool { block.map { $0.pointee.is_complete != 0 } ?? false }
@@ -13,7 +13,7 @@ struct ResponseHead: ~Copyable {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Whether a line was refused that libcurl would have added to a field of another response.
+    /// Whether a line was rejected that libcurl would have added to a field of another response.
     var isRefused: Bool { block.map { $0.pointee.is_refused != 0 } ?? false }
 
     /// The bytes of all lines of the response, those of informational heads and of trailers included.
@@ -23,7 +23,7 @@ struct ResponseHead: ~Copyable {
         UnsafeRawBufferPointer(start: block?.pointee.bytes, count: block?.pointee.count ?? 0)
     }
 
-    /// What libcurl's callbacks get: they collect lines themselves where nothing else has to be done for them, and hand over
+    /// The user data of libcurl's callbacks: they collect lines themselves where nothing else has to be done, and pass
     /// the others to `line` and the body to `body`, with the handle. Nil if there is no memory.
     mutating func open(
         for handle: UnsafeMutableRawPointer, at now: UnsafePointer<UInt64>, limit: Int, isWatched: Bool,
@@ -55,7 +55,7 @@ struct ResponseHead: ~Copyable {
         status = 0
     }
 
-    /// Takes one line; false if there is no memory for it.
+    /// Adds one line; false if there is no memory for it.
     mutating func add(_ line: UnsafeRawBufferPointer) -> Bool {
         if block == nil { block = errand_head_make() }
         guard let block else { return false }
@@ -79,10 +79,10 @@ struct ResponseHead: ~Copyable {
         return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
     }
 
-    /// Whether its status line begins with "HTTP/1".
+    /// Whether the status line begins with "HTTP/1".
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == 0x31 }
 
-    /// Whether it has a transfer coding that is neither `chunked` nor none, which some versions of libcurl let pass.
+    /// Whether there is a transfer coding other than `chunked`, which some versions of libcurl accept.
     var hasUnknownCoding: Bool {
         block.map { errand_head_has_coding($0.pointee.bytes, $0.pointee.count) != 0 } ?? false
     }
@@ -149,7 +149,7 @@ struct ResponseHead: ~Copyable {
     private static let usualFields = 12
     private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-    /// Fields without a value for the most common names, so that no string is made of them and none is compared.
+    /// Fields without a value for the most common names, so that no string is made for them and none is compared.
     private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
         var isLower: Int32 = 0
         guard let name = errand_head_name(Int32(number), &isLower) else { return nil }
@@ -157,7 +157,7 @@ struct ResponseHead: ~Copyable {
         return HTTPHeaders.Field(HTTPHeaderName(isLower != 0 ? text.lowercased() : text), "")
     }
 
-    /// UTF-8 where it is, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
+    /// UTF-8 if it is valid, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
         if let text = String(validating: clean, as: UTF8.self) { return text }

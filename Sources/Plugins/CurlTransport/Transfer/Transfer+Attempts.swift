@@ -2,33 +2,33 @@
 import Errand
 import Synchronization
 
-// How often a request goes out: all of it under the loop's driver lock.
+// The attempts at a request: all of it under the loop's driver lock.
 extension Transfer {
-    /// What became of the request on connections so far.
+    /// The history of the request on connections so far.
     struct Attempts {
-        /// On how many connections a byte of it may have gone out.
+        /// The number of connections on which a byte of it may have been sent.
         var count = 0
-        /// How many began on the present handle, those of which nothing was sent included.
+        /// The number of attempts on the current handle, including those that sent nothing.
         var onHandle = 0
-        /// What libcurl had sent when the present attempt began; below 0 before the first one on a handle.
+        /// The bytes that libcurl had sent when the current attempt began; below 0 before the first one on a handle.
         var sentBefore: Int64 = -1
         /// The server responded with 417 once.
         var isExpectationRefused = false
-        /// Kept connections are not to be used for it.
+        /// Kept connections are not used for it.
         var needsFreshConnection = false
-        /// How often a server said that it had not processed the request.
+        /// The number of times that a server said that it had not processed the request.
         var refusals = 0
-        /// It was kept from going out again as libcurl would do it, and is to go out from the start.
+        /// libcurl was kept from sending it again, and it is to be sent from the start.
         var isToRestart = false
-        /// The server would not shake hands for HTTP/1.
+        /// The server did not accept a handshake for HTTP/1.
         var needsHTTP2 = false
         /// The system had no descriptor for its socket.
         var lacksDescriptor = false
-        /// Since when it waits for a descriptor.
+        /// The time since when it waits for a descriptor.
         var waitsSince: UInt64?
     }
 
-    /// What follows when libcurl has ended a transfer.
+    /// The next step after libcurl has ended a transfer.
     enum Sequel {
         case end
         /// Another attempt, on a connection of its own.
@@ -37,19 +37,26 @@ extension Transfer {
         case wait
     }
 
-    /// RFC 9110, section 9.2.2: a method that is not idempotent goes out once, any other once more.
+    /// RFC 9110, section 9.2.2: a method that is not idempotent is sent once, any other at most twice.
     private var mostAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// A connection is there, and libcurl is about to send the request on it; false refuses that.
+    /// A connection is available, and libcurl is about to send the request on it; false prevents that.
     func beginAttempt() -> Bool {
         noteRequest()
         guard let handle else { return false }
         noteConnection()
         attempts.onHandle += 1
         attempts.waitsSince = nil
+        // It may have waited for its connection; a repeated request is under way already.
+        if attempts.count == 0 {
+            do { try options.checkDeparture(of: request) } catch {
+                failure = error
+                return false
+            }
+        }
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }
-        // RFC 9110, section 10.1.1: the request goes out again without its expectation, as an exchange of its own. From
+        // RFC 9110, section 10.1.1: the request is sent again without its expectation, as an exchange of its own. From
         // 8.12 on libcurl would repeat an expectation of the caller's thirty times.
         if head.isComplete, head.status == Self.expectationFailed, !attempts.isExpectationRefused {
             (attempts.isExpectationRefused, attempts.count) = (true, 0)
@@ -57,24 +64,24 @@ extension Transfer {
         }
         if stream.isRefused, !upload.isBegunStream {
             guard takeRefusal() else { return false }
-            // The second time a connection of its own is safer, and a body goes from its start.
+            // The second time a connection of its own is safer, and a body is sent from its start.
             if attempts.refusals > 1 || !upload.isNone {
                 attempts.isToRestart = true
                 return false
             }
         }
-        // libcurl would send what is left of a body that can be read once.
+        // libcurl would send the rest of a body that can be read once.
         if attempts.count > 0 && upload.isBegunStream {
             failure = ErrandError(
                 .connectionLost, "the connection was closed while a body that can be sent once was on its way")
             return false
         }
-        // It would get the same again.
+        // The result would be the same.
         if attempts.onHandle > 1, handle.failure(CurlCode.receiveError).isMalformed {
             failure = handle.failure(CurlCode.receiveError).error
             return false
         }
-        // The attempt before sent nothing, so that no server saw it.
+        // The attempt before sent nothing, so that no server received it.
         if attempts.count > 0 && sent == attempts.sentBefore { return true }
         guard attempts.count < mostAttempts else {
             failure = repetitionError
@@ -93,12 +100,12 @@ extension Transfer {
         )
     }
 
-    /// Whether a byte of it may have gone out on any connection.
+    /// Whether a byte of it may have been sent on any connection.
     func mayHaveBeenSent(_ handle: EasyHandle) -> Bool {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// What follows after libcurl's code.
+    /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
         if attempts.count == 0, code == CurlCode.tlsHandshake, mayTurnToHTTP2 {
@@ -122,8 +129,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// The server has not processed the present attempt, which counts as not sent (RFC 9113, section 8.7); false, with a
-    /// failure, where that happened too often.
+    /// The server has not processed the current attempt, which counts as not sent (RFC 9113, section 8.7); false, with
+    /// a failure, where that happened too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -143,13 +150,14 @@ extension Transfer {
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// Whether it may have HTTP/2 after all, with a server that speaks nothing else.
+    /// Whether it may use HTTP/2 after all, with a server that supports nothing else.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
     /// 417, by which a server refuses an `Expect`.
     static let expectationFailed = 417
 
-    /// What fails before a request is sent, and may fail for want of a descriptor: names, connections, certificates.
+    /// The codes that occur before a request is sent, possibly for lack of a descriptor: names, connections,
+    /// certificates.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,
@@ -158,7 +166,7 @@ extension Transfer {
         CurlCode.issuerMismatch, CurlCode.proxyHandshake,
     ]
 
-    /// Makes it ready for another attempt on another handle.
+    /// Prepares it for another attempt on another handle.
     func rewind(forWaiting now: UInt64? = nil) {
         attempts.sentBefore = -1
         attempts.onHandle = 0
@@ -167,16 +175,18 @@ extension Transfer {
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0
-        // Its connection is yet to come again: a wait for a free one is no inactivity.
+        // Its connection will be made again: a wait for a free one is no inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
         isReceivePaused = false
         isSendPaused = false
         isUploadAbandoned = false
     }
 
-    /// What it ends with when it waited too long for a descriptor.
+    /// The error of a transfer that waited too long for a descriptor.
     var descriptorError: ErrandError {
-        ErrandError(.timedOut, "the process or the system had no descriptor for a connection within \(options.timeout)")
+        ErrandError(
+            .timedOut,
+            "the process or the system had no descriptor for a connection within \(duration: options.timeout)")
     }
 }
 #endif

@@ -5,10 +5,10 @@ import ErrandHTTPSyntax
 import ErrandSupport
 import Synchronization
 
-// Its connection, as libcurl reports it: all of it under the loop's driver lock.
+// The connection, as libcurl reports it: all of it under the loop's driver lock.
 extension Transfer {
-    /// A connection is being made or used from now on; waiting for a free one is over. With `isNew` one is being made,
-    /// and a time in which it waited for another one to be made counts.
+    /// From now on a connection is being made or used; waiting for a free one has ended. With `isNew` one is being
+    /// made, and the time of waiting for another one to be made counts.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -42,7 +42,7 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Whether libcurl asks for the body piece by piece.
+    /// Whether libcurl reads the body piece by piece.
     var hasReadBody: Bool {
         switch upload {
         case .none: false

@@ -3,9 +3,9 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// How it ends: all of it under the loop's driver lock.
+// The end of a transfer: all of it under the loop's driver lock.
 extension Transfer {
-    /// How an exchange ended that was abandoned by ``abandonUpload()``.
+    /// The verdict on an exchange that was abandoned by ``abandonUpload()``.
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
             return ErrandError(.truncated, "the connection was closed within the body of the response")
@@ -20,11 +20,11 @@ extension Transfer {
             "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
     }
 
-    /// The bytes of URL and fields for which libcurl's request heads have room, beside what it adds to them.
+    /// The bytes of URL and fields that fit into libcurl's request heads, beside its additions.
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether nothing of the response is missing as far as its head says. A server that needs no more of a request ends
-    /// its stream without an error (RFC 9113, section 8.1), and libcurl reports that it could send no more.
+    /// Whether the response is complete according to its head. A server that needs no more of a request ends its stream
+    /// without an error (RFC 9113, section 8.1), and libcurl reports that it could send no more.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -35,10 +35,10 @@ extension Transfer {
     }
 
     func failTooLarge() -> Bool {
-        fail(.bodyTooLarge, "the body is longer than the limit of \(options.bodyLimit) bytes")
+        fail(.bodyTooLarge, "the body is longer than the limit of \(options.maximumBodyBytes) bytes")
     }
 
-    /// What became of it in libcurl's eyes and in our own; nil if all is well.
+    /// The error of the transfer, by libcurl's code and by the transport's own checks; nil for success.
     func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
         if let failure { return failure }
         if code == CurlCode.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
@@ -47,7 +47,7 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
         }
-        // What libcurl ends with where it refuses the line itself.
+        // libcurl's error where it rejects the line itself.
         var failure = head.isRefused ? Failure.ofLine : handle.failure(code)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -57,8 +57,8 @@ extension Transfer {
         return failure.error
     }
 
-    /// A failure after the head carries what came: the head, and of a body that was collected here its beginning. Core
-    /// does that for a stream.
+    /// Adds the response to a failure after the head: the head, and the beginning of a body that was collected here.
+    /// Core does that for a stream.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -68,8 +68,8 @@ extension Transfer {
         return error
     }
 
-    /// The transfer is over on the wire; called once, unless it was cancelled before it began. What is returned resumes
-    /// its tasks, and is delivered without the driver lock.
+    /// The transfer has ended on the wire; called once, unless it was cancelled before it began. The result resumes its
+    /// tasks, and is delivered without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> Outbox.Item {
         let error = error.map(withEvidence)
         self.timings = timings
@@ -82,7 +82,7 @@ extension Transfer {
             (end.waiter, end.reader) = (shared.waiter, shared.reader)
             (shared.waiter, shared.reader) = (nil, nil)
         }
-        // A task that waits for the end delivers the last reports before it returns.
+        // A task that awaits the end delivers the last reports before it returns.
         reportEnd(isFailure: error != nil, soon: end.waiter == nil && (end.reader == nil || end.chunk != nil))
         return .end(end)
     }

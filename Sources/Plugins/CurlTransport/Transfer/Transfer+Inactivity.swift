@@ -3,26 +3,26 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// When the loop ends this transfer unless something happens before; nil while nothing but its own reader or the
-    /// source of its own body is waited for, or a free connection.
+    /// The time at which the loop ends this transfer unless something happens before; nil while it only waits for its
+    /// own reader, the source of its own body, or a free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
         return deadline == .max ? nil : deadline
     }
 
-    /// What a passed deadline means.
+    /// The error for a passed deadline.
     var overdueError: ErrandError {
         let limits = limits
         return limits.inactivity <= limits.connection
             ? inactivityError : ErrandError(.timedOut, Failure.connectionTimeout)
     }
 
-    /// When the server has been inactive for too long, and when the connection should have been made.
+    /// The times at which the server has been inactive for too long, and at which the connection should have been made.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
-            // libcurl holds requests back until the first connection to their host is made, and watches none of them.
+            // libcurl holds requests back until the first connection to their host is made, and limits none of them.
             guard sharesConnection, let origin else { return (.max, .max) }
             let start = loop.sockets.waitStart(origin, since: begun, now: loop.now)
             return (
@@ -39,7 +39,7 @@ extension Transfer {
     }
 
     var inactivityError: ErrandError {
-        ErrandError(.timedOut, "the server was inactive for \(options.timeout)")
+        ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)")
     }
 
     func noteActivityByClock() {
@@ -66,7 +66,7 @@ extension Transfer {
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
-                // The loop knows what it waits for, and may let it wait for another period.
+                // The loop knows what it waits for, and may grant it another period.
                 if isInactive { shared.lastActivity = now }
                 return isInactive
             }

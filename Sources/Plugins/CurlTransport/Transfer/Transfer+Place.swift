@@ -1,5 +1,5 @@
 #if os(Linux)
-// Which socket a transfer is on, as far as libcurl says it: all of it under the loop's driver lock.
+// The socket of a transfer, as far as libcurl reports it: all of it under the loop's driver lock.
 extension Transfer {
     struct Place {
         /// Whether libcurl watches a socket for it.
@@ -15,13 +15,13 @@ extension Transfer {
         place.isWatched = isWatched
         if isWatched { return setUnplaced(false) }
         place.left = descriptor
-        // After a response that refuses the request libcurl still waits for the source of its body, which may never give
-        // anything.
+        // After a response that refuses the request libcurl still waits for the source of its body, which may never
+        // deliver anything.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl has a connection for it: the one that was made for it and is watched already, or a kept one. For a second
-    /// attempt libcurl may have changed the connection without a word.
+    /// libcurl has a connection for it: the one that was made for it and is watched already, or a kept one. For a
+    /// second attempt libcurl may have changed the connection silently.
     func noteConnection() {
         if !place.isWatched || attempts.sentBefore >= 0 { setUnplaced(true) }
     }

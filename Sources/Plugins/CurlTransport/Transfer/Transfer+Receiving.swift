@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// What arrives: all of it under the loop's driver lock, so that no code of the user's is called here.
+// Received bytes: all of it under the loop's driver lock, so that no code of the user is called here.
 extension Transfer {
     /// One header line; false ends the transfer. Lines between the first and the last of a head that come in the same
     /// round of work are collected without this.
@@ -43,7 +43,7 @@ extension Transfer {
     private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
-        // Several transfers share a connection in a later version of HTTP, and silence is not expected on it.
+        // Several transfers share a connection in a later version of HTTP, and silence is not required on it.
         if !head.isHTTP1 { setUnplaced(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         if head.isHTTP1, head.hasUnknownCoding {
@@ -52,7 +52,7 @@ extension Transfer {
         if hasBody, let length = handle?.announcedLength {
             progress.totalToReceive = length
             if !isStreamed {
-                guard length <= Int64(options.bodyLimit) else { return failTooLarge() }
+                guard length <= Int64(options.maximumBodyBytes) else { return failTooLarge() }
                 collected.reserve(min(Int(length), 1 << 20))
             }
         }
@@ -75,7 +75,7 @@ extension Transfer {
         if let waiter { loop.outbox.add(.head(waiter)) }
     }
 
-    /// Bytes of the body; returns how many were taken, or libcurl's sign for a pause.
+    /// Bytes of the body; returns the number of accepted ones, or libcurl's sign for a pause.
     func receive(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
         noteActivity()
         var isHandedOn = false
@@ -88,11 +88,12 @@ extension Transfer {
                 return taken
             }
         } else {
-            guard collected.count + count <= options.bodyLimit else { return failTooLarge() ? count : 0 }
+            guard collected.count + count <= options.maximumBodyBytes else { return failTooLarge() ? count : 0 }
             guard collected.append(bytes, count) else { return 0 }
         }
         progress.received += Int64(count)
-        // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that already.
+        // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that
+        // already.
         if reportProgress(soon: !isStreamed || readerTakes == reportedTakes), isStreamed, !isHandedOn,
             shared.withLock({ $0.buffer.count == 0 })
         {
@@ -101,7 +102,7 @@ extension Transfer {
         return count
     }
 
-    /// Returns how many bytes were taken, and whether a reader is to be resumed with them.
+    /// Returns the number of accepted bytes, and whether a reader is to be resumed with them.
     private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> (Int, Bool) {
         // A pointer may not be captured, an address may; it is read within this call only.
         let address = UInt(bitPattern: bytes)
@@ -131,7 +132,7 @@ extension Transfer {
         return (taken, reader != nil)
     }
 
-    /// Takes what there is for a waiting reader.
+    /// Takes the available bytes for a waiting reader.
     func flush() -> Outbox.Item? {
         let (reader, chunk) = shared.withLock { shared -> (Reader?, Data?) in
             shared.isFlushPending = false

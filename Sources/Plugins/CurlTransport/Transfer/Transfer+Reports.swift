@@ -2,14 +2,14 @@
 import Errand
 import Synchronization
 
-// What happens on the wire concerns code of the user's: accessories, listeners of progress, a time source, the source of
-// a body. None of it runs under the loop's driver lock: it is queued there, and run elsewhere in the same order.
+// Events of the wire reach code of the user: accessories, listeners of progress, a time source, the source of a body.
+// None of it runs under the loop's driver lock: events are queued there, and delivered elsewhere in the same order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
         /// The server was active at about this time, on a clock that is not the system's.
         case activity
-        /// The exchange is over: the source of the request's body is not needed any more.
+        /// The exchange has ended: the source of the request's body is not needed any more.
         case sourceIsDone
 
         var isProgress: Bool { if case .event(.progress) = self { true } else { false } }
@@ -26,7 +26,7 @@ extension Transfer {
     /// Further progress replaces the last one beyond this number; other events are bounded by the limit of headers.
     private static let queuedReports = 16
 
-    /// Queues a report. It is delivered soon, or by the task that waits for the transfer where it is about to be resumed.
+    /// Queues a report. It is delivered soon, or by the task that awaits the transfer if that is about to be resumed.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -39,7 +39,7 @@ extension Transfer {
         if soon { deliverReportsSoon() }
     }
 
-    /// Has what is queued delivered where no other task is about to do so.
+    /// Delivers the queue, unless another task is about to do so.
     func deliverReportsSoon() {
         let isFirst = reports.withLock { reports in
             if reports.isScheduled || reports.isDelivering || reports.queued.isEmpty { return false }
@@ -52,8 +52,8 @@ extension Transfer {
     /// Whether some are queued or being delivered.
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// Delivers what is queued. With `waits` it returns when everything queued so far is delivered, by another task
-    /// perhaps.
+    /// Delivers the queue. With `waits` it returns when everything queued so far is delivered, possibly by another
+    /// task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {

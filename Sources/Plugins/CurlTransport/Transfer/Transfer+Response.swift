@@ -3,9 +3,9 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// What becomes of a response, for the task that waits for it.
+// The response, for the task that awaits it.
 extension Transfer {
-    /// Sends the request; returns when the head is there, or for delivery as data the whole response.
+    /// Sends the request; returns with the head, or with the whole response if it is delivered as data.
     func response() async throws -> HTTPResponse {
         do {
             try await withTaskCancellationHandler {
@@ -39,7 +39,7 @@ extension Transfer {
             if let timings { options.report(.timings(timings)) }
             do {
                 response.body = HTTPBody(
-                    codings.isEmpty ? data : try ContentDecoder.decode(data, codings, upTo: options.bodyLimit))
+                    codings.isEmpty ? data : try ContentDecoder.decode(data, codings, upTo: options.maximumBodyBytes))
             } catch var error as ErrandError {
                 error.response = partialResponse(data)
                 throw error
@@ -48,7 +48,8 @@ extension Transfer {
         return response
     }
 
-    /// The response as far as it came, for an error: at most 64 KiB of its body, decoded as far as that is possible.
+    /// The response as far as it was received, for an error: at most 64 KiB of its body, decoded as far as that is
+    /// possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -59,7 +60,7 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// The response without its body, and the codings to take off of that; none if one of them is not known here.
+    /// The response without its body, and the codings to decode; none if one of them is unknown here.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)

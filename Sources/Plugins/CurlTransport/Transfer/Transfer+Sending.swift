@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// What is sent: all of it under the loop's driver lock, so that no code of the user's is called here.
+// Sent bytes: all of it under the loop's driver lock, so that no code of the user is called here.
 extension Transfer {
     /// The next bytes of the request's body for libcurl.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -28,7 +28,7 @@ extension Transfer {
             }
         }
         progress.sent += Int64(count)
-        // A source of unknown length has ended: all of it is sent.
+        // A source of unknown length has ended: all of it was sent.
         let isEndOfUnknown = count == 0 && progress.totalToSend == nil
         if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
@@ -36,7 +36,7 @@ extension Transfer {
         return count
     }
 
-    /// A small body goes out with the head, and libcurl asks for nothing: what it has sent is known afterwards.
+    /// A small body is sent with the head, and libcurl requests nothing: the sent bytes are known afterwards.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
@@ -65,7 +65,7 @@ extension Transfer {
         return true
     }
 
-    /// The halves that stay paused when a reader or a body goes on.
+    /// The directions that stay paused when a reader or a body continues.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }

@@ -2,15 +2,15 @@
 import CErrandCurl
 import Errand
 
-// Which HTTP/2 stream a request has, and whether its server says that it has not processed it: libcurl says both in its log
-// alone. All of it under the loop's driver lock.
+// The HTTP/2 stream of a request, and whether its server says that it has not processed it: libcurl reports both only
+// in its log. All of it under the loop's driver lock.
 extension Transfer {
     struct Stream {
-        /// The connection of the present attempt, where it is known for certain.
+        /// The connection of the current attempt, if it is known for certain.
         var connection: SocketTable.Hold?
         /// Its number on the connection; 0 before it has one.
         var number: UInt32 = 0
-        /// A GOAWAY came on its connection.
+        /// A GOAWAY was received on its connection.
         var isEnding = false
         /// The server says that it has not processed the request (RFC 9113, section 8.7).
         var isRefused = false
@@ -31,7 +31,7 @@ extension Transfer {
         case ERRAND_STREAM_GOAWAY:
             if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
         case ERRAND_STREAM_REFUSED: stream.isRefused = true
-        // libcurl says it of a later attempt on the handle too, whatever became of that.
+        // libcurl also says it of a later attempt on the handle, whatever its result was.
         case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
         case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
         default: break

@@ -2,15 +2,15 @@
 import CErrandCurl
 import Errand
 
-/// What libcurl does not measure, or measures wrongly: its "start of the transfer" is the first byte of the request's
-/// body where it asks for one.
+/// The times that libcurl does not measure, or measures wrongly: its "start of the transfer" is the first byte of the
+/// request's body if it reads one.
 struct WireTimes {
-    /// When the last byte of the request was handed over.
+    /// The time at which the last byte of the request was passed on.
     var requestSent: UInt64?
-    /// When the first line of the response came, informational ones aside.
+    /// The time at which the first line of the response was received, informational ones aside.
     var firstByte: UInt64?
 
-    /// A request begins on a connection, for the second time perhaps.
+    /// A request begins on a connection, possibly for the second time.
     mutating func restart(at now: UInt64, hasBody: Bool) {
         firstByte = nil
         requestSent = hasBody ? nil : now
@@ -21,14 +21,14 @@ extension EasyHandle {
     /// The body bytes that were sent.
     var bytesSent: Int64 { max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// When the parts of a transfer ended, counted from the call of `send`.
+    /// The times at which the parts of a transfer ended, counted from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0
         timings.queued = transfer.queued
         if transfer.hasStarted { timings.isReusedConnection = isReused }
         if !isReused {
-            // libcurl counts from the moment at which the transfer stopped to wait.
+            // libcurl counts from the moment at which the transfer stopped waiting.
             let start = transfer.queued ?? .zero
             timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T).map { start + $0 }
             timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T).map { start + $0 }

@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// What other threads than the loop's do with a transfer.
+// The parts of a transfer for other threads than the loop's.
 extension Transfer {
     func wait(_ waiter: Waiter) {
         let isCancelled = shared.withLock { shared in
@@ -16,7 +16,7 @@ extension Transfer {
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// From any thread, at any moment: a task that waits is resumed first.
+    /// Cancels the transfer, from any thread at any time: a waiting task is resumed first.
     func cancel() { end(with: Self.cancelled) }
 
     private func end(with error: ErrandError) {
@@ -31,7 +31,7 @@ extension Transfer {
         if !wasOver { loop.submit(.stop(self)) }
     }
 
-    /// What a reader finds without waiting.
+    /// The result of a read without waiting.
     enum Found {
         case chunk(Data)
         case end

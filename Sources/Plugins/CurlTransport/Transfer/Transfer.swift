@@ -6,9 +6,9 @@ import Synchronization
 
 /// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
 final class Transfer: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are touched by the holder of the
-    // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then on.
-    // Why exclusive access to them is not checked stands in CurlLoop.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are accessed by the holder of the
+    // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then
+    // on. CurlLoop explains why exclusive access to them is not checked.
 
     typealias Waiter = UnsafeContinuation<Void, any Error>
     typealias Reader = UnsafeContinuation<Data?, any Error>
@@ -19,33 +19,33 @@ final class Transfer: @unchecked Sendable {
     let loop: CurlLoop
     let upload: Upload
     let isStreamed: Bool
-    /// Whether content codings were asked for here and are taken off here.
+    /// Whether content codings were requested here and are decoded here.
     let decodes: Bool
     let usesLoopClock: Bool
-    /// How long the server may be inactive.
+    /// The time for which the server may be inactive.
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
     @exclusivity(unchecked) var handle: EasyHandle?
-    /// Where the loop has it among those that libcurl has.
+    /// The index among the transfers that libcurl has.
     @exclusivity(unchecked) var index: Int?
-    /// When the loop began it.
+    /// The time at which the loop began it.
     @exclusivity(unchecked) var begun: UInt64 = 0
     /// Whether a connection is being made for it, or it has one.
     @exclusivity(unchecked) var hasStarted = false
-    /// Since when a connection is being made.
+    /// The time since when a connection is being made.
     @exclusivity(unchecked) var connecting: UInt64 = 0
     /// Whether it got its connection.
     @exclusivity(unchecked) var isRequested = false
     /// Whether a name is being looked up for it.
     @exclusivity(unchecked) var isResolving = false
-    /// It is over for its user; libcurl still waits for the end of its name lookup.
+    /// It has ended for its user; libcurl still waits for the end of its name lookup.
     @exclusivity(unchecked) var isParked = false
     /// Whether the first connection to its host may turn out to carry it along with others.
     @exclusivity(unchecked) var sharesConnection = false
-    /// Those for the same host, while it runs.
+    /// The transfers for the same host, while it runs.
     @exclusivity(unchecked) var origin: Origin?
-    /// Where it waits for another one to the same host to end, and at which place.
+    /// The host where it waits for another transfer to end, and its position in that line.
     @exclusivity(unchecked) var waitsAt: Origin?
     @exclusivity(unchecked) var slot = 0
     /// The sockets of its connection.
@@ -66,19 +66,19 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     @exclusivity(unchecked) var uploadOffset = 0
-    /// The exchange is over although the source of the request's body has not ended.
+    /// The exchange has ended although the source of the request's body has not.
     @exclusivity(unchecked) var isUploadAbandoned = false
     /// Watches for inactivity where the clock is not the system's.
     @exclusivity(unchecked) var watch: Task<Void, Never>?
     @exclusivity(unchecked) var progress = TransferProgress()
     @exclusivity(unchecked) var reported: Int64 = 0
-    /// How many chunks the reader had taken, now and at the last report of progress.
+    /// The number of chunks that the reader had taken, now and at the last report of progress.
     @exclusivity(unchecked) var (readerTakes, reportedTakes) = (0, 0)
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
 
-    /// What the reader's threads and the loop share.
+    /// The state that the reader's threads and the loop share.
     struct Shared: ~Copyable {
         var waiter: Waiter?
         var reader: Reader?
@@ -93,9 +93,9 @@ final class Transfer: @unchecked Sendable {
         var lastActivity: ContinuousClock.Instant?
     }
 
-    /// A body in memory up to this size is handed to libcurl at once, to be sent with the head.
+    /// A body in memory up to this size is passed to libcurl at once, to be sent with the head.
     static let copiedBodyBytes = 64 << 10
-    /// What a stream holds for its reader before the transfer is paused.
+    /// The number of bytes that a stream buffers for its reader before the transfer is paused.
     static let highWater = 512 << 10
     static let progressStep: Int64 = 128 << 10
 

@@ -2,17 +2,17 @@
 import Errand
 import ErrandEssentials
 
-/// What a transfer sends.
+/// The body that a transfer sends.
 enum Upload {
     case none
     case data(Data)
     case stream(UploadStream)
 
-    /// Throws what the body throws when it is opened, and `invalidRequest` for a HEAD with a body.
+    /// Throws the error of opening the body, and `invalidRequest` for a HEAD with a body.
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {
-            // POST, PUT and PATCH without a byte still say Content-Length: 0 (RFC 9110, section 8.6).
+            // POST, PUT and PATCH without a byte still send Content-Length: 0 (RFC 9110, section 8.6).
             let sendsLength = request.method == .post || request.method == .put || request.method == .patch
             self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
         } else {
@@ -37,7 +37,7 @@ enum Upload {
         }
     }
 
-    /// Whether a part of a source that can be read once is gone.
+    /// Whether a source that can be read once was read in part.
     var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }

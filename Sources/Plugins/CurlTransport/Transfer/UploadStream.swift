@@ -3,7 +3,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A streamed request body on its way: a task pulls its source and libcurl takes from it, never more than two chunks ahead.
+/// A streamed request body while it is sent: a task pulls its source and libcurl reads from it, never more than two
+/// chunks ahead.
 final class UploadStream: Sendable {
     enum Taken {
         case bytes(Int)
@@ -14,7 +15,8 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// What libcurl has taken: it ends where the source is pulled, since its owner may be the user's code.
+        /// The chunks that libcurl has read: they are released where the source is pulled, since their owner may be the
+        /// user's code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
@@ -42,7 +44,7 @@ final class UploadStream: Sendable {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// Copies what there is; the first call starts the pump.
+    /// Copies the available bytes; the first call starts the pump.
     func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, UnsafeContinuation<Void, Never>?) in
             if !state.isBegun {
@@ -69,7 +71,7 @@ final class UploadStream: Sendable {
         return taken
     }
 
-    /// The transfer is over: the source is cancelled unless it has ended.
+    /// The transfer has ended: the source is cancelled unless it has ended too.
     func stop() {
         let (pump, room, wasEnded) = state.withLock { state in
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
@@ -84,13 +86,13 @@ final class UploadStream: Sendable {
     @concurrent private func pump(_ transfer: Transfer) async {
         var failure: ErrandError?
         do { try await pull(transfer) } catch let error as ErrandError {
-            // A broken promise of the body's is the request's fault; nothing was received yet.
+            // A body of the wrong length is the request's fault; nothing was received yet.
             let isLength = error.code == .truncated || error.code == .invalidResponse
             failure =
                 isLength
                 ? ErrandError(.invalidRequest, "the body is not what it announced", underlying: error) : error
         } catch {
-            failure = ErrandError(.bodyEncoding, "the body could not be read", underlying: error)
+            failure = ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if failure != nil { body.cancel() }
         let isHungry = state.withLock { state in
@@ -102,7 +104,7 @@ final class UploadStream: Sendable {
     }
 
     /// Offers chunk after chunk. The last one of an announced length is offered only when the source has ended, so that
-    /// a source with more bytes than announced never makes a whole request.
+    /// a source with more bytes than announced never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
@@ -121,7 +123,7 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
     }
 
-    /// Waits for room; false if the transfer is over.
+    /// Waits for room; false if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withUnsafeContinuation { room in
             let isFree = state.withLock { state in

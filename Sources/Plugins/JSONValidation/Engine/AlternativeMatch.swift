@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// The state of matching one value against several alternatives in a single pass over its bytes, so that no value is read
 /// once for each alternative, however deeply alternatives are nested.
 ///
@@ -145,13 +147,13 @@ extension Validator {
     /// The kind of the value that starts here; nil if no value does.
     func kind(at p: BytePointer) -> UInt8? {
         switch p.pointee {
-        case Lexer.quote: return ValueKind.string
-        case Lexer.openBrace: return ValueKind.object
-        case Lexer.openBracket: return ValueKind.array
+        case JSONGrammar.quote: return ValueKind.string
+        case JSONGrammar.openBrace: return ValueKind.object
+        case JSONGrammar.openBracket: return ValueKind.array
         case 0x74: return ValueKind.true
         case 0x66: return ValueKind.false
         case 0x6E: return ValueKind.null
-        case 0x2D, 0x30...0x39: return Lexer.number(p, end).isPlain ? ValueKind.integer : ValueKind.fraction
+        case 0x2D, 0x30...0x39: return JSONGrammar.number(p, end).isPlain ? ValueKind.integer : ValueKind.fraction
         default: return nil
         }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What compiling may still take.
+/// The steps and bytes that compiling may still take.
 struct CompileBudget {
     /// For a pattern on its own.
     static let pattern = CompileBudget(steps: 2_000_000, bytes: 16 << 20)

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Hashes keys by their decoded bytes, with a random seed for each process, which prevents chosen collisions.
 enum KeyHash {
     private static let seed = UInt64.random(in: .min ... .max)
@@ -7,21 +9,23 @@ enum KeyHash {
     }
 
     static func hash(_ start: BytePointer, _ count: Int) -> UInt64 {
+        let seed = seed
         var h = seed
         var p = start
         var left = count
         while left >= 8 {
-            h = mix(h ^ Lexer.word(p), 0x9E37_79B9_7F4A_7C15)
+            h = mix(h ^ Bytes.word(p), 0x9E37_79B9_7F4A_7C15)
             p += 8
             left -= 8
         }
         // The last bytes of a long key, without those that were mixed in already.
         let tail =
-            count < 8 ? Lexer.shortWord(p, left) : left == 0 ? 0 : Lexer.word(p + left - 8) >> UInt64(64 - 8 * left)
-        return finish(h, tail, count)
+            count < 8 ? Bytes.shortWord(p, left) : left == 0 ? 0 : Bytes.word(p + left - 8) >> UInt64(64 - 8 * left)
+        return finish(h, tail, count, seed)
     }
 
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        let seed = seed
         var h = seed
         var word: UInt64 = 0
         var count = 0
@@ -33,10 +37,10 @@ enum KeyHash {
                 word = 0
             }
         }
-        return finish(h, word, count)
+        return finish(h, word, count, seed)
     }
 
-    private static func finish(_ h: UInt64, _ tail: UInt64, _ count: Int) -> UInt64 {
+    private static func finish(_ h: UInt64, _ tail: UInt64, _ count: Int, _ seed: UInt64) -> UInt64 {
         mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
     }
 

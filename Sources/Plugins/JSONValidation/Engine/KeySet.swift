@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// The keys of the open objects, to find duplicates: one table for all of them.
 struct KeySet {
     private struct Entry: ProbeEntry {
@@ -9,7 +11,7 @@ struct KeySet {
         func isKey(_ text: JSONText, _ hasEscapes: Bool, _ object: Int) -> Bool {
             guard self.object == object else { return false }
             if self.hasEscapes || hasEscapes { return self.text.decoded.elementsEqual(text.decoded) }
-            return self.text.count == text.count && Lexer.equal(self.text.start, text.start, count: text.count)
+            return self.text.count == text.count && Bytes.equal(self.text.start, text.start, count: text.count)
         }
     }
 

@@ -1,5 +1,10 @@
 /// Makes external text suitable for one line of a message.
 enum MessageText {
+    /// An amount with what it counts, in the singular or the plural: "at least 1 element", "2 to 4 elements".
+    static func counted(_ amount: String, _ noun: String) -> String {
+        amount == "1" || amount.hasSuffix(" 1") ? "\(amount) \(noun)" : "\(amount) \(noun)s"
+    }
+
     /// The text without control characters, line separators and bidirectional formatting, truncated to a number of scalars.
     static func shown(_ text: String, limit: Int) -> String {
         var shown = ""

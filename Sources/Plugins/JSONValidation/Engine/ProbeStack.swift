@@ -1,4 +1,4 @@
-/// What a ``ProbeStack`` holds: an entry knows its hash.
+/// An entry of a ``ProbeStack``, with its hash.
 protocol ProbeEntry {
     var hash: UInt64 { get }
 }

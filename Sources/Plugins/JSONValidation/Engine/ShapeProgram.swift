@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// The kinds of value, a bit each. The first byte distinguishes them, except for the two kinds of number.
 enum ValueKind {
     static let null: UInt8 = 1
@@ -194,7 +196,9 @@ struct KeyRule {
         (word0, mask0) = Self.word(key, from: 0)
         (word1, mask1) = Self.word(key, from: 8)
         // A text contains these characters escaped, so that the plain comparison must not succeed.
-        if key.contains(where: { $0 < 0x20 || $0 == Lexer.quote || $0 == Lexer.backslash }) { (word0, mask0) = (1, 0) }
+        if key.contains(where: { $0 < 0x20 || $0 == JSONGrammar.quote || $0 == JSONGrammar.backslash }) {
+            (word0, mask0) = (1, 0)
+        }
         length = Int32(key.count)
         self.text = Int32(text)
         self.node = node
@@ -204,7 +208,7 @@ struct KeyRule {
     private static func word(_ key: [UInt8], from start: Int) -> (UInt64, UInt64) {
         var (word, mask): (UInt64, UInt64) = (0, 0)
         for index in 0..<8 where start + index <= key.count {
-            let byte = start + index == key.count ? Lexer.quote : key[start + index]
+            let byte = start + index == key.count ? JSONGrammar.quote : key[start + index]
             word |= UInt64(byte) << UInt64(8 * index)
             mask |= 0xFF << UInt64(8 * index)
         }

@@ -1,4 +1,7 @@
-/// What validators of shapes and of schemas have in common: how a text begins, and the problems of the text itself.
+import ErrandHTTPSyntax
+
+/// The common part of the validators of shapes and of schemas: the beginning of a text, and the problems of the text
+/// itself.
 protocol TextValidator: ~Copyable {
     var base: BytePointer { get }
     var end: BytePointer { get }
@@ -27,13 +30,13 @@ extension TextValidator where Self: ~Copyable {
         var p = base
         // A parser may ignore a byte order mark (RFC 8259, section 8.1).
         if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
-        p = Lexer.skipSpace(p, end)
+        p = JSONGrammar.skipSpace(p, end)
         if p < end { return p }
         stop(.empty, at: p, depth: 0)
         return nil
     }
 
-    @inline(never) mutating func stop(_ fault: SyntaxFault, at p: BytePointer, depth: Int) {
+    @inline(never) mutating func stop(_ fault: JSONFault, at p: BytePointer, depth: Int) {
         problems.stop(
             .syntax, pointer: pointer(depth), expected: fault.expected, found: fault.found(at: p, end), offset: p - base
         )
@@ -54,11 +57,12 @@ extension TextValidator where Self: ~Copyable {
     mutating func tooMuchMemory(at p: BytePointer, depth: Int) {
         problems.stop(
             .limit, pointer: pointer(depth),
-            expected: "a text that takes at most \(limits.maximumMemory) bytes of memory", found: "one that takes more",
+            expected: "a text that takes at most \(limits.maximumMemoryBytes) bytes of memory",
+            found: "one that takes more",
             offset: p - base)
     }
 
-    /// What a text that takes too many steps is not.
+    /// The description of a text that takes too many steps.
     var tooManySteps: (expected: String, found: String) {
         ("a text that takes at most \(limits.maximumSteps) steps", "one that takes more")
     }
@@ -77,8 +81,8 @@ extension TextValidator where Self: ~Copyable {
 
     /// The key that starts with this quote.
     func key(_ quote: BytePointer) -> String {
-        guard quote < end, quote.pointee == Lexer.quote else { return "" }
-        let scan = Lexer.string(quote + 1, end)
+        guard quote < end, quote.pointee == JSONGrammar.quote else { return "" }
+        let scan = JSONGrammar.string(quote + 1, end)
         return scan.fault == .none ? JSONText(start: quote + 1, end: scan.end - 1).string(limit: 256) : ""
     }
 }

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Reads a value that several alternatives compete for.
 extension Validator {
     /// Reads a value; the candidates for it keep their costs. Nil if the rest of the text is not read.
@@ -24,8 +26,8 @@ extension Validator {
                 match.levels.append(
                     AlternativeMatch.Level(
                         start: p, key: p, isObject: isObject, first: first, object: objects, keysBefore: keys.count))
-                p = Lexer.skipSpace(p + 1, end)
-                let isEmpty = p < end && p.pointee == (isObject ? Lexer.closeBrace : Lexer.closeBracket)
+                p = JSONGrammar.skipSpace(p + 1, end)
+                let isEmpty = p < end && p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket)
                 if !isEmpty {
                     guard let next = isObject ? readCompetingKey(&match, p) : element(&match, p) else { return nil }
                     p = next
@@ -45,16 +47,16 @@ extension Validator {
             // After a value: closing brackets, then the next key or element.
             var isNext = false
             while let level = match.levels.last, !isNext {
-                p = Lexer.skipSpace(p, end)
-                let fault = level.isObject ? SyntaxFault.memberEnd : .elementEnd
+                p = JSONGrammar.skipSpace(p, end)
+                let fault = level.isObject ? JSONFault.memberEnd : .elementEnd
                 guard p < end else { return stop(match, fault, at: p) }
                 switch (p.pointee, level.isObject) {
-                case (Lexer.comma, let isObject):
-                    p = Lexer.skipSpace(p + 1, end)
+                case (JSONGrammar.comma, let isObject):
+                    p = JSONGrammar.skipSpace(p + 1, end)
                     guard let next = isObject ? readCompetingKey(&match, p) : element(&match, p) else { return nil }
                     p = next
                     isNext = true
-                case (Lexer.closeBrace, true), (Lexer.closeBracket, false): p = leave(&match, p)
+                case (JSONGrammar.closeBrace, true), (JSONGrammar.closeBracket, false): p = leave(&match, p)
                 default: return stop(match, fault, at: p)
                 }
             }
@@ -62,11 +64,11 @@ extension Validator {
         }
     }
 
-    private func scalar(_ p: BytePointer, _ kind: UInt8) -> Scan {
+    private func scalar(_ p: BytePointer, _ kind: UInt8) -> JSONScan {
         switch kind {
-        case ValueKind.string: Lexer.string(p + 1, end)
-        case ValueKind.integer, ValueKind.fraction: Lexer.number(p, end).scan
-        default: Lexer.literal(p, end)
+        case ValueKind.string: JSONGrammar.string(p + 1, end)
+        case ValueKind.integer, ValueKind.fraction: JSONGrammar.number(p, end).scan
+        default: JSONGrammar.literal(p, end)
         }
     }
 
@@ -83,8 +85,8 @@ extension Validator {
 
     /// Reads a key with its colon, and prepares the candidates for its value.
     private mutating func readCompetingKey(_ match: inout AlternativeMatch, _ p: BytePointer) -> BytePointer? {
-        guard p < end, p.pointee == Lexer.quote else { return stop(match, .key, at: p) }
-        let scan = Lexer.string(p + 1, end)
+        guard p < end, p.pointee == JSONGrammar.quote else { return stop(match, .key, at: p) }
+        let scan = JSONGrammar.string(p + 1, end)
         if scan.fault != .none { return stop(match, scan.fault, at: scan.end, isKey: true) }
         let text = JSONText(start: p + 1, end: scan.end - 1)
         let hasEscapes = text.hasEscapes
@@ -113,9 +115,9 @@ extension Validator {
                 match.candidates[index].expectedNode = Int(rule.others)
             }
         }
-        let colon = Lexer.skipSpace(scan.end, end)
-        guard colon < end, colon.pointee == Lexer.colon else { return stop(match, .colon, at: colon) }
-        return Lexer.skipSpace(colon + 1, end)
+        let colon = JSONGrammar.skipSpace(scan.end, end)
+        guard colon < end, colon.pointee == JSONGrammar.colon else { return stop(match, .colon, at: colon) }
+        return JSONGrammar.skipSpace(colon + 1, end)
     }
 
     private func addDuplicate(_ match: inout AlternativeMatch, at p: BytePointer) {
@@ -131,7 +133,7 @@ extension Validator {
     // MARK: Messages
 
     private mutating func stop(
-        _ match: AlternativeMatch, _ fault: SyntaxFault, at p: BytePointer, isKey: Bool = false
+        _ match: AlternativeMatch, _ fault: JSONFault, at p: BytePointer, isKey: Bool = false
     ) -> BytePointer? {
         // These are faults of the enclosing array or object, not of the value that was read last.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)

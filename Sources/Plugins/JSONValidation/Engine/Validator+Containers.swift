@@ -1,9 +1,11 @@
+import ErrandHTTPSyntax
+
 extension Validator {
     /// Reads a key that is not the expected one; nil if the rest of the text is not read.
     @inline(never) mutating func readKey(
         _ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int
     ) -> (end: BytePointer, node: UnsafePointer<ShapeRule>)? {
-        let scan = Lexer.string(p + 1, end)
+        let scan = JSONGrammar.string(p + 1, end)
         if scan.fault != .none {
             stop(scan.fault, at: scan.end, depth: depth - 1)
             return nil
@@ -25,7 +27,7 @@ extension Validator {
             switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
             case .new:
                 frame.pointee.count &+= 1
-                if keys.count & 0xFFF == 0, keys.size > limits.maximumMemory {
+                if keys.count & 0xFFF == 0, keys.size > limits.maximumMemoryBytes {
                     tooMuchMemory(at: p, depth: depth)
                     return nil
                 }
@@ -58,7 +60,7 @@ extension Validator {
         let node = frame.pointee.node
         if node.pointee.array >= 0 {
             let rule = program.arrays[Int(node.pointee.array)]
-            if rule.count >= 0 { validateCount(frame, rule.count, count, "an array", "elements", depth) }
+            if rule.count >= 0 { validateCount(frame, rule.count, count, "an array", "element", depth) }
         }
         if node.pointee.hasChecks { validateContainer(frame, p, depth) }
     }
@@ -81,18 +83,18 @@ extension Validator {
             if !isThere { missing(member, depth - 1, at: frame.pointee.start) }
         }
         if rule.pointee.count >= 0 {
-            validateCount(frame, rule.pointee.count, frame.pointee.count, "an object", "keys", depth)
+            validateCount(frame, rule.pointee.count, frame.pointee.count, "an object", "key", depth)
         }
     }
 
     private mutating func validateCount(
-        _ frame: UnsafeMutablePointer<Frame>, _ index: Int32, _ count: Int, _ noun: String, _ parts: String,
+        _ frame: UnsafeMutablePointer<Frame>, _ index: Int32, _ count: Int, _ noun: String, _ part: String,
         _ depth: Int
     ) {
         let bounds = program.bounds[Int(index)]
         if bounds.contains(count) { return }
         problem(.value, depth - 1, at: frame.pointee.start) { _ in
-            ("\(noun) of \(bounds.text ?? "another number of") \(parts)", "\(count)")
+            ("\(noun) of \(MessageText.counted(bounds.text ?? "another number of", part))", "\(count)")
         }
     }
 
@@ -130,7 +132,7 @@ extension Validator {
         let key = tables.pool + Int(rule.pointee.text)
         let length = Int(rule.pointee.length)
         if hasEscapes { return UnsafeBufferPointer(start: key, count: length).elementsEqual(text.decoded) }
-        return text.count == length && Lexer.equal(key, text.start, count: length)
+        return text.count == length && Bytes.equal(key, text.start, count: length)
     }
 
     private func isRemembered(_ member: Int, object: Int) -> Bool {

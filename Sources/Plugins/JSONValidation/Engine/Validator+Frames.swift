@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 extension Validator {
     /// An open array or object.
     struct Frame {
@@ -27,8 +29,8 @@ extension Validator {
     /// Whether the text continues with a key and its closing quote; at least 16 bytes are left.
     @inline(__always)
     mutating func isKey(_ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer) -> Bool {
-        guard Lexer.word(p) & rule.pointee.mask0 == rule.pointee.word0,
-            Lexer.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
+        guard Bytes.word(p) & rule.pointee.mask0 == rule.pointee.word0,
+            Bytes.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
         else { return false }
         return rule.pointee.length < 16 || isLongKey(rule, p, end)
     }
@@ -37,7 +39,8 @@ extension Validator {
         _ rule: UnsafePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer
     ) -> Bool {
         let length = Int(rule.pointee.length)
-        return end - p > length && p[length] == Lexer.quote && isText(rule, JSONText(start: p, end: p + length), false)
+        let isEnd = end - p > length && p[length] == JSONGrammar.quote
+        return isEnd && isText(rule, JSONText(start: p, end: p + length), false)
     }
 
     @inline(__always) mutating func open(

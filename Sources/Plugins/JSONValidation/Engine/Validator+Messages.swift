@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 extension Validator {
     // MARK: Reporting
 
@@ -41,9 +43,9 @@ extension Validator {
 
     static func kindWord(_ p: BytePointer) -> String {
         switch p.pointee {
-        case Lexer.quote: "a string"
-        case Lexer.openBrace: "an object"
-        case Lexer.openBracket: "an array"
+        case JSONGrammar.quote: "a string"
+        case JSONGrammar.openBrace: "an object"
+        case JSONGrammar.openBracket: "an array"
         case 0x74, 0x66: "a boolean"
         case 0x6E: "null"
         default: "a number"
@@ -129,7 +131,8 @@ extension Validator {
 
     private func words(length: JSONBounds<Int>) -> String {
         length.isAtLeastOne
-            ? "a string that is not empty" : "a string of \(length.text ?? "another number of") characters"
+            ? "a string that is not empty"
+            : "a string of \(MessageText.counted(length.text ?? "another number of", "character"))"
     }
 
     func words(_ constants: [JSONConstant]) -> String {
@@ -142,7 +145,7 @@ extension Validator {
         case .length(let length): "\(length)"
         case .fraction: "a number with a fraction"
         case .range: "a number outside of it"
-        case .constant: start.pointee == Lexer.quote ? "another string" : "another number"
+        case .constant: start.pointee == JSONGrammar.quote ? "another string" : "another number"
         case .pattern: "a string that does not"
         case .patternBytes(let count): "\(count)"
         case .patternSteps: "a string that takes more"

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The constraint that a scalar violates.
 enum Violation {

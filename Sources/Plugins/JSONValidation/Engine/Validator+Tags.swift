@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Objects of several shapes that a tag discriminates: the tag is read first, so that a value is matched against the shapes
 /// with its tag only.
 extension Validator {
@@ -15,8 +17,8 @@ extension Validator {
         case .unreadable: return nil
         case .missing: return choose(without: rule, node, start, at: nil, depth)
         case .value(let p):
-            guard p.pointee == Lexer.quote else { return choose(without: rule, node, start, at: p, depth) }
-            let scan = Lexer.string(p + 1, end)
+            guard p.pointee == JSONGrammar.quote else { return choose(without: rule, node, start, at: p, depth) }
+            let scan = JSONGrammar.string(p + 1, end)
             guard scan.fault == .none else { return nil }
             let text = JSONText(start: p + 1, end: scan.end - 1)
             let hasEscapes = text.hasEscapes
@@ -64,8 +66,8 @@ extension Validator {
         var problem = JSONProblem(
             kind: .missing, pointer: pointer, expected: words(constants), found: "nothing", offset: start - base)
         if let p {
-            problem.kind = p.pointee == Lexer.quote ? .value : .type
-            problem.found = p.pointee == Lexer.quote ? "another string" : Self.kindWord(p)
+            problem.kind = p.pointee == JSONGrammar.quote ? .value : .type
+            problem.found = p.pointee == JSONGrammar.quote ? "another string" : Self.kindWord(p)
             problem.offset = p - base
         }
         problems.note(problem.kind, isDerived: isUncertain)
@@ -76,28 +78,28 @@ extension Validator {
 
     /// Skips the members of an object up to a key, without validating them.
     private mutating func find(_ key: KeyTable, in start: BytePointer) -> Tag {
-        var p = Lexer.skipSpace(start + 1, end)
+        var p = JSONGrammar.skipSpace(start + 1, end)
         let limit = end - p > skipBudget ? p + skipBudget : end
         defer { skipBudget -= min(skipBudget, p - start) }
-        if p < end, p.pointee == Lexer.closeBrace { return .missing }
-        while p < limit, p.pointee == Lexer.quote {
-            let scan = Lexer.string(p + 1, end)
+        if p < end, p.pointee == JSONGrammar.closeBrace { return .missing }
+        while p < limit, p.pointee == JSONGrammar.quote {
+            let scan = JSONGrammar.string(p + 1, end)
             guard scan.fault == .none else { return .unreadable }
             let text = JSONText(start: p + 1, end: scan.end - 1)
-            p = Lexer.skipSpace(scan.end, end)
-            guard p < end, p.pointee == Lexer.colon else { return .unreadable }
-            p = Lexer.skipSpace(p + 1, end)
+            p = JSONGrammar.skipSpace(scan.end, end)
+            guard p < end, p.pointee == JSONGrammar.colon else { return .unreadable }
+            p = JSONGrammar.skipSpace(p + 1, end)
             guard p < end else { return .unreadable }
             if isText(tables.members + Int(key.first), text, text.hasEscapes) { return .value(p) }
             guard let behind = skipValue(p, limit) else {
                 p = limit
                 return .unreadable
             }
-            p = Lexer.skipSpace(behind, end)
+            p = JSONGrammar.skipSpace(behind, end)
             guard p < end else { return .unreadable }
-            if p.pointee == Lexer.closeBrace { return .missing }
-            guard p.pointee == Lexer.comma else { return .unreadable }
-            p = Lexer.skipSpace(p + 1, end)
+            if p.pointee == JSONGrammar.closeBrace { return .missing }
+            guard p.pointee == JSONGrammar.comma else { return .unreadable }
+            p = JSONGrammar.skipSpace(p + 1, end)
         }
         return .unreadable
     }
@@ -108,18 +110,18 @@ extension Validator {
         var depth = 0
         while p < limit {
             switch p.pointee {
-            case Lexer.quote:
-                let scan = Lexer.string(p + 1, end)
+            case JSONGrammar.quote:
+                let scan = JSONGrammar.string(p + 1, end)
                 guard scan.fault == .none else { return nil }
                 p = scan.end
-            case Lexer.openBrace, Lexer.openBracket:
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 depth += 1
                 p += 1
-            case Lexer.closeBrace, Lexer.closeBracket:
+            case JSONGrammar.closeBrace, JSONGrammar.closeBracket:
                 if depth == 0 { return p }
                 depth -= 1
                 p += 1
-            case Lexer.comma where depth == 0: return p
+            case JSONGrammar.comma where depth == 0: return p
             default:
                 p += 1
                 continue

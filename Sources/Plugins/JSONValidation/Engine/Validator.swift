@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Validates one text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///
 /// The loop is deliberately one function over raw pointers: it contains everything that a valid document needs, and calls
@@ -86,32 +88,32 @@ struct Validator: ~Copyable, TextValidator {
             }
             if p == start {
                 switch byte {
-                case Lexer.quote:
-                    let scan = Lexer.string(p + 1, end)
+                case JSONGrammar.quote:
+                    let scan = JSONGrammar.string(p + 1, end)
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     if node.pointee.plain & ValueKind.string == 0, !(node.pointee.isNonEmptyString && p - start > 2) {
                         validateScalar(node, ValueKind.string, start, p, depth)
                     }
                 case 0x2D, 0x30...0x39:
-                    let (scan, isPlain) = Lexer.number(p, end)
+                    let (scan, isPlain) = JSONGrammar.number(p, end)
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
                     if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
                 case 0x74, 0x66, 0x6E:
-                    let scan = Lexer.literal(p, end)
+                    let scan = JSONGrammar.literal(p, end)
                     p = scan.end
                     if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
                     let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
                     if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
-                case Lexer.openBrace, Lexer.openBracket:
+                case JSONGrammar.openBrace, JSONGrammar.openBracket:
                     depth += 1
                     if depth > limits.maximumDepth { return tooDeep(at: p, depth: depth - 1) }
                     if depth == capacity { growFrames() }
                     frame = frames + depth
-                    open(frame, node, at: p, isObject: byte == Lexer.openBrace, depth: depth - 1)
-                    p = Lexer.skipSpace(p + 1, end)
+                    open(frame, node, at: p, isObject: byte == JSONGrammar.openBrace, depth: depth - 1)
+                    p = JSONGrammar.skipSpace(p + 1, end)
                     if p < end, p.pointee == byte + 2 {
                         if frame.pointee.isObject {
                             closeObject(frame, p, depth)
@@ -121,7 +123,7 @@ struct Validator: ~Copyable, TextValidator {
                         p += 1
                         depth -= 1
                         frame -= 1
-                    } else if byte == Lexer.openBracket {
+                    } else if byte == JSONGrammar.openBracket {
                         node = frame.pointee.others
                         continue values
                     } else {
@@ -133,42 +135,44 @@ struct Validator: ~Copyable, TextValidator {
             // After a value: closing brackets, then the next key or element.
             while true {
                 if depth == 0 {
-                    p = Lexer.skipSpace(p, end)
+                    p = JSONGrammar.skipSpace(p, end)
                     return p < end ? stop(.end, at: p, depth: 0) : ()
                 }
                 if !isOpen {
-                    p = Lexer.skipSpace(p, end)
+                    p = JSONGrammar.skipSpace(p, end)
                     guard p < end else {
                         return stop(frame.pointee.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
                     }
                     if !frame.pointee.isObject {
-                        if p.pointee == Lexer.comma {
+                        if p.pointee == JSONGrammar.comma {
                             frame.pointee.count &+= 1
-                            p = Lexer.skipSpace(p + 1, end)
+                            p = JSONGrammar.skipSpace(p + 1, end)
                             node = frame.pointee.others
                             continue values
                         }
-                        guard p.pointee == Lexer.closeBracket else { return stop(.elementEnd, at: p, depth: depth - 1) }
+                        guard p.pointee == JSONGrammar.closeBracket else {
+                            return stop(.elementEnd, at: p, depth: depth - 1)
+                        }
                         closeArray(frame, frame.pointee.count + 1, p, depth)
                         p += 1
                         depth -= 1
                         frame -= 1
                         continue
                     }
-                    if p.pointee == Lexer.closeBrace {
+                    if p.pointee == JSONGrammar.closeBrace {
                         closeObject(frame, p, depth)
                         p += 1
                         depth -= 1
                         frame -= 1
                         continue
                     }
-                    guard p.pointee == Lexer.comma else { return stop(.memberEnd, at: p, depth: depth - 1) }
-                    p = Lexer.skipSpace(p + 1, end)
+                    guard p.pointee == JSONGrammar.comma else { return stop(.memberEnd, at: p, depth: depth - 1) }
+                    p = JSONGrammar.skipSpace(p + 1, end)
                 }
                 break
             }
             // A key. Mostly it is the one that followed the previous key in the object before.
-            guard p < end, p.pointee == Lexer.quote else { return stop(.key, at: p, depth: depth - 1) }
+            guard p < end, p.pointee == JSONGrammar.quote else { return stop(.key, at: p, depth: depth - 1) }
             frame.pointee.key = p
             let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.place])
             if guess >= 0, end - p > 16, isKey(members + guess, p + 1, end) {
@@ -183,14 +187,14 @@ struct Validator: ~Copyable, TextValidator {
                 p = key.end
                 node = key.node
             }
-            if p < end, p.pointee == Lexer.colon {
+            if p < end, p.pointee == JSONGrammar.colon {
                 p += 1
             } else {
-                p = Lexer.skipSpace(p, end)
-                guard p < end, p.pointee == Lexer.colon else { return stop(.colon, at: p, depth: depth - 1) }
+                p = JSONGrammar.skipSpace(p, end)
+                guard p < end, p.pointee == JSONGrammar.colon else { return stop(.colon, at: p, depth: depth - 1) }
                 p += 1
             }
-            p = Lexer.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(p, end)
         }
     }
 }

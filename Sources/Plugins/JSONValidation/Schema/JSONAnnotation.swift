@@ -1,5 +1,5 @@
-/// What a ``JSONSchema`` says of a value that fits it, without constraining it: a title, a format, the encoding of its
-/// content, or the value of a keyword that the standard does not know.
+/// A statement of a ``JSONSchema`` about a value that fits it, without constraining it: a title, a format, the encoding
+/// of its content, or the value of a keyword that the standard does not know.
 public struct JSONAnnotation: Sendable {
     /// The value, as a JSON Pointer (RFC 6901). Truncated with `…` after about a kilobyte.
     public let pointer: String

@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandSupport
 
 /// A JSON Schema: draft 2020-12, 2019-09 or 7 (https://json-schema.org/draft/2020-12/json-schema-core).
 ///
@@ -7,9 +8,9 @@ public import ErrandEssentials
 /// try orders.validate(data)
 /// ```
 ///
-/// A schema is compiled when it is made: a wrong one is refused with the place, before it validates anything. Validation
-/// reads the text once and builds no objects. A schema can be used wherever a ``JSONShape`` can: as a check, as the shape of
-/// a ``JSONValidatedRequest``, and on its own.
+/// A schema is compiled when it is made: an invalid one is rejected, with the position of the fault, before it
+/// validates anything. Validation reads the text once and builds no objects. A schema can be used wherever a
+/// ``JSONShape`` can: as a check, as the shape of a ``JSONValidatedRequest``, and on its own.
 public struct JSONSchema: JSONValidating {
     /// The documents of a schema.
     static let maximumDocuments = 1_000
@@ -22,8 +23,8 @@ public struct JSONSchema: JSONValidating {
 
     /// Compiles a schema.
     ///
-    /// Nothing is ever fetched: a reference to another document leads to one of the standard's metaschemas, or to what the
-    /// resolver returns for its absolute URI.
+    /// Nothing is ever fetched: a reference to another document leads to one of the standard's metaschemas, or to the
+    /// document that the resolver returns for its absolute URI.
     ///
     /// ```swift
     /// let bundled = ["https://example.com/address.json": second]
@@ -37,7 +38,7 @@ public struct JSONSchema: JSONValidating {
     ///   - uri: the absolute URI of the document, which relative references are resolved against; its `$id` by default.
     ///   - dialect: the version of a schema without `$schema`; 2020-12 by default.
     ///   - formats: whether `format` rejects strings; it does not by default.
-    ///   - limits: what compiling may take.
+    ///   - limits: the limits of compiling.
     ///   - resolver: returns the document with a URI, or nil if it has none; without one there are no other documents.
     /// - Throws: ``JSONSchemaError``, with the place of the fault.
     public init(
@@ -65,19 +66,37 @@ public struct JSONSchema: JSONValidating {
     /// Reads a schema from a file, and compiles it; see ``init(_:at:uri:dialect:formats:limits:resolver:)``. The file's URL is
     /// the URI of the document.
     ///
-    /// - Throws: ``JSONSchemaError``; for a file that cannot be read too.
+    /// - Throws: ``JSONSchemaError``; for what is no regular file, or cannot be read, too.
     public init(
         contentsOf file: URL, at pointer: String = "", dialect: JSONSchemaDialect = .draft2020_12,
         formats: JSONSchemaFormats = .annotation, limits: JSONSchemaLimits = .standard,
         resolver: ((String) throws -> Data?)? = nil
     ) throws(JSONSchemaError) {
-        let data: Data
-        do { data = try Data(contentsOf: file) } catch {
-            throw JSONSchemaError(.notJSON, uri: file.absoluteString, pointer: "", reason: "cannot be read: \(error)")
-        }
         try self.init(
-            data, at: pointer, uri: file.absoluteString, dialect: dialect, formats: formats, limits: limits,
+            Self.text(of: file, limits), at: pointer, uri: file.absoluteString, dialect: dialect, formats: formats,
+            limits: limits,
             resolver: resolver)
+    }
+
+    private static func text(of file: URL, _ limits: JSONSchemaLimits) throws(JSONSchemaError) -> Data {
+        func failure(_ code: JSONSchemaError.Code, _ reason: String) -> JSONSchemaError {
+            JSONSchemaError(code, uri: file.absoluteString, pointer: "", reason: "cannot be read: \(reason)")
+        }
+        guard file.isFileURL else { throw failure(.notJSON, "the URL is not that of a file") }
+        let limit = max(limits.maximumBytes, 0)
+        do throws(SystemFile.Failure) {
+            // A pipe would block, and a device has no end. What is read counts: a file may grow, or have no size.
+            let opened = try SystemFile(file.path, [.read, .onlyRegular])
+            if opened.status?.size ?? 0 <= Int64(limit) {
+                var text = Data()
+                while text.count <= limit {
+                    let piece = try opened.read(64 << 10)
+                    if piece.isEmpty { return text }
+                    text += piece
+                }
+            }
+        } catch { throw failure(.notJSON, error.description) }
+        throw failure(.tooLarge, "it has more bytes than the limit of \(limits.maximumBytes)")
     }
 
     /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the schema. Each one

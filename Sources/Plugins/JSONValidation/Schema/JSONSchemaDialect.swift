@@ -10,7 +10,7 @@ public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
     case draft2020_12
 }
 
-/// What the keyword `format` means.
+/// The meaning of the keyword `format`.
 public enum JSONSchemaFormats: Sendable, Hashable {
     /// An annotation that rejects nothing, as the specification has it by default.
     case annotation

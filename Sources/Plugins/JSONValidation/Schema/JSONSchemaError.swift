@@ -1,5 +1,5 @@
-import ErrandEssentials
 public import Errand
+import ErrandEssentials
 
 /// Why a schema cannot be used, and the place.
 ///
@@ -31,7 +31,7 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
     public var uri: String
     /// The place in that document, as a JSON Pointer (RFC 6901).
     public var pointer: String
-    /// What is wrong there; completes "the keyword …", or is a sentence.
+    /// A description of the fault; completes "the keyword …", or is a sentence.
     public var reason: String
 
     /// Makes an error.

@@ -1,4 +1,4 @@
-/// What a schema may take to be compiled, with all documents that it refers to. Negative numbers count as zero.
+/// The limits of compiling a schema, with all documents that it refers to. Negative numbers count as zero.
 ///
 /// ```swift
 /// var limits = JSONSchemaLimits()

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
 struct ExampleReader {
     var p: BytePointer
@@ -13,17 +15,17 @@ struct ExampleReader {
         skipSpace()
         guard p < end else { return ExampleShape() }
         switch p.pointee {
-        case Lexer.quote:
+        case JSONGrammar.quote:
             _ = string()
             return .string
-        case Lexer.openBracket: return array()
-        case Lexer.openBrace: return object()
+        case JSONGrammar.openBracket: return array()
+        case JSONGrammar.openBrace: return object()
         case 0x6E, 0x74, 0x66:
             let isNull = p.pointee == 0x6E
-            p = Lexer.literal(p, end).end
+            p = JSONGrammar.literal(p, end).end
             return isNull ? .null : .boolean
         default:
-            let (scan, isPlain) = Lexer.number(p, end)
+            let (scan, isPlain) = JSONGrammar.number(p, end)
             p = scan.end
             return .number(isInteger: isPlain)
         }
@@ -31,7 +33,7 @@ struct ExampleReader {
 
     private mutating func array() -> ExampleShape {
         var element: ExampleShape?
-        while next(Lexer.closeBracket) {
+        while next(JSONGrammar.closeBracket) {
             let value = read()
             if element == nil { element = value } else { element?.merge(value) }
         }
@@ -40,7 +42,7 @@ struct ExampleReader {
 
     private mutating func object() -> ExampleShape {
         var members: [(key: String, value: ExampleShape)] = []
-        while next(Lexer.closeBrace) {
+        while next(JSONGrammar.closeBrace) {
             let key = string()
             skipSpace()
             p += 1
@@ -64,9 +66,9 @@ struct ExampleReader {
 
     private mutating func string() -> String {
         let start = p + 1
-        p = Lexer.string(start, end).end
+        p = JSONGrammar.string(start, end).end
         return JSONText(start: start, end: p - 1).string()
     }
 
-    private mutating func skipSpace() { p = Lexer.skipSpace(p, end) }
+    private mutating func skipSpace() { p = JSONGrammar.skipSpace(p, end) }
 }

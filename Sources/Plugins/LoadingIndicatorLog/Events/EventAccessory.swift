@@ -31,7 +31,7 @@ public final class EventAccessory: Accessory {
 
     /// - Parameters:
     ///   - willStart: called synchronously, on the thread that starts the activity.
-    ///   - progress: called with each progress, as often as there is one.
+    ///   - progress: called with each progress.
     ///   - willStop: called when the outcome is decided.
     ///   - success: called with the response of a request; nil for a batch or a chain.
     ///   - failure: called with the error.
@@ -87,7 +87,7 @@ public final class EventAccessory: Accessory {
         return { value in main.receive(.other { call(value) }) }
     }
 
-    /// What waits for the main actor.
+    /// An event that waits for the main actor.
     private enum Moment: Sendable {
         case progress(TransferProgress)
         case other(@MainActor @Sendable () -> Void)

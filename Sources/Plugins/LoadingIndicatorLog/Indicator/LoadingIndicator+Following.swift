@@ -1,5 +1,5 @@
 extension LoadingIndicator {
-    /// Hands each state to a view, now and after each change, on the main actor, for as long as the view exists.
+    /// Passes each state to a view, now and after each change, on the main actor, for as long as the view exists.
     ///
     /// ```swift
     /// @MainActor func viewDidLoad() {
@@ -7,8 +7,8 @@ extension LoadingIndicator {
     /// }
     /// ```
     ///
-    /// The view is not kept: it may be the view controller itself, and be released while this goes on. The task that is
-    /// returned ends with the indicator, with the first change after the view's end, or when it is cancelled.
+    /// The view is held weakly: it may be the view controller itself. The returned task ends with the indicator, with
+    /// the first change after the view's end, or when it is cancelled.
     @MainActor @discardableResult
     public func follow<View: AnyObject>(
         _ view: View, _ change: @escaping @MainActor (View, LoadingState) -> Void

@@ -8,7 +8,7 @@ extension UIActivityIndicatorView {
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// The view is not kept, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    /// The view is held weakly, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in
@@ -26,7 +26,7 @@ extension NSProgressIndicator {
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// The view is not kept, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    /// The view is held weakly, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in

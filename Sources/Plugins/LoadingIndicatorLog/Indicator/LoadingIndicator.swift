@@ -11,11 +11,11 @@ import Synchronization
 /// for await state in indicator.states { spinner.isHidden = !state.isShown }    // on any actor
 /// ```
 ///
-/// It counts running activities by their identities, so it neither sticks nor counts below zero. A fast response does not
-/// show it (`delay`), and once shown it stays long enough to be seen (`minimum`). A response from a cache does not show it:
-/// a request counts from the moment at which it goes to the transport, a batch or a chain from its start. Work in the
-/// background does not count. Neither does a stream that is read as it comes, only the requests that connect it. To show it for one request or batch, pass it to the call:
-/// `CallOptions(accessories: [indicator])`. Safe to use from any thread.
+/// It counts running activities by their identities, so it neither sticks nor counts below zero. A fast response does
+/// not show it (`delay`), and once shown it stays long enough to be seen (`minimumDuration`). A response from a cache does not
+/// show it: a request counts from the moment at which it reaches the transport, a batch or a chain from its start.
+/// Background work does not count. Neither does a live stream, only the requests that connect it. To show the indicator
+/// for one request or batch, pass it to the call: `CallOptions(accessories: [indicator])`. Safe to use from any thread.
 public final class LoadingIndicator: Accessory {
     private let time: any TimeSource
     private let isIncluded: @Sendable (Activity) -> Bool
@@ -25,18 +25,19 @@ public final class LoadingIndicator: Accessory {
     private let timer = Mutex<(instant: ContinuousClock.Instant, task: Task<Void, Never>)?>(nil)
 
     /// - Parameters:
-    ///   - presenters: what displays it; none is needed for ``states``.
+    ///   - presenters: the views that display it; none is needed for ``states``.
     ///   - label: the text for activities without a ``LoadingLabel``.
-    ///   - delay: how long something runs before the indicator is shown; 0.2 seconds by default.
-    ///   - minimum: how long the indicator is shown at least; 0.4 seconds by default.
-    ///   - interval: the shortest time between two states while it is shown; 0.1 seconds by default.
+    ///   - delay: the time that an activity runs before the indicator is shown; 0.2 seconds by default.
+    ///   - minimumDuration: the minimum time for which the indicator is shown; 0.4 seconds by default.
+    ///   - interval: the minimum time between two states while it is shown; 0.1 seconds by default.
     ///   - showsCacheHits: whether a request counts from its start; false by default.
     ///   - time: the clock.
     ///   - isIncluded: which activities count, such as `{ $0.tags[Screen.self] == "feed" }`; all but background work
     ///     and streams by default.
     public init(
         _ presenters: any LoadingPresenter..., label: String? = nil, delay: Duration = .milliseconds(200),
-        minimum: Duration = .milliseconds(400), interval: Duration = .milliseconds(100), showsCacheHits: Bool = false,
+        minimumDuration: Duration = .milliseconds(400), interval: Duration = .milliseconds(100),
+        showsCacheHits: Bool = false,
         time: some TimeSource = SystemTimeSource(),
         watching isIncluded: @escaping @Sendable (Activity) -> Bool = { $0.kind != .background && $0.kind != .stream }
     ) {
@@ -46,18 +47,19 @@ public final class LoadingIndicator: Accessory {
         let observers = LoadingObservers(presenters)
         self.observers = observers
         notifier = LatestValueNotifier(
-            LoadingTimeline(delay: delay, minimum: minimum, interval: interval, label: label), value: \.presented,
+            LoadingTimeline(delay: delay, minimum: minimumDuration, interval: interval, label: label),
+            value: \.presented,
             notify: { observers.notify($0) })
     }
 
     deinit { timer.withLock { $0?.task }?.cancel() }
 
-    /// What is shown now.
+    /// The current state.
     public var state: LoadingState { observers.last }
 
-    /// What is shown, from now on: the current state first, then each new one; a slow reader receives only the latest.
-    /// Ends with the indicator.
-    public var states: AsyncStream<LoadingState> { observers.stream() }
+    /// The states from now on: the current one first, then each new one; a slow reader receives only the latest. Ends
+    /// with the indicator.
+    public var states: AsyncStream<LoadingState> { observers.states }
 
     /// Hides the indicator at once, whatever runs and whatever the minimum, and ends ``states``. It is not shown again.
     ///
@@ -107,7 +109,7 @@ public final class LoadingIndicator: Accessory {
         if let next { wake(at: next) }
     }
 
-    /// Sets the one timer to an earlier moment; a look at the state then finds the next one.
+    /// Sets the one timer to an earlier instant; the next check of the state computes the following one.
     private func wake(at instant: ContinuousClock.Instant) {
         let stale = timer.withLock { timer -> Task<Void, Never>? in
             if let timer, timer.instant <= instant { return nil }

@@ -13,7 +13,7 @@ public import Errand
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
-    /// Removes what it shows; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
+    /// Removes the display; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
     func finish()
 }
 

@@ -1,12 +1,12 @@
-/// What a loading indicator shows.
+/// The state that a loading indicator shows.
 public struct LoadingState: Sendable, Hashable {
     /// Whether the indicator is visible.
     public var isShown = false
     /// The text beside it: the ``LoadingLabel`` of the activity that started last and has one, else the indicator's.
     public var label: String?
-    /// How many activities run; a batch or a chain counts as one with its parts.
+    /// The number of running activities; a batch or a chain counts as one with its parts.
     public var running = 0
-    /// The progress from 0 to 1, the mean of all that run; nil if the total of one is not known.
+    /// The progress from 0 to 1, the mean of all running activities; nil if the total of one is not known.
     public var fraction: Double?
 
     /// The indicator is hidden.

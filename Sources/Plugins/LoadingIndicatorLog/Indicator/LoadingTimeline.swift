@@ -1,6 +1,6 @@
 import Errand
 
-/// Which activities run, and from that and the time what is shown: no clock, no timer, no screen.
+/// The running activities, and the visible state that follows from them and the time: no clock, no timer, no screen.
 ///
 /// Running activities are a set of identities: a start that is reported twice counts once, and an end without a start
 /// changes nothing.
@@ -17,16 +17,16 @@ struct LoadingTimeline: Sendable {
 
     let delay: Duration
     let minimum: Duration
-    /// The shortest time between two presentations of what is shown.
+    /// The minimum time between two presented states.
     let interval: Duration
     let label: String?
 
-    /// What the presenters show.
+    /// The state that the presenters show.
     private(set) var presented = LoadingState.hidden
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the first of the activities that count began to count.
+    /// The instant at which the first of the counted activities began to count.
     private var since: Instant?
     private var shownAt: Instant?
     private var presentedAt: Instant?
@@ -65,14 +65,14 @@ struct LoadingTimeline: Sendable {
         isDirty = true
     }
 
-    /// Forgets every activity and shows nothing from now on.
+    /// Removes every activity and shows nothing from now on.
     mutating func finish() {
         isFinished = true
         (live, counted, since, shownAt, presentedAt) = ([:], 0, nil, nil, nil)
         presented = .hidden
     }
 
-    /// Updates what is shown to a moment.
+    /// Updates the presented state to an instant.
     mutating func advance(to now: Instant) {
         since = counted == 0 ? nil : since ?? now
         if let shownAt {
@@ -92,7 +92,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// When to update again, if nothing happens before; nil for never.
+    /// The instant of the next update, if nothing happens before; nil for never.
     var next: Instant? {
         if let shownAt {
             if counted == 0 { return shownAt.advanced(by: minimum) }

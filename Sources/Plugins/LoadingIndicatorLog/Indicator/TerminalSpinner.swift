@@ -1,7 +1,6 @@
 public import Errand
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 /// A spinner with progress on the last line of a terminal; draws nothing where the output is not a terminal.
 ///
@@ -12,11 +11,11 @@ import ErrandPOSIX
 /// spinner.finish()                       // before the program ends
 /// ```
 ///
-/// Writes to standard error by default, so that standard output holds only what the program prints. The line is cut to the
-/// terminal's width. It has no colour where `NO_COLOR` is set and not empty (no-color.org), and is not drawn where `TERM`
-/// is `dumb`. Print other lines with ``print(_:)`` while the spinner is shown.
+/// Writes to standard error by default, so that standard output contains only the program's own text. The line is cut
+/// to the terminal's width. It has no colour where `NO_COLOR` is set and not empty (no-color.org), and is not drawn
+/// where `TERM` is `dumb`. Print other lines with ``print(_:)`` while the spinner is shown.
 public final class TerminalSpinner: LoadingPresenter {
-    /// The properties of a terminal, and how to write to it.
+    /// The properties of a terminal, and the function that writes to it.
     struct Terminal: Sendable {
         var isTerminal: Bool
         var isColored: Bool

@@ -2,17 +2,14 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-import ErrandPOSIX
-
 /// Records as text at the end of a file that rotates: `errand.log`, then `errand.log.1` and so on, the oldest removed.
 ///
 /// ```swift
-/// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), limit: 1_000_000, keeping: 3))
+/// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
 /// ```
 ///
-/// Only their owner can read the files. A symbolic link in the place of the file is refused. A record that cannot be
-/// written is lost, and ``failure`` has the reason; the next one is attempted again. Only one process may write to a
-/// file.
+/// Only the owner can read the files. A symbolic link in place of the file is rejected. A record that cannot be written
+/// is lost, and ``failure`` has the reason; the next one is attempted again. Only one process may write to a file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -27,15 +24,15 @@ public final class FileSink: LogSink {
 
     /// - Parameters:
     ///   - file: a file URL in a directory that exists.
-    ///   - limit: the size of one file in bytes, about; 10 MB by default.
-    ///   - kept: how many old files are kept beside the current one, at most 100; 3 by default.
-    public init(at file: URL, limit: Int = 10_000_000, keeping kept: Int = 3) {
+    ///   - maximumBytes: the approximate size of one file in bytes; 10 MB by default.
+    ///   - maximumOldFiles: the number of old files that are kept beside the current one, at most 100; 3 by default.
+    public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
         path = file.path
-        self.limit = max(1, limit)
-        self.kept = min(max(0, kept), 100)
+        self.limit = max(1, maximumBytes)
+        self.kept = min(max(0, maximumOldFiles), 100)
     }
 
-    /// Why the last record could not be written; nil if it could.
+    /// The reason why the last record could not be written; nil if it was written.
     public var failure: String? { state.withLock { $0.failure } }
 
     /// Appends the record's text and a line break.

@@ -14,8 +14,8 @@ extension HTTPRequest {
     /// bytes, and text longer than 64 KiB, go through `printf`. A file, a stream and a body longer than 1 MiB are left out,
     /// and a comment says so.
     ///
-    /// - Parameter redaction: what may be shown; nil shows the secrets, for your own eyes only. In bodies it masks the
-    ///   fields of forms, JSON and multipart forms; a body in a content coding is left out.
+    /// - Parameter redaction: the rules for secrets; nil shows them, for your own eyes only. In bodies the rules mask
+    ///   the fields of forms, JSON and multipart forms; a body in a content coding is left out.
     public func curlCommand(redaction: Redaction? = Redaction()) -> String {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
@@ -35,7 +35,7 @@ extension HTTPRequest {
         }
         // The fields that curl adds by itself.
         var own: [HTTPHeaderName] = [.accept, .userAgent]
-        if body != nil { own += [.contentType, "Expect"] }
+        if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
             if name == .contentType, let type = self.body.contentType {
                 words += ["-H", Self.quoted("Content-Type: \(type)")]
@@ -78,7 +78,7 @@ extension HTTPRequest {
         return ("printf '\(octal)' | ", "")
     }
 
-    /// In single quotes, within which a shell interprets nothing but the quote itself.
+    /// The text in single quotes, within which a shell interprets nothing but the quote itself.
     private static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
     }

@@ -1,60 +1,40 @@
+import ErrandHTTPSyntax
+
 /// JSON with a line for each value, indented; names, order and numbers stay as they are. The text may be cut off.
 struct JSONIndenter {
-    private let bytes: [UInt8]
-    private var position = 0
     private var result: [UInt8] = []
     private var depth = 0
 
     /// - Parameter bytes: JSON as far as it goes; of anything else the result is of no use.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var indenter = JSONIndenter(bytes: Array(bytes))
-        indenter.indent()
+        var indenter = JSONIndenter()
+        Array(bytes).withUnsafeBufferPointer { indenter.indent($0) }
         return String(decoding: indenter.result, as: UTF8.self)
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
-
-    private mutating func indent() {
-        while let byte = next() {
-            position += 1
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                result.append(byte)
-                // An empty container stays on its line.
-                if next() != byte + 2 { newLine() }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth = max(0, depth - 1)
-                if let last = result.last, last != byte - 2 { newLine() }
-                result.append(byte)
-            case UInt8(ascii: ","):
-                result.append(byte)
+    private mutating func indent(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var tokens = JSONTokenizer(bytes, isComplete: false)
+        var previous: JSONToken.Kind?
+        while let token = tokens.next() {
+            let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
+            if isClosing { depth = max(0, depth - 1) }
+            switch previous {
+            // An empty container stays on its line.
+            case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
                 newLine()
-            case UInt8(ascii: ":"): result += [byte, 0x20]
-            case UInt8(ascii: "\""): string()
-            default: result.append(byte)
+            case .none, .openBrace, .openBracket: break
+            default: if isClosing { newLine() }
             }
+            result += bytes[token.range]
+            if token.kind == .openBrace || token.kind == .openBracket { depth += 1 }
+            if token.kind == .colon { result.append(0x20) }
+            previous = token.kind
         }
-    }
-
-    /// The next byte that is not white space; the position stays on it.
-    private mutating func next() -> UInt8? {
-        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
-        return position < bytes.count ? bytes[position] : nil
-    }
-
-    /// Copies a string whose first quote has been read, or the beginning of one.
-    private mutating func string() {
-        let start = position - 1
-        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        position = min(position + 1, bytes.count)
-        result += bytes[start..<position]
+        if previous == .openBrace || previous == .openBracket || previous == .comma { newLine() }
     }
 
     private mutating func newLine() {
         result.append(UInt8(ascii: "\n"))
-        result += Array(repeating: 0x20, count: 2 * min(depth, 20))
+        result += repeatElement(0x20, count: 2 * min(depth, 20))
     }
 }

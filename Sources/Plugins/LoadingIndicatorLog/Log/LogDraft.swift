@@ -19,7 +19,7 @@ final class LogDraft: Sendable {
         var received = Data()
     }
 
-    /// What a record needs of a response: not its body, since a record may wait in the queue.
+    /// The part of a response that a record needs: not its body, since a record may wait in the queue.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -75,7 +75,7 @@ final class LogDraft: Sendable {
         let url = (request?.urlText).map { redactor.url($0) }
         let responseHeaders = Self.masked(response?.headers, level, &redactor)
         var bodies: (sent: String?, received: String?)
-        if level.bodyByteLimit > 0 {
+        if level.maximumBodyBytes > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
             bodies.sent = LogBody.text(state.sent, type, request?.body.length, &redactor)
             bodies.received = LogBody.text(
@@ -101,7 +101,7 @@ final class LogDraft: Sendable {
         return record
     }
 
-    /// Header fields for a level that shows them; at one that does not, they are searched for secrets only.
+    /// Header fields for a level that shows them; for any other, they are only searched for secrets.
     private static func masked(_ headers: HTTPHeaders?, _ level: LogLevel, _ redactor: inout Redactor) -> HTTPHeaders {
         guard let headers, level.hasHeaders || headers.contains(where: \.isSensitive) else { return [:] }
         return redactor.headers(headers)

@@ -1,4 +1,4 @@
-/// How much of a request a log writes.
+/// The amount of detail that a log writes.
 public enum LogLevel: Sendable, Hashable {
     /// Nothing.
     case off
@@ -6,10 +6,10 @@ public enum LogLevel: Sendable, Hashable {
     case line
     /// The line, and the header fields of the last request and its response.
     case headers
-    /// Those, and at most that many bytes of each body.
+    /// The header fields, and at most this many bytes of each body.
     case bodies(upTo: Int)
 
-    var bodyByteLimit: Int {
+    var maximumBodyBytes: Int {
         if case .bodies(let limit) = self { return max(0, limit) }
         return 0
     }

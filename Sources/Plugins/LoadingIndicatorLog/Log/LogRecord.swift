@@ -4,9 +4,9 @@ public import Errand
 
 /// One activity that has ended, for a sink: fields to search by, and its text. It holds no secret.
 public struct LogRecord: Sendable, CustomStringConvertible {
-    /// How an activity ended. These three cases are all that there are.
+    /// The outcome of an activity. These three cases are all that there are.
     public enum Outcome: String, Sendable {
-        /// It brought a result.
+        /// It succeeded.
         case success
         /// It failed; ``LogRecord/error`` has the kind of failure.
         case failure
@@ -14,15 +14,15 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         case cancelled
     }
 
-    /// Counted from 1 in a process.
+    /// The number of the activity, from 1 in a process.
     public let id: Activity.ID
-    /// The batch, chain or request that it belongs to.
+    /// The batch, chain or request that the activity belongs to.
     public let parent: Activity.ID?
     /// A request, a batch, …
     public let kind: ActivityKind
     /// The name given, or the request's type.
     public let label: String
-    /// How it ended.
+    /// The outcome of the activity.
     public let outcome: Outcome
     /// The method of the last request on the wire, or of the one that was built.
     public internal(set) var method: String?
@@ -40,9 +40,9 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var bytesSent: Int64 = 0
     /// Body bytes received, as far as the transport reported them.
     public internal(set) var bytesReceived: Int64 = 0
-    /// Attempts; 0 for what never reached the wire.
+    /// The number of attempts; 0 for a request that never reached the wire.
     public internal(set) var attempts = 0
-    /// Requests on the wire in all attempts, redirects included.
+    /// The number of requests on the wire in all attempts, redirects included.
     public internal(set) var requests = 0
     /// The header lines of the last request on the wire; from the level `.headers` on.
     public internal(set) var requestHeaders: [String] = []
@@ -52,14 +52,14 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var requestBody: String?
     /// The body of the last response in the same form.
     public internal(set) var responseBody: String?
-    /// What came over a stream that was read as it came, instead of a body; nil for anything else.
+    /// The amount that was received over a live stream, instead of a body; nil for anything else.
     public internal(set) var stream: StreamCount?
-    /// How many records were dropped before this one, because the sink was too slow.
+    /// The number of records that were dropped before this one, because the sink was too slow.
     public internal(set) var dropped = 0
 
     /// `GET https://example.com/users/7 → 200, network, 12.3 ms, 512 bytes`
     public var line: String {
-        // Appended piece by piece: an interpolation makes a text of each piece first.
+        // Appended piece by piece: an interpolation first makes a text of each piece.
         var line = ""
         line.reserveCapacity(128)
         line += id.description
@@ -87,7 +87,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         return line
     }
 
-    /// The line, then what the level asks for: `>` before what was sent, `<` before what was received.
+    /// The line, then the details of the level: `>` before sent ones, `<` before received ones.
     public var description: String {
         var lines = [line]
         lines += requestHeaders.map { "  > \($0)" }

@@ -18,28 +18,28 @@ public final class RequestLog: Accessory {
     private let time: any TimeSource
     private let drafts = Mutex<[Activity.ID: LogDraft]>([:])
     private let isOff: Atomic<Bool>
-    /// How many bytes of each body the log receives; set by the level that it began with.
-    public let bodyByteLimit: Int
+    /// The number of bytes of each body that the log receives; set by the level that it began with.
+    public let maximumBodyBytes: Int
 
     /// - Parameters:
-    ///   - level: how much of a request the log writes; one line by default.
-    ///   - sink: where records go; standard error by default.
-    ///   - redaction: what may be shown.
-    ///   - limit: how many records may wait for the sink; 1000 by default.
+    ///   - level: the amount of detail; one line by default.
+    ///   - sink: the destination of records; standard error by default.
+    ///   - redaction: the rules for secrets.
+    ///   - maximumQueue: the number of records that may wait for the sink; 1000 by default.
     ///   - time: the clock of the agents.
     public init(
         _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(), redaction: Redaction = Redaction(),
-        queueing limit: Int = 1000, time: some TimeSource = SystemTimeSource()
+        maximumQueue: Int = 1000, time: some TimeSource = SystemTimeSource()
     ) {
         self.time = time
         setting = Mutex(level)
         isOff = Atomic(level == .off)
-        bodyByteLimit = level.bodyByteLimit
-        queue = LogQueue(sink, redaction, limit: limit)
+        maximumBodyBytes = level.maximumBodyBytes
+        queue = LogQueue(sink, redaction, limit: maximumQueue)
     }
 
-    /// How much the log writes. A new level applies to what ends from now on, and turns the log on or off for what
-    /// starts from now on. Bodies are logged only if the log began with them.
+    /// The amount of detail. A new level applies to activities that end from now on, and turns the log on or off for
+    /// those that start from now on. Bodies are logged only if the log began with them.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -65,11 +65,7 @@ public final class RequestLog: Accessory {
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
         case .didStop, .redirected: break
         case .note(let note) where !(note.details is StreamCount): break
-        default: drafts.withLock { $0[activity.id] }?.add(event, limit: bodyByteLimit)
+        default: drafts.withLock { $0[activity.id] }?.add(event, limit: maximumBodyBytes)
         }
     }
 }
-
-/// Renamed: the rules serve every plugin that writes for people.
-@available(*, deprecated, renamed: "Redaction")
-public typealias LogRedaction = Redaction

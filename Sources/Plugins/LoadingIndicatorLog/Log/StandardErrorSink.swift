@@ -1,7 +1,5 @@
 import ErrandSupport
 
-import ErrandPOSIX
-
 /// Records as text on standard error: coloured by outcome on a terminal, unless `NO_COLOR` is set and not empty.
 public struct StandardErrorSink: LogSink {
     private let isColored: Bool

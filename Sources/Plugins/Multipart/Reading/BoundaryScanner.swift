@@ -1,12 +1,12 @@
 import ErrandEssentials
 
-/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, the end of the line. What looks like
-/// one and goes on is content.
+/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, the end of the line. A line
+/// that begins like one and continues is content.
 struct BoundaryScanner {
     enum Found {
-        /// What stands before it ends at `start`; the line ends at `end`. The last one has `--` behind the boundary.
+        /// The content before it ends at `start`; the line ends at `end`. The last one has `--` behind the boundary.
         case boundary(start: Int, end: Int, isLast: Bool)
-        /// None so far; the first `safe` bytes belong to none.
+        /// None so far; the first `safe` bytes belong to no boundary.
         case none(safe: Int)
     }
 
@@ -16,15 +16,15 @@ struct BoundaryScanner {
         case needsMore
     }
 
-    /// The most blanks behind a boundary.
+    /// The maximum number of blanks behind a boundary.
     private static let paddingLimit = 256
     private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
     private let delimiter: [UInt8]
-    /// With the line feed before it.
+    /// The delimiter with the line feed before it.
     private let separator: [UInt8]
-    /// How lines end; known once the first boundary was found.
+    /// The line end of the body; known once the first boundary was found.
     private(set) var lineEnd: [UInt8] = []
-    /// Whether the bytes begin where a line does, so that a boundary may stand there.
+    /// Whether the bytes begin at the start of a line, so that a boundary may begin there.
     var isAtLineStart = true
 
     init(_ boundary: String) {
@@ -61,7 +61,7 @@ struct BoundaryScanner {
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// What a delimiter makes of the line that it begins; nil if that is content.
+    /// The kind of the line that a delimiter begins; nil if the line is content.
     private func judge(
         _ bytes: UnsafeRawBufferPointer, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {

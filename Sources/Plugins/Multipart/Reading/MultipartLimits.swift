@@ -1,19 +1,21 @@
-/// What is accepted of a multipart body that is read; more throws ``MultipartError/Code/limitExceeded``. The bytes of a part
-/// are a stream, whose reader says how many it takes.
+/// The limits of a multipart body that is read; a body beyond them throws ``MultipartError/Code/limitExceeded``. The
+/// bytes of a part are a stream, and its reader decides how many it accepts.
 ///
 /// ```swift
-/// let parts = try response.parts(limits: MultipartLimits(parts: 100))
+/// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))
 /// ```
 public struct MultipartLimits: Sendable, Hashable {
-    /// The most parts; 10,000 by default.
-    public var parts: Int
-    /// The most bytes of one part's headers; 16 KiB by default.
-    public var headerBytes: Int
-    /// The most bytes before the first part; 64 KiB by default.
-    public var preambleBytes: Int
+    /// The maximum number of parts; 10,000 by default.
+    public var maximumParts: Int
+    /// The maximum number of bytes of one part's headers; 16 KiB by default.
+    public var maximumHeaderBytes: Int
+    /// The maximum number of bytes before the first part; 64 KiB by default.
+    public var maximumPreambleBytes: Int
 
-    /// Limits with those defaults.
-    public init(parts: Int = 10_000, headerBytes: Int = 16 << 10, preambleBytes: Int = 64 << 10) {
-        (self.parts, self.headerBytes, self.preambleBytes) = (parts, headerBytes, preambleBytes)
+    /// Makes limits; the defaults are those of the properties.
+    public init(maximumParts: Int = 10_000, maximumHeaderBytes: Int = 16 << 10, maximumPreambleBytes: Int = 64 << 10) {
+        (self.maximumParts, self.maximumHeaderBytes, self.maximumPreambleBytes) = (
+            maximumParts, maximumHeaderBytes, maximumPreambleBytes
+        )
     }
 }

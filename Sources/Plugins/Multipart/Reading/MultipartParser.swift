@@ -1,9 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// Takes a multipart body apart (RFC 2046, section 5.1), whatever the pieces in which it comes: no I/O, no waiting.
+/// Parses a multipart body (RFC 2046, section 5.1), at any split into chunks: no I/O, no waiting.
 ///
-/// The end of the first boundary's line says how lines end in the whole body: by CR LF, or by LF alone as some servers write.
+/// The end of the first boundary's line determines the line end of the whole body: CR LF, or LF alone as some servers
+/// write it.
 struct MultipartParser {
     enum Event {
         /// A part begins.
@@ -11,7 +12,7 @@ struct MultipartParser {
         /// Bytes of the part, at least one.
         case body(Data)
         case endOfPart
-        /// Nothing but an epilogue follows, which is not looked at.
+        /// The body has ended; a possible epilogue is ignored.
         case end
     }
 
@@ -42,7 +43,7 @@ struct MultipartParser {
     /// No more bytes come.
     mutating func finish() { isFinished = true }
 
-    /// The next event; nil if more bytes are needed. Throws what the body is wrong in, `truncated` if it ends too early.
+    /// The next event; nil if more bytes are needed. Throws for a malformed body, `truncated` if it ends too early.
     mutating func next() throws -> Event? {
         if place == .preamble, try !skipPreamble() { return nil }
         return switch place {
@@ -53,15 +54,15 @@ struct MultipartParser {
         }
     }
 
-    /// Whether the first boundary is there.
+    /// Whether the first boundary was found.
     private mutating func skipPreamble() throws -> Bool {
         let found = scanner.find(in: buffer, isWhole: isFinished)
         switch found {
         case .boundary(let start, _, _): preambleBytes += start
         case .none(let safe): preambleBytes += safe
         }
-        guard preambleBytes <= limits.preambleBytes else {
-            throw MultipartError(.limitExceeded, "more than \(limits.preambleBytes) bytes before the first part")
+        guard preambleBytes <= limits.maximumPreambleBytes else {
+            throw MultipartError(.limitExceeded, "more than \(limits.maximumPreambleBytes) bytes before the first part")
         }
         switch found {
         case .boundary(_, let end, let isLast):
@@ -80,15 +81,18 @@ struct MultipartParser {
             if bytes.starts(with: line) { return (0, line.count) }
             return ByteSearch.firstIndex(of: line + line, in: bytes).map { ($0, $0 + 2 * line.count) }
         }
-        guard found?.end ?? buffer.count <= limits.headerBytes else {
-            throw MultipartError(.limitExceeded, "the headers of a part are longer than \(limits.headerBytes) bytes")
+        guard found?.end ?? buffer.count <= limits.maximumHeaderBytes else {
+            throw MultipartError(
+                .limitExceeded, "the headers of a part are longer than \(limits.maximumHeaderBytes) bytes")
         }
         guard let found else {
             if isFinished { throw Self.truncated("within the headers of a part") }
             return nil
         }
         parts += 1
-        guard parts <= limits.parts else { throw MultipartError(.limitExceeded, "more than \(limits.parts) parts") }
+        guard parts <= limits.maximumParts else {
+            throw MultipartError(.limitExceeded, "more than \(limits.maximumParts) parts")
+        }
         let headers = try PartHeaders.parse(buffer.prefix(found.end), lineEnd: line)
         drop(found.next)
         place = .body
@@ -116,7 +120,7 @@ struct MultipartParser {
         return nil
     }
 
-    /// Goes on behind a boundary.
+    /// Continues behind a boundary.
     private mutating func pass(_ end: Int, _ isLast: Bool) {
         drop(end)
         place = isLast ? .epilogue : .head

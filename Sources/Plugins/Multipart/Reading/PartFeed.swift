@@ -2,19 +2,19 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// What the parts of one response are read from: the body, and how far it was read.
+/// The source of the parts of one response: the body, and the position of its reader.
 final class PartFeed: Sendable {
     private struct State {
-        /// Taken out while it is used.
+        /// Nil while it is in use.
         var parser: MultipartParser?
-        /// Of the part that is read, from 1.
+        /// The number of the current part, from 1.
         var number = 0
         var isInPart = false
         var isOver = false
         var isClaimed = false
     }
 
-    /// What is read behind the last part, so that the connection can be used again.
+    /// The maximum number of bytes that are read behind the last part, so that the connection can be reused.
     private static let epilogueBytes = 64 << 10
 
     private let chunks: BodyChunks
@@ -77,7 +77,7 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// The parser for one who reads on; nil at the end of the part, or of the parts.
+    /// The parser for the next read; nil at the end of the part, or of the parts.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {
@@ -91,7 +91,7 @@ final class PartFeed: Sendable {
                 throw MultipartError(.partPassed, "the body of the parts is being read")
             }
             state.parser = nil
-            // The part before is left.
+            // The part before is abandoned.
             if number == nil { state.number += 1 }
             return parser
         }
@@ -122,6 +122,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// The rest is skipped by the one who asks for the next part.
+    /// The rest is skipped when the next part is requested.
     func cancel() {}
 }

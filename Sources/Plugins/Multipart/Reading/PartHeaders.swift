@@ -10,7 +10,7 @@ enum PartHeaders {
         var lines: [[UInt8]] = []
         for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
             if lineEnd.count == 2, line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            // A folded line goes on the one before it.
+            // A folded line continues the one before it.
             if let first = line.first, ASCII.isBlank(first), var last = lines.popLast() {
                 last.append(UInt8(ascii: " "))
                 last += line.drop { ASCII.isBlank($0) }
@@ -30,7 +30,7 @@ enum PartHeaders {
             guard colon < line.endIndex, name.isValid,
                 line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { throw MultipartError(.malformedPart, "a line in the headers of a part is no header") }
-            // What is no UTF-8 is Latin-1, as in HTTP.
+            // Text that is not UTF-8 is Latin-1, as in HTTP.
             let text = value ?? String(String.UnicodeScalarView(line[colon...].dropFirst().map { Unicode.Scalar($0) }))
             headers.add(name, String(ASCII.trimmed(text[...])))
         }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandHTTPSyntax
 
-/// The parts of a multipart response, one after the other, as they come.
+/// The parts of a multipart response, one after the other, as they arrive.
 ///
 /// ```swift
 /// let parts = try await agent.send(Call<ReceivedParts>(.get, "album")).value
@@ -10,12 +10,12 @@ import ErrandHTTPSyntax
 /// }
 /// ```
 ///
-/// One reader, in little memory, whatever the parts' sizes; when it goes away the transfer is cancelled. A body that is not
-/// what its type says throws ``MultipartError``.
+/// It has one reader and needs little memory, whatever the sizes of the parts; when the reader goes away, the transfer
+/// is cancelled. A body that does not match its type throws ``MultipartError``.
 public struct ReceivedParts: AsyncSequence, Sendable {
     /// A part.
     public typealias Element = ReceivedPart
-    /// A ``MultipartError``, or what the body throws.
+    /// A ``MultipartError``, or the error of the body.
     public typealias Failure = any Error
 
     private let feed: PartFeed
@@ -23,9 +23,9 @@ public struct ReceivedParts: AsyncSequence, Sendable {
     /// Reads the parts of a body.
     ///
     /// - Parameters:
-    ///   - contentType: of the message that the body is of. Throws ``MultipartError/Code/notMultipart`` if it is no
-    ///     multipart type with a boundary.
-    ///   - limits: what is accepted.
+    ///   - contentType: the type of the message. Throws ``MultipartError/Code/notMultipart`` if it is no multipart type
+    ///     with a boundary.
+    ///   - limits: the limits of the body.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
         let type = contentType.flatMap { MediaType(parsing: $0) }
         guard let type, type.type == "multipart" else {
@@ -49,7 +49,7 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         let feed: PartFeed
         let isFirst: Bool
 
-        /// The next part; nil behind the last one. What was not read of the one before is skipped.
+        /// The next part; nil behind the last one. The unread rest of the one before is skipped.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ReceivedPart? {
             guard isFirst else { throw ErrandError(.bodyAlreadyRead, "the parts of a response have one reader") }
             return try await feed.nextPart().map { ReceivedPart($0.0, feed: feed, number: $0.1) }

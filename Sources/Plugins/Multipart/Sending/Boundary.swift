@@ -1,15 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// What separates the parts (RFC 2046, section 5.1.1).
+/// The separator of the parts (RFC 2046, section 5.1.1).
 struct Boundary: Sendable {
     let text: String
-    /// Whether it was given, so that the parts may have been made to contain it.
+    /// Whether the caller has given it, so that a part may contain it on purpose.
     let isGiven: Bool
     /// `--` and the boundary.
     let delimiter: [UInt8]
 
-    /// The one given, or a random one of 128 bits that no part in memory contains.
+    /// The given boundary, or a random one of 128 bits that no part in memory contains.
     init(_ given: String?, avoiding data: [Data]) throws {
         var text = given ?? Self.random()
         if given == nil {

@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 
-/// A multipart body that is ready to be sent: everything looked at that can be looked at before.
+/// A multipart body that is ready to be sent: everything that can be checked before is checked.
 struct MultipartPlan: Sendable {
-    /// What is sent in turn.
+    /// One segment of the body, in order.
     enum Segment: Sendable {
         /// Delimiters, headers and bytes in memory.
         case data(Data)
@@ -12,7 +12,7 @@ struct MultipartPlan: Sendable {
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// Bodies that are shorter are put together in memory: one piece, one write, and a body that filters can read.
+    /// The maximum size of a body that is joined in memory: one piece, one write, and a body that filters can read.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []

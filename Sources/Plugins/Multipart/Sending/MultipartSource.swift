@@ -12,14 +12,14 @@ final class MultipartSource: HTTPBodySource {
     private struct State {
         var index = 0
         var opened: Opened?
-        /// Of the part that is open.
+        /// The number of bytes received of the open part.
         var received: Int64 = 0
-        /// The end of what was sent of it, in which a boundary may begin.
+        /// The last bytes that were sent of the part, in which a boundary may begin.
         var tail = Data()
         var isCancelled = false
     }
 
-    /// A piece that is shorter waits for what follows it, so that small parts do not make small writes.
+    /// A shorter piece waits for the next one, so that small parts do not cause small writes.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan
@@ -32,7 +32,7 @@ final class MultipartSource: HTTPBodySource {
         while let (piece, isLive) = try await nextPiece() {
             if gathered.isEmpty, piece.count >= Self.gatheredBytes { return piece }
             gathered.append(piece)
-            // What a stream delivers is not held back.
+            // The bytes of a stream are not held back.
             if gathered.count >= Self.gatheredBytes || isLive { break }
         }
         return gathered.isEmpty ? nil : gathered
@@ -75,7 +75,7 @@ final class MultipartSource: HTTPBodySource {
         }
     }
 
-    /// The part of the turn; the first time it is opened. A source of the user's may be cancelled while it is.
+    /// The part whose turn it is; opened on first use. A source of the user may be cancelled meanwhile.
     private func opened(_ open: () throws -> Opened) throws -> Opened {
         if let opened = state.withLock({ $0.opened }) { return opened }
         let new = try open()
@@ -104,11 +104,11 @@ final class MultipartSource: HTTPBodySource {
         guard let length, piece == nil ? received < length : received > length else { return }
         let came = piece == nil ? "\(received)" : "more"
         throw MultipartError.sending(
-            .invalidRequest, .partLength,
+            .invalidRequest, .partLengthMismatch,
             "the stream of the part \(name.debugDescription) announced \(length) bytes, and \(came) came")
     }
 
-    /// Looks for a boundary that was given; one of our own cannot be there but by a chance of 2^-128.
+    /// Searches for a given boundary; a random one occurs only with a probability of 2^-128.
     private func checkBoundary(_ piece: Data) throws {
         guard plan.boundary.isGiven else { return }
         let kept = plan.boundary.delimiter.count - 1

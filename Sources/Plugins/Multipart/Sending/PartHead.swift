@@ -9,10 +9,11 @@ struct PartHead {
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// Each line with its end, and the blank line that follows the last one. Throws for what cannot stand in a header.
+    /// The lines with their ends, and the blank line that follows the last one. Throws for text that a header cannot
+    /// contain.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
-        if !part.headers.contains("Content-Disposition"), let disposition = try disposition() {
+        if !part.headers.contains(.contentDisposition), let disposition = try disposition() {
             text += "Content-Disposition: \(disposition)\r\n"
         }
         if let contentType, !part.headers.contains(.contentType) {
@@ -51,8 +52,8 @@ struct PartHead {
         return disposition.description
     }
 
-    /// A name in quotes, as the HTML standard escapes it (section "Multipart form data"): raw UTF-8 but for the quote and
-    /// the line ends.
+    /// A name in quotes, as the HTML standard escapes it (section "Multipart form data"): raw UTF-8 except for the
+    /// quote and the line ends.
     static func escaped(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -9,19 +9,19 @@ struct PlannedFile: Sendable {
     let length: Int64
     private let status: FileStatus
 
-    /// Blocks. Throws `file` unless it is a regular file.
+    /// Blocks. Throws `fileFailed` unless it is a regular file.
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
-            throw MultipartError.sending(.file, .fileUnreadable, error.description, underlying: error)
+            throw MultipartError.sending(.fileFailed, .fileUnreadable, error.description, underlying: error)
         }
         guard url.isFileURL, status.kind == .regular else {
-            throw MultipartError.sending(.file, .fileUnreadable, "\(path.debugDescription) is not a regular file")
+            throw MultipartError.sending(.fileFailed, .fileUnreadable, "\(path.debugDescription) is not a regular file")
         }
         length = status.size
     }
 
-    /// Blocks. Opens the file if it is still what it was.
+    /// Blocks. Opens the file if it has not changed.
     fileprivate func open() throws -> SystemFile {
         try checkPlace()
         do {
@@ -29,11 +29,11 @@ struct PlannedFile: Sendable {
             try check(file.status)
             return file
         } catch let failure as SystemFile.Failure {
-            throw MultipartError.sending(.file, .fileUnreadable, failure.description, underlying: failure)
+            throw MultipartError.sending(.fileFailed, .fileUnreadable, failure.description, underlying: failure)
         }
     }
 
-    /// Throws unless the path leads to the file as it was.
+    /// Throws unless the path leads to the unchanged file.
     fileprivate func checkPlace() throws { try check(try? FileStatus(at: path)) }
 
     fileprivate func check(_ now: FileStatus?) throws {
@@ -46,7 +46,7 @@ struct PlannedFile: Sendable {
 
     fileprivate func changed(_ how: String) -> ErrandError {
         MultipartError.sending(
-            .file, .fileChanged, "\(path.debugDescription) \(how) since its request was built")
+            .fileFailed, .fileChanged, "\(path.debugDescription) \(how) since its request was built")
     }
 }
 
@@ -66,8 +66,8 @@ final class PartFile: Sendable {
         state = Mutex(State(file: nil, rest: plan.length))
     }
 
-    /// The next piece, nil at the end; throws as soon as the file is not what it was, so that what follows the file is
-    /// never sent.
+    /// The next piece, nil at the end; throws as soon as the file has changed, so that what follows the file is never
+    /// sent.
     @concurrent func next() async throws -> Data? {
         try Task.checkCancellation()
         return try state.withLock { state in
@@ -81,7 +81,7 @@ final class PartFile: Sendable {
             do { piece = try state.file?.read(Int(min(Int64(Self.pieceBytes), state.rest))) ?? Data() } catch let
                 failure as SystemFile.Failure
             {
-                throw MultipartError.sending(.file, .fileUnreadable, failure.description, underlying: failure)
+                throw MultipartError.sending(.fileFailed, .fileUnreadable, failure.description, underlying: failure)
             }
             try plan.check(state.file?.status)
             if piece.isEmpty { throw plan.changed("shrank") }

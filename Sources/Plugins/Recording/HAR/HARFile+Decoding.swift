@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-// Programs leave out fields that the format requires: what is missing has the value for what is not known.
+// Programs leave out fields that the format requires: a missing field gets the value that means "unknown".
 
 private struct FieldName: CodingKey {
     let stringValue: String

@@ -36,9 +36,9 @@ extension HARFile {
         public var mimeType: String
         /// The body as text.
         public var text: String
-        /// What differs from the body, for people.
+        /// The difference from the original body, for people.
         public var comment: String?
-        /// "base64" for what is not text; `_encoding` in the file, since the format has no field for it.
+        /// "base64" for a body that is not text; `_encoding` in the file, since the format has no field for it.
         public var encoding: String?
 
         /// Makes a body.
@@ -87,15 +87,15 @@ extension HARFile {
     public struct Content: Codable, Sendable, Hashable {
         /// Bytes of the body, its content coding undone.
         public var size: Int64
-        /// How many bytes fewer were on the wire.
+        /// The number of bytes by which the body on the wire was shorter.
         public var compression: Int64?
         /// The `Content-Type`; "x-unknown" without one.
         public var mimeType: String
         /// The body as text, or in Base64.
         public var text: String?
-        /// "base64" for what is not text.
+        /// "base64" for a body that is not text.
         public var encoding: String?
-        /// What differs from the body, for people.
+        /// The difference from the original body, for people.
         public var comment: String?
 
         /// Makes a body.

@@ -26,7 +26,7 @@ extension HARFile.Entry {
 }
 
 extension RecordedExchange {
-    /// What HAR has no field for.
+    /// The details for which HAR has no field.
     fileprivate var comment: String {
         [
             label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
@@ -59,7 +59,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.Response {
-    /// - Parameter wireBytes: of the body on the wire, its content coding not undone.
+    /// - Parameter wireBytes: the length of the body on the wire, its content coding not undone.
     fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
         let body = response.flatMap { HARText($0.body) }
         let size = response?.body.length ?? 0
@@ -87,11 +87,11 @@ extension HARFile.Timings {
     }
 }
 
-/// A body as HAR has it: text, or bytes in Base64.
+/// A body in the form of HAR: text, or bytes in Base64.
 private struct HARText {
     let text: String
     let isBase64: Bool
-    /// What differs from the body.
+    /// The difference from the original body.
     let comment: String?
 
     /// Nil for a body that is empty or was not copied.

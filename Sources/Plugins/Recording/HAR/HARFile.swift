@@ -1,14 +1,14 @@
 public import ErrandEssentials
 
-/// An HTTP Archive (HAR 1.2), for the network panel of a browser to open. The names are the format's.
+/// An HTTP Archive (HAR 1.2), which the network panel of a browser opens. The names are the format's.
 ///
 /// ```swift
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// ```
 ///
-/// Times are in milliseconds, sizes in bytes, and what is not known is -1, as the format has it.
+/// Times are in milliseconds, sizes in bytes, and unknown numbers are -1, as the format requires.
 public struct HARFile: Codable, Sendable, Hashable {
-    /// What the file holds.
+    /// The content of the file.
     public var log: Log
 
     /// Makes a file.
@@ -19,7 +19,7 @@ public struct HARFile: Codable, Sendable, Hashable {
     /// - Throws: `EncodingError`, if a time is not finite.
     public func encoded() throws -> Data { try Self.encode(self) }
 
-    static func encode(_ value: some Encodable) throws -> Data {
+    fileprivate static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(value)
@@ -27,13 +27,13 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The content of a file.
     public struct Log: Codable, Sendable, Hashable {
-        /// Of the format: "1.2".
+        /// The version of the format: "1.2".
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// One for each request on the wire.
+        /// The entries, one for each request on the wire.
         public var entries: [Entry]
-        /// For people; how many entries were dropped, in a file of Errand's.
+        /// A comment for people; the number of dropped entries, in a file of Errand's.
         public var comment: String?
 
         /// Makes the content of a file.
@@ -55,7 +55,7 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// One exchange.
     public struct Entry: Codable, Sendable, Hashable {
-        /// When the request was sent, in ISO 8601.
+        /// The time at which the request was sent, in ISO 8601.
         public var startedDateTime: String
         /// The sum of the timings, in milliseconds.
         public var time: Double
@@ -69,9 +69,10 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var timings: Timings
         /// The address of the server.
         public var serverIPAddress: String?
-        /// For people; label, attempt, hop and failure, in a file of Errand's.
+        /// A comment for people; label, attempt, hop and failure, in a file of Errand's.
         public var comment: String?
-        /// Why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write too.
+        /// The reason why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write
+        /// too.
         public var error: String?
 
         /// Makes an entry.
@@ -83,6 +84,11 @@ public struct HARFile: Codable, Sendable, Hashable {
             (self.timings, self.serverIPAddress, self.comment) = (timings, serverIPAddress, comment)
             self.error = error
         }
+
+        /// The entry as JSON, as it stands in a file: for a program that writes an archive piece by piece.
+        ///
+        /// - Throws: `EncodingError`, if a time is not finite.
+        public func encoded() throws -> Data { try HARFile.encode(self) }
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment

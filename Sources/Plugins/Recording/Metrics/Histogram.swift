@@ -1,4 +1,4 @@
-/// Numbers in buckets that are an eighth wide, so that any number of them takes two kilobytes.
+/// Numbers in buckets that are an eighth wide, in two kilobytes for any number of them.
 struct Histogram: Sendable, Hashable {
     private var buckets: [UInt32] = []
     private var count = 0

@@ -11,7 +11,7 @@ public struct HostMetrics: Sendable, Hashable {
     /// Requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error; beyond 50 kinds all
     /// others count as "other".
     public private(set) var failures: [String: Int] = [:]
-    /// Responses that were stored before, by a cache for instance.
+    /// Responses that were stored before, for example by a cache.
     public private(set) var cacheHits = 0
     /// Body bytes sent on the wire, as far as the transport reported them.
     public private(set) var bytesSent: Int64 = 0
@@ -22,7 +22,7 @@ public struct HostMetrics: Sendable, Hashable {
     /// Requests that failed, of all kinds.
     public var failed: Int { failures.values.reduce(0, +) }
 
-    /// The time within which that percentage of the requests succeeded or failed, at most an eighth too long; nil if
+    /// The time within which this percentage of the requests succeeded or failed, at most an eighth too long; nil if
     /// none did.
     ///
     /// ```swift

@@ -3,13 +3,13 @@ import Errand
 /// Counters and times of requests, host by host.
 ///
 /// ```swift
-/// let recorder = ExchangeRecorder(keeping: 0)          // counts, and keeps nothing else
+/// let recorder = ExchangeRecorder(maximumExchanges: 0)          // counts, and keeps nothing else
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// A host is what the agent built the request for, before filters and redirects. The first hosts are counted separately up to a
-/// limit; those that come later count together under "other".
+/// A host is the one that the agent built the request for, before filters and redirects. The first hosts are counted
+/// separately up to a limit; later ones are counted together under "other".
 public struct NetworkMetrics: Sendable, Hashable {
     /// The counters by host in lower case; "none" for requests that had no valid URL.
     public private(set) var hosts: [String: HostMetrics] = [:]
@@ -17,12 +17,12 @@ public struct NetworkMetrics: Sendable, Hashable {
 
     /// Counters at zero.
     ///
-    /// - Parameter limit: how many hosts to count separately; 100 by default.
-    public init(hosts limit: Int = 100) { self.limit = max(1, limit) }
+    /// - Parameter maximumHosts: the number of hosts to count separately; 100 by default.
+    public init(maximumHosts: Int = 100) { limit = max(1, maximumHosts) }
 
     /// The counters of some activities.
-    public init(counting activities: some Sequence<RecordedActivity>, hosts limit: Int = 100) {
-        self.init(hosts: limit)
+    public init(counting activities: some Sequence<RecordedActivity>, maximumHosts: Int = 100) {
+        self.init(maximumHosts: maximumHosts)
         for activity in activities { add(activity) }
     }
 

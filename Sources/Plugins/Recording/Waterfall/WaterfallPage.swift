@@ -8,15 +8,15 @@ import Errand
 /// try page.html.write(to: file, atomically: true, encoding: .utf8)
 /// ```
 ///
-/// The page stands alone: no script, font or picture from elsewhere. It follows its reader's choice of light or dark, and
-/// can be read without colour.
+/// The page is self-contained: no script, font or picture from elsewhere. It follows its reader's choice of light or
+/// dark, and can be read without colour.
 public struct WaterfallPage: Sendable {
     /// The heading.
     public var title: String
     private let rows: [WaterfallRow]
     private let dropped: Int
 
-    /// The page of a recording. Exchanges that name no activity, as those from a file, have bars of their own.
+    /// Makes the page of a recording. Exchanges without an activity, such as those from a file, have bars of their own.
     public init(_ recording: Recording, title: String = "Requests") {
         self.title = title
         rows = WaterfallRow.rows(of: recording)
@@ -100,7 +100,7 @@ public struct WaterfallPage: Sendable {
     }
 
     private static func bar(_ name: String, _ start: Double, _ length: Double, _ total: Double) -> String {
-        // A sliver of the shortest is still seen.
+        // A sliver of the shortest one stays visible.
         let left = min(max(start / total * 100, 0), 99.85)
         let width = min(max(length / total * 100, 0.15), 100 - left)
         return "<i class=\"\(name)\" style=\"left:\(hundredths(left))%;width:\(hundredths(width))%\"></i>"

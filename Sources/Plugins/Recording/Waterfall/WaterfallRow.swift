@@ -2,10 +2,11 @@ import Errand
 
 /// One bar of the page.
 struct WaterfallRow: Sendable {
-    /// How many exchanges of one activity are drawn: one that is retried for ever does not fill the page.
+    /// The maximum number of exchanges of one activity that are drawn: one that is retried without end does not fill
+    /// the page.
     private static let maximumExchanges = 50
 
-    /// "batch", "chain", …; nil for a request, and for what is called by its kind already.
+    /// "batch", "chain", …; nil for a request, and for an activity whose label is its kind.
     let kind: String?
     let label: String
     /// The outcome, and the source if it is not the network.
@@ -13,11 +14,11 @@ struct WaterfallRow: Sendable {
     let start: Duration
     let end: Duration
     var exchanges: [RecordedExchange]
-    /// How many composites it is a part of.
+    /// The number of composites that it is a part of.
     var depth = 0
 
-    /// The rows of a recording: parts below their whole, both in the order of their starts; then the exchanges that name
-    /// no activity.
+    /// The rows of a recording: parts below their composite, both in the order of their starts; then the exchanges
+    /// without an activity.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -39,7 +40,7 @@ struct WaterfallRow: Sendable {
         var children: [Activity.ID: [RecordedActivity]] = [:]
         var roots: [RecordedActivity] = []
         for activity in activities.sorted(by: { $0.id < $1.id }) {
-            // A whole starts before its parts, so no circle of parents is followed.
+            // A composite starts before its parts, so no circle of parents is followed.
             if let parent = activity.parent, parent < activity.id, known.contains(parent) {
                 children[parent, default: []].append(activity)
             } else {

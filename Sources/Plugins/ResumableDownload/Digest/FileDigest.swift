@@ -1,8 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandSupport
 import Synchronization
-
-import ErrandEssentials
 
 /// The SHA-256 of a file during its download: updated with bytes that arrive in order, and read from the disk for all others.
 /// Bytes of an earlier run are always read from the disk: a saved state could hide damage that happened since.
@@ -32,7 +31,7 @@ final class FileDigest: Sendable {
         if let digest { state.withLock { $0.server = digest } }
     }
 
-    /// For a download that starts over.
+    /// Starts over, for a download that does.
     func restart() { state.withLock { ($0.running, $0.position, $0.server) = (nil, 0, nil) } }
 
     /// Adds bytes that follow those added before; all others are read from the disk at the end.
@@ -45,7 +44,9 @@ final class FileDigest: Sendable {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
             let data = try file.read(at: state.position, Int(min(1 << 20, total - state.position)))
-            if data.isEmpty { throw DownloadError(.file, "the partial file is shorter than what was written to it") }
+            if data.isEmpty {
+                throw DownloadError(.fileFailed, "the partial file is shorter than what was written to it")
+            }
             state.add(data)
             return true
         }) { try Task.checkCancellation() }

@@ -1,7 +1,6 @@
 #if !canImport(CryptoKit)
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 extension PlatformSHA256 {
     static func platform() -> (any RunningSHA256)? { OpenSSLSHA256() }

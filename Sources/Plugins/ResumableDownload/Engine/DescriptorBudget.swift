@@ -1,6 +1,5 @@
+import ErrandSupport
 import Synchronization
-
-import ErrandPOSIX
 
 /// Admits downloads until they use half of the file descriptors that this process may open; further ones wait in order.
 ///

@@ -1,11 +1,10 @@
 import Errand
+import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
 import Synchronization
 
-import ErrandEssentials
-
-/// The download that one call asks for, checked before anything is opened or sent.
+/// The download that one call requests, checked before anything is opened or sent.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -21,7 +20,7 @@ struct DownloadOrder: Sendable {
     private let listeners: [@Sendable (DownloadEvent) -> Void]
 
     /// Segments that may be fetched at once.
-    var segments: Int { isRepeatable ? max(1, min(16, options.segments)) : 1 }
+    var segments: Int { isRepeatable ? max(1, min(16, options.maximumSegments)) : 1 }
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
         guard exchange.http.method != .head else {
@@ -52,7 +51,6 @@ struct DownloadOrder: Sendable {
             for listener in listeners { listener(.progress(progress)) }
         }
         var exchange = exchange
-        exchange.tags[DownloadOwner.self] = exchange.activity.id
         exchange.delivery = .file(request.destination)
         exchange.reportsProgress = false
         exchange.http.headers[.acceptEncoding] = "identity"
@@ -72,7 +70,7 @@ struct DownloadOrder: Sendable {
                 guard error.code == .tooManyOpenFiles else { throw error }
                 if wait == .milliseconds(10) { report(.queued(reason: error.message), .queued) }
             }
-            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+            try await exchange.time.sleep(until: exchange.time.instant(after: wait))
             wait = min(wait * 2, .milliseconds(500))
         }
     }

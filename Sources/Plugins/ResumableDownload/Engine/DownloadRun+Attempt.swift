@@ -27,7 +27,7 @@ extension DownloadRun {
 
     /// Requests the first bytes: the response says whether there may be several segments.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
-        let last = max(1, options.minimumSegment) - 1
+        let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
         guard case .whole = outcome, !file.plan.isDone else { return outcome }
         return try await segments(plan)
@@ -36,7 +36,7 @@ extension DownloadRun {
     /// Fetches the missing bytes, in several segments if the plan allows them. A segment that fails leaves its part to the
     /// others, and the attempt ends with the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
-        let minimum = max(1, options.minimumSegment)
+        let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
             try file.change { $1.split(into: plan.segments, minimum: minimum) }
         }
@@ -116,7 +116,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Whether Core will refuse the response for its content type, so that its body need not be fetched.
+    /// Whether Core will reject the response for its content type, so that its body need not be fetched.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }
@@ -124,7 +124,7 @@ extension DownloadRun {
     }
 }
 
-/// How the segments of one attempt ended.
+/// The ends of the segments of one attempt.
 private struct SegmentResults {
     enum Element: Sendable {
         case ended(DownloadRun.Outcome?)

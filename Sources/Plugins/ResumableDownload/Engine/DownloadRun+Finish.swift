@@ -1,7 +1,6 @@
 import Errand
-import ErrandSupport
-
 import ErrandEssentials
+import ErrandSupport
 
 extension DownloadRun {
     /// Verifies the complete file, flushes it, and moves it to its destination.
@@ -46,6 +45,7 @@ extension DownloadRun {
             if try file.finish(ifFree: path) { return path }
         }
         throw DownloadError(
-            .file, "\(destination.path(of: name)) cannot be created: 10,000 files with this name and a number exist")
+            .fileFailed,
+            "\(destination.path(of: name)) cannot be created: 10,000 files with this name and a number exist")
     }
 }

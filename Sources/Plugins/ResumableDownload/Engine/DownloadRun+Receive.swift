@@ -1,10 +1,9 @@
 import Errand
+import ErrandEssentials
 import ErrandSupport
 
-import ErrandEssentials
-
 extension DownloadRun {
-    /// Records what a response says of the file, before its first byte is written.
+    /// Records the properties of the file from a response, before its first byte is written.
     func accept(
         _ response: HTTPResponse, _ representation: Representation, isNew: Bool, decodes: Bool = false
     ) throws {
@@ -18,7 +17,7 @@ extension DownloadRun {
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else {
-            // What was learned elsewhere stays: the bytes on disk are from there.
+            // Properties from elsewhere stay: the bytes on disk are from there.
             try file.learn(total: representation.total)
         }
         // The digest is that of the coded bytes (RFC 9530, section 3), and those are not here if the length is not.
@@ -28,12 +27,12 @@ extension DownloadRun {
         if name != file.suggestedName { try file.change { record, _ in record.name = name } }
     }
 
-    /// The whole file, though perhaps only a part was requested.
+    /// Receives the whole file, though perhaps only a part was requested.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
-            // The server has no ranges, but the version is the same: what is here needs not be written again.
+            // The server has no ranges, but the version is the same: bytes on disk need not be written again.
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }
             try accept(response, representation, isNew: false)
             order.report(.skipping(file.plan.frontier))
@@ -50,7 +49,8 @@ extension DownloadRun {
         }
     }
 
-    /// Writes a body where it belongs: behind what is here of a part, its first bytes left out, and never behind `end`.
+    /// Writes a body at its position: behind the bytes on disk of a part, without its first bytes, and never behind
+    /// `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -62,9 +62,9 @@ extension DownloadRun {
         var (skip, written) = (skipping, Int64(0))
         var flushing = Flushing(exchange.time.now)
         defer { file.count() }
-        // What cannot be fetched again is only held back.
+        // A body that cannot be fetched again is only held back.
         let isResumable = isRepeatable && file.representation?.validator != nil
-        /// Whether another segment has taken what this one was to fetch.
+        /// Whether another segment has taken over the bytes that this one was to fetch.
         func isCut() -> Bool {
             guard let part = file.part(start) else { return true }
             return part.isDone && part.end.map { $0 < end ?? .max } ?? false
@@ -115,7 +115,7 @@ extension DownloadRun {
     }
 }
 
-/// Hands the bytes to the disk now and then.
+/// Passes the bytes to the disk now and then.
 private struct Flushing {
     private var last: ContinuousClock.Instant
     private var count = 0

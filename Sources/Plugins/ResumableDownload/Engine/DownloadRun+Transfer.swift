@@ -1,7 +1,6 @@
 import Errand
-import ErrandSupport
-
 import ErrandEssentials
+import ErrandSupport
 
 extension DownloadRun {
     /// One request and its body. `.whole` means that all requested bytes arrived.
@@ -31,7 +30,7 @@ extension DownloadRun {
                 exchange.http.headers = HTTPHeaders(exchange.http.headers + [validator.ifRange])
             }
         }
-        // Without this field the transport negotiates what it can decode.
+        // Without this field the transport negotiates the codings that it can decode.
         if plan.decodes { exchange.http.headers.remove(.acceptEncoding) }
         return exchange
     }
@@ -91,7 +90,7 @@ extension DownloadRun {
         response.body.cancel()
         if plan.decodes || !isRepeatable {
             throw DownloadError(
-                .contentCoding,
+                .unsupportedContentCoding,
                 "the server sends the file in the content coding \(coding), which the transport cannot decode")
         }
         return coding

@@ -64,7 +64,7 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// Reports how far the download came.
+    /// Reports the final progress of the download.
     private func stop() async {
         meter.set(.interrupted)
         await meter.allDelivered()
@@ -84,7 +84,7 @@ struct DownloadRun: Sendable {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // A retry further in may have repeated in vain what failed.
+            // A retry further in may have repeated the failed request in vain.
             let finalFailures = exchange.finalFailures
             let failure: any Error
             do {
@@ -208,7 +208,7 @@ struct DownloadRun: Sendable {
         let end = exchange.time.date.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
         order.report(
             .retrying(attempt: retry.attempts, wait: wait, until: end, reason: reason), .waiting(until: end))
-        try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+        try await exchange.time.sleep(until: exchange.time.instant(after: wait))
     }
 }
 

@@ -1,4 +1,4 @@
-/// Which bytes of a file are on disk and which are missing: adjacent ranges, from the first byte to the last.
+/// The bytes of a file that are on disk and the missing ones: adjacent ranges, from the first byte to the last.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64

@@ -23,7 +23,7 @@ struct Representation: Codable, Hashable, Sendable {
         validator = refusesRanges || total == nil ? nil : Validator(strongIn: response.headers)
     }
 
-    /// Why a part cannot be joined with the bytes on disk.
+    /// The reason why a part cannot be joined with the bytes on disk.
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
@@ -41,7 +41,7 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Why a part of a response cannot be joined with the bytes on disk; nil if it can.
+    /// The reason why a part of a response cannot be joined with the bytes on disk; nil if it can.
     func objection(to response: HTTPResponse, total other: Int64?, joiningPlaces: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }

@@ -1,10 +1,8 @@
 import Errand
-import ErrandHTTPSyntax
-import ErrandSupport
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
-/// How many attempts a run has made, and how long it waits before the next.
+/// The number of attempts of a run, and the wait before the next.
 struct RetryState {
     private let rules: DownloadRetries
     private(set) var attempts = 0
@@ -20,8 +18,8 @@ struct RetryState {
         guard madeProgress || consecutiveFailures < rules.maximumConsecutiveFailures,
             attempts < rules.maximumAttempts ?? .max
         else { return nil }
-        let wait = asked ?? Backoff.delay(attempt: consecutiveFailures, base: rules.backoff, limit: rules.longestWait)
-        return wait <= rules.longestWait ? wait : nil
+        guard let asked else { return rules.backoff.delay(afterFailures: consecutiveFailures) }
+        return asked <= rules.maximumRetryAfter ? asked : nil
     }
 
     mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {

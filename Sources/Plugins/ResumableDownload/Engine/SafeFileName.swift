@@ -23,7 +23,7 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// Trimmed and shortened. Each of the two may undo what the other has done; each makes the name shorter.
+    /// The name trimmed and shortened. Each of the two may undo the other; each makes the name shorter.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {

@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Distributes the open parts of a file among the segments that fetch them: each takes one, and when none is left, half of
-/// the largest rest that another still has to fetch.
+/// Distributes the open parts of a file among the segments that fetch them: each takes one, and when none is left, half
+/// of the largest rest of another segment.
 final class SegmentScheduler: Sendable {
     private struct Work {
         let claim: SegmentClaim
@@ -26,7 +26,7 @@ final class SegmentScheduler: Sendable {
     private let minimum: Int64
     private let state: Mutex<State>
 
-    /// How often a segment without a part looks for a slow one.
+    /// The interval at which a segment without a part looks for a slow one.
     static let interval = Duration.milliseconds(250)
     /// A segment keeps a rest that it fetches within this time, in seconds.
     private static let minimumTimeLeft = 2.0
@@ -39,7 +39,7 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// A part to fetch; waits while others fetch all that is left. Nil once nothing is left. `rate` is the caller's bytes a
+    /// A part to fetch; waits while others fetch the rest. Nil once nothing is left. `rate` is the caller's bytes a
     /// second so far. Throws when the task is cancelled.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {

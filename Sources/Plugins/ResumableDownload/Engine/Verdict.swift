@@ -1,7 +1,7 @@
 import Errand
 import ErrandHTTPSyntax
 
-/// What was requested from the server.
+/// The request to the server.
 struct Inquiry: Sendable {
     /// Nil requests the whole file.
     var range: Range?
@@ -18,7 +18,7 @@ struct Inquiry: Sendable {
     }
 }
 
-/// What a response can be used for, judged by its head alone.
+/// The possible use of a response, judged by its head alone.
 enum Verdict: Equatable {
     /// The requested bytes, up to `end`, of the same version as those on disk.
     case part(end: Int64, Representation)
@@ -32,7 +32,7 @@ enum Verdict: Equatable {
     case startOver(String, ranges: Bool)
     /// For Core to judge: a status that no download handles.
     case refused
-    /// No file can be made from it.
+    /// No file can be made from the response.
     case unusable(String)
 
     init(_ response: HTTPResponse, to inquiry: Inquiry) {

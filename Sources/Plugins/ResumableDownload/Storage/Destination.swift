@@ -1,15 +1,13 @@
 import ErrandEssentials
 import ErrandSupport
 
-import ErrandPOSIX
-
-/// The place of a file: a name in a directory, or a directory in which the server names the file.
+/// The location of a file: a name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
     /// Nil if the server names the file.
     let name: String?
 
-    /// Throws for a place where a download cannot, or should not, write a file. Blocks.
+    /// Throws for a location where a download cannot, or should not, write a file. Blocks.
     init(_ url: URL) throws(DownloadError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
             throw DownloadError(.invalidRequest, "the destination is not a file URL with an absolute path")
@@ -89,7 +87,7 @@ extension DownloadError {
             case ENOENT, ENOTDIR: .noDirectory
             case EISDIR, ELOOP, ENXIO, EMLINK: .notAFile
             case EMFILE, ENFILE: .tooManyOpenFiles
-            default: .file
+            default: .fileFailed
             }
         self.init(code, failure.description)
     }

@@ -1,8 +1,6 @@
 import ErrandSupport
 import Synchronization
 
-import ErrandPOSIX
-
 extension PartialFile {
     static let prefix = "errand-"
     static let dataEnding = ".part"
@@ -57,8 +55,8 @@ extension PartialFile {
     }
 }
 
-/// The identifier of the running system, which changes when it starts: what a killed process wrote is valid for the next
-/// process as long as the system runs.
+/// The identifier of the running system, which changes when it starts: bytes that a killed process wrote are valid for
+/// the next process as long as the system runs.
 enum SystemSession {
     private static let known = Mutex("")
 

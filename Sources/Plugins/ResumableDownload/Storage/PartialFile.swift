@@ -2,14 +2,12 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-import ErrandPOSIX
-
 /// The file of an unfinished download, with the sidecar that records which of its bytes are valid. One download at a time
 /// holds it: the sidecar is locked, against other processes too.
 ///
-/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. A killed process loses
-/// what was not counted yet: a chunk for each part, or up to 1 MiB of a part that has 16 MiB. A crash of the machine loses
-/// what was not flushed.
+/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. A killed process
+/// loses the bytes that were not counted yet: a chunk for each part, or up to 1 MiB of a part that has 16 MiB. A crash
+/// of the machine loses the bytes that were not flushed.
 final class PartialFile: Sendable {
     let path: String
     private let sidecarPath: String
@@ -22,11 +20,11 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// Where the current writes end, by the start of their part.
+        /// The ends of the current writes, by the start of their part.
         var writing: [Int64: Int64] = [:]
         /// The bytes that the counters of the sidecar lack, by the start of their part.
         var uncounted: [Int64: Int64] = [:]
-        /// Where the reserved room of a part ends, by its start; nil if the file system reserves none.
+        /// The ends of the reserved room, by the start of its part; nil if the file system reserves none.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
@@ -83,7 +81,7 @@ final class PartialFile: Sendable {
         // After a crash the old record must not describe the new bytes.
         if hadBytes { try DownloadError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
-        // That gave the room back.
+        // That has released the room.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
@@ -91,7 +89,7 @@ final class PartialFile: Sendable {
         try DownloadError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Changes the record of the file, or how it is divided. The bytes of the file stay.
+    /// Changes the record of the file, or its division. The bytes of the file stay.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(DownloadError) {
         // The record will state that these bytes are on the disk.
         let flushed = plan
@@ -152,7 +150,8 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Reserves the room of the next bytes of a part, up to its end: the file system then finds it once and in one piece.
+    /// Reserves the room of the next bytes of a part, up to its end, so that the file system allocates it once and in
+    /// one piece.
     private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
         let next = state.withLock { state -> Range<Int64>? in
             guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),
@@ -217,7 +216,7 @@ final class PartialFile: Sendable {
     func check(size: Int64) throws(DownloadError) {
         let length = file.status?.size ?? 0
         if length == size { return }
-        throw DownloadError(.file, "\(path) is \(length) bytes long, \(size) bytes were written")
+        throw DownloadError(.fileFailed, "\(path) is \(length) bytes long, \(size) bytes were written")
     }
 
     /// Received bytes, for a digest.
@@ -294,7 +293,7 @@ final class PartialFile: Sendable {
     private func write(_ state: inout State) -> DownloadError? {
         state.sequence += 1
         guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
-            return DownloadError(.file, "the record of the download does not fit in \(sidecarPath)")
+            return DownloadError(.fileFailed, "the record of the download does not fit in \(sidecarPath)")
         }
         let place = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
         do { try sidecar.write(slot, at: place) } catch { return DownloadError(error) }

@@ -15,7 +15,7 @@ struct PartialRecord: Codable, Sendable, Equatable {
     var representation: Representation?
     /// The running system: of bytes written before it started, only the flushed ones are valid.
     var session: String
-    /// Which counters belong to this record.
+    /// The number of the counters that belong to this record.
     var plan: UInt32
     /// The bytes that were flushed to the disk.
     var flushed: RangePlan
@@ -69,7 +69,7 @@ enum SidecarFormat {
         return bytes
     }
 
-    /// Detects bytes that are no counter; no protection against deliberate changes.
+    /// Detects bytes that are no counter; does not protect against deliberate changes.
     private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
         var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd

@@ -7,31 +7,31 @@ public import Errand
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .breaker])
 /// ```
 ///
-/// It stands before the transport, so that each attempt counts, and a cache may still respond while it is open. While it is half
-/// open one request goes to the host, and the others are refused; a probe that is cancelled leaves its place to the next one.
-/// Cancelled requests count neither way. A host is a name with a port.
+/// It stands before the transport, so that each attempt counts, and a cache may still respond while it is open. While
+/// it is half open, one request is sent to the host, and the others are refused; if that probe is cancelled, the next
+/// request takes its place. Cancelled requests do not count. A host is a name with a port.
 public struct Breaker: Filter {
-    /// When it opens, and for how long.
+    /// The policy that opens it, and the time for which it stays open.
     public let policy: BreakerPolicy
     private let states: HostTable<BreakerState>
 
-    /// Makes a breaker; agents that share it share what it knows of each host.
+    /// Makes a breaker; agents that share it share its knowledge of each host.
     public init(_ policy: BreakerPolicy = BreakerPolicy()) {
         self.policy = policy
-        states = HostTable(isIdle: { $0.isIdle }, make: { BreakerState($0, policy) })
+        states = HostTable { BreakerState($0, policy) }
     }
 
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
 
-    /// What opens it, in numbers.
+    /// The conditions that open it, in numbers.
     public var explanation: String {
         let percent = (policy.failureShare * 100).rounded()
         let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
         return "breaker: opens if \(share) of \(policy.minimumRequests) requests or more to a host fail"
     }
 
-    /// A timeout or faults around it are in the wrong place.
+    /// A timeout or fault injection around it is misplaced.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
         case is AttemptTimeout: "an attempt that takes too long is cancelled, and does not count as a failure"
@@ -40,11 +40,12 @@ public struct Breaker: Filter {
         }
     }
 
-    /// Refuses, or sends and takes in the result.
+    /// Refuses the request, or sends it and counts the result.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let state = states.value(for: exchange.http.url)
-        let time = exchange.time
-        let ticket = try state.enter(at: time.now)
+        let (url, now) = (exchange.http.url, exchange.time.now)
+        let (state, ticket) = try states.use(url, at: now) { state in
+            try state.enter(at: now).map { (state, $0) }
+        }
         do {
             let response = try await next(exchange)
             leave(state, ticket, result(of: response), exchange)
@@ -63,7 +64,7 @@ public struct Breaker: Filter {
 
     private func result(of response: HTTPResponse) -> BreakerState.Result {
         guard policy.statuses.contains(response.status) else { return .success }
-        return response.headers.contains(RetryAfterField.name) ? .neither : .failure
+        return response.headers.contains(.retryAfter) ? .neither : .failure
     }
 
     private func result(of error: any Error) -> BreakerState.Result {

@@ -1,9 +1,9 @@
 import Errand
 import Synchronization
 
-/// The breaker of one host: closed, open, or half open with one probe on its way.
-final class BreakerState: Sendable {
-    /// What a request was sent as; its result counts only for the phase that it was sent in.
+/// The breaker of one host: closed, open, or half open with one running probe.
+final class BreakerState: HostRecord {
+    /// The phase in which a request was sent; its result counts only for that phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
@@ -18,6 +18,9 @@ final class BreakerState: Sendable {
 
     private struct State {
         var phase = Phase.closed
+        /// The number of running requests.
+        var running = 0
+        var isRetired = false
         var generation = 0
         var pause: Duration?
         var results = ResultWindow()
@@ -35,11 +38,22 @@ final class BreakerState: Sendable {
 
     init(_ host: String, _ policy: BreakerPolicy) { (self.host, self.policy) = (host, policy) }
 
-    var isIdle: Bool { state.withLock { if case .closed = $0.phase { true } else { false } } }
+    /// A closed breaker without a result that still counts is like a new one.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        state.withLock { state in
+            if state.running > 0 { return false }
+            var isFresh = false
+            if case .closed = state.phase { isFresh = state.results.isOver(at: now, window: policy.window) }
+            state.isRetired = isFresh || isForced
+            return state.isRetired
+        }
+    }
 
-    /// Lets a request through, or throws ``ResilienceError``.
-    func enter(at now: ContinuousClock.Instant) throws -> Ticket {
+    /// Admits a request, or throws ``ResilienceError``; nil if the record is out of use. ``leave(_:_:at:)`` has to
+    /// follow.
+    func enter(at now: ContinuousClock.Instant) throws -> Ticket? {
         try state.withLock { state in
+            if state.isRetired { return nil }
             switch state.phase {
             case .closed: break
             case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is on its way")
@@ -47,17 +61,20 @@ final class BreakerState: Sendable {
                 guard now >= until else {
                     let remaining = now.duration(to: until)
                     throw ResilienceError(
-                        .breakerOpen, host: host, remaining: remaining, "too many requests to it have failed")
+                        .breakerOpen, host: host, remaining: remaining,
+                        "too many requests to it have failed, and none is sent for another \(duration: remaining)")
                 }
                 state.enter(.probing)
             }
+            state.running += 1
             return Ticket(generation: state.generation)
         }
     }
 
-    /// Takes in a result. Returns the new phase in words if it has changed.
+    /// Counts a result. Returns the new phase in words if it has changed.
     func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> String? {
         state.withLock { state in
+            state.running -= 1
             guard ticket.generation == state.generation else { return nil }
             switch (state.phase, result) {
             case (.probing, .success):
@@ -68,9 +85,9 @@ final class BreakerState: Sendable {
                 let pause = min((state.pause ?? basePause) * 2, longestPause)
                 state.pause = pause
                 state.enter(.open(until: now.advanced(by: pause)))
-                return "open for \(pause): the probe of \(host) failed"
+                return "open for \(duration: pause): the probe of \(host) failed"
             case (.probing, .neither):
-                // Cancelled, for instance: the next request probes.
+                // Cancelled, for example: the next request probes.
                 state.enter(.open(until: now))
                 return nil
             case (.closed, .success), (.closed, .failure):
@@ -82,7 +99,7 @@ final class BreakerState: Sendable {
                 }
                 state.pause = basePause
                 state.enter(.open(until: now.advanced(by: basePause)))
-                return "open for \(basePause): \(failures) of \(all) requests to \(host) failed"
+                return "open for \(duration: basePause): \(failures) of \(all) requests to \(host) failed"
             case (.closed, .neither), (.open, _):
                 return nil
             }
@@ -90,7 +107,7 @@ final class BreakerState: Sendable {
     }
 
     private var basePause: Duration { min(max(policy.pause, .zero), longestPause) }
-    private var longestPause: Duration { min(max(policy.maximumPause, .zero), .seconds(3_155_760_000 as Int64)) }
+    private var longestPause: Duration { policy.maximumPause.bounded }
 }
 
 /// Results of the last period, in ten parts of it.
@@ -100,11 +117,23 @@ struct ResultWindow {
 
     var counts: (all: Int, failures: Int) { parts.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.failures) } }
 
+    /// Whether no result counts any more.
+    func isOver(at now: ContinuousClock.Instant, window: Duration) -> Bool {
+        guard let begin, let last = parts.last else { return true }
+        return last.number <= Self.number(of: now, since: begin, window) - 10
+    }
+
+    private static func number(
+        of now: ContinuousClock.Instant, since begin: ContinuousClock.Instant, _ window: Duration
+    ) -> Int64 {
+        let tenth = max(window / 10, .milliseconds(1))
+        return Int64(min(max(0, begin.duration(to: now) / tenth), 1e15))
+    }
+
     mutating func add(isFailure: Bool, at now: ContinuousClock.Instant, window: Duration) {
         let start = begin ?? now
         begin = start
-        let tenth = max(window / 10, .milliseconds(1))
-        let number = Int64(min(max(0, start.duration(to: now) / tenth), 1e15))
+        let number = Self.number(of: now, since: start, window)
         if parts.last?.number != number {
             parts.removeAll { $0.number <= number - 10 }
             parts.append((number, 0, 0))

@@ -1,26 +1,26 @@
 public import Errand
 import Synchronization
 
-/// Lets a share of the requests fail or be slow, for tests and for a look at what an app makes of it.
+/// Lets a share of the requests fail or be slow, for tests of an app's behaviour.
 ///
 /// ```swift
 /// let faults = FaultInjection(seed: 7, failing: 0.1, with: [.status(503), .error(.connectionLost)])
 /// let agent = NetworkAgent(baseURL: url, transport: .stub(.text("ok")), filters: [.standardResilience, faults])
 /// ```
 ///
-/// What befalls the first, second, third request that arrives here is decided by the seed alone, so that a run can be
-/// repeated. It stands before the transport; in the array it comes last, so that retries, gates and breakers see what it
-/// does. Waits pass on the agent's `TimeSource`.
+/// Only the seed decides the faults of the first, second, third request that arrives here, so that a run can be
+/// repeated. The filter stands before the transport; in the array it comes last, so that retries, gates and breakers
+/// see the faults. Waits pass on the agent's `TimeSource`.
 public struct FaultInjection: Filter {
-    /// Whether, how and how often.
+    /// The seed that decides the faults.
     public let seed: UInt64
     /// The share of the requests that fail, from 0 to 1.
     public let failingShare: Double
-    /// How they fail; one of these each time.
+    /// The possible faults; one of them each time.
     public let faults: [Fault]
     /// The share of the requests that are slow, from 0 to 1, failures included.
     public let slowShare: Double
-    /// How much later a slow one is sent.
+    /// The time by which a slow request is delayed.
     public let delay: Duration
     private let applies: @Sendable (HTTPRequest) -> Bool
     private let counter: Counter
@@ -32,12 +32,12 @@ public struct FaultInjection: Filter {
     /// Makes a filter.
     ///
     /// - Parameters:
-    ///   - seed: decides what befalls each request.
+    ///   - seed: decides the fault of each request.
     ///   - failing: the share of the requests that fail; none by default.
-    ///   - faults: how they fail; status 503 by default.
+    ///   - faults: the possible faults; status 503 by default.
     ///   - slow: the share of the requests that are slow; none by default.
-    ///   - delay: how much later a slow one is sent.
-    ///   - applies: which requests count; all by default.
+    ///   - delay: the time by which a slow request is delayed.
+    ///   - applies: the requests that are counted; all by default.
     public init(
         seed: UInt64, failing: Double = 0, with faults: [Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -58,8 +58,7 @@ public struct FaultInjection: Filter {
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
         let (isSlow, fails, kind) = (dice.next() < slowShare, dice.next() < failingShare, dice.next())
         if isSlow {
-            let wait = min(max(delay, .zero), .seconds(3_155_760_000 as Int64))
-            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+            try await exchange.time.sleep(until: exchange.time.instant(after: delay))
         }
         guard fails, !faults.isEmpty else { return try await next(exchange) }
         let fault = faults[min(Int(kind * Double(faults.count)), faults.count - 1)]
@@ -69,9 +68,9 @@ public struct FaultInjection: Filter {
 }
 
 extension FaultInjection {
-    /// How a request fails.
+    /// A way in which a request fails.
     public struct Fault: Sendable, CustomStringConvertible {
-        /// What happens, in words.
+        /// The fault, in words.
         public let description: String
         private let body: @Sendable (Exchange) async throws -> HTTPResponse
 
@@ -90,8 +89,7 @@ extension FaultInjection {
 
         /// No response for as long as the request's timeout lasts; then `timedOut`.
         public static let stall = Fault(description: "stall") { exchange in
-            let wait = min(max(exchange.timeout, .zero), .seconds(3_155_760_000 as Int64))
-            try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
+            try await exchange.time.sleep(until: exchange.time.instant(after: exchange.timeout))
             throw ErrandError(.timedOut, "injected: no response within \(exchange.timeout)")
         }
 

@@ -1,36 +1,37 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends a second request when the first one is slower than 95 % of those before it, and takes the response that comes first.
+/// Sends a second request when the first one is slower than 95 % of the earlier ones, and takes the response that
+/// arrives first.
 ///
 /// ```swift
 /// let hedge = Hedge()
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
-/// The loser is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests that may be sent
-/// twice, as ``RetryPolicy`` says, and whose body is kept in memory: no streams, no files. Both requests are attempts of
-/// the same activity. Install it after a retry and before what signs. To hedge some calls only, keep one and hand it to
-/// `CallOptions(filters: [hedge])`: it has to see calls before it knows what is slow.
+/// The other request is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests that
+/// may be sent twice, as in ``RetryPolicy``, and whose body is kept in memory: no streams, no files. Both requests are
+/// attempts of the same activity. Install it after a retry and before filters that sign. To hedge only some calls, keep
+/// one filter and pass it to `CallOptions(filters: [hedge])`: it has to see calls before it knows which are slow.
 public struct Hedge: Filter {
-    /// When a second request is sent.
+    /// The policy for second requests.
     public let policy: HedgePolicy
     private let histories: HostTable<HedgeHistory>
 
-    /// Makes a filter; agents that share it share what it knows of each host.
+    /// Makes a filter; agents that share it share its knowledge of each host.
     public init(_ policy: HedgePolicy = HedgePolicy()) {
         self.policy = policy
-        histories = HostTable(isIdle: { _ in true }, make: { _ in HedgeHistory(policy) })
+        histories = HostTable(maximum: 10_000) { _ in HedgeHistory(policy) }
     }
 
-    /// What makes it send a second request, in numbers.
+    /// The conditions for a second request, in numbers.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
         return "hedges what is slower than \(percent(policy.percentile)) % of the requests before it, "
             + "at most \(percent(policy.share)) % of them"
     }
 
-    /// A signature around it is in the wrong place, and so is another hedge.
+    /// A signature around it is misplaced, and so is another hedge.
     public func orderProblem(after outer: any Filter) -> String? {
         if outer is Hedge { return "each of the two requests would be hedged again" }
         return outer.traits.contains(.signs) ? "both requests carry one signature, with its time" : nil
@@ -39,9 +40,9 @@ public struct Hedge: Filter {
     /// Sends once or twice, and returns the first good response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard isEligible(exchange) else { return try await next(exchange) }
-        let history = histories.value(for: exchange.http.url)
         let time = exchange.time
         let start = time.now
+        let history = histories.record(for: exchange.http.url, at: start)
         guard let delay = history.begin() else {
             let response = try await next(exchange)
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }
@@ -62,14 +63,14 @@ public struct Hedge: Filter {
             }
         }
         let timer = Task {
-            // Slower than those before it, not as slow. A budget that is used up may have grown a little later.
+            // Slower than the earlier ones, not equally slow. A budget that is used up may have grown a little later.
             var elapsed = delay
             while true {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
                 guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
                 if history.spend() { break }
                 exchange.note("hedge", "none: the budget of the host is used up after \(elapsed)")
-                elapsed = min(elapsed * 2, .seconds(3_155_760_000 as Int64))
+                elapsed = (elapsed * 2).bounded
             }
             let second = race.start {
                 exchange.note("hedge", "a second request, since there is no response after \(elapsed)")
@@ -93,7 +94,7 @@ public struct Hedge: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Whether the output is the place of a file, which two requests would write at once.
+    /// Whether the output is the URL of a file, which two requests would write at once.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -101,7 +102,7 @@ public struct Hedge: Filter {
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    /// Whether the time of the response says something of the host.
+    /// Whether the duration of the response is typical of the host.
     private static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
     }

@@ -1,15 +1,15 @@
 import Errand
 import Synchronization
 
-/// How long the last requests to one host took, and how many second ones it may get.
-final class HedgeHistory: Sendable {
+/// The durations of the last requests to one host, and the number of second ones that it may get.
+final class HedgeHistory: HostRecord {
     private struct State {
-        /// In nanoseconds.
+        /// The durations in nanoseconds.
         var durations: [Int64] = []
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
-        /// Calls times share, less the second requests that were sent.
+        /// The number of calls times the share, less the second requests that were sent.
         var tokens = 0.0
     }
 
@@ -20,7 +20,12 @@ final class HedgeHistory: Sendable {
 
     init(_ policy: HedgePolicy) { self.policy = policy }
 
-    /// Counts a call. Returns how long it may take before a second request; nil while too little is known.
+    /// A running request may still be added to it: only its duration is lost.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
+    }
+
+    /// Counts a call. Returns the time before a second request; nil while too little is known.
     func begin() -> Duration? {
         let share = policy.share > 0 ? min(policy.share, 1) : 0
         return state.withLock { state in
@@ -32,17 +37,17 @@ final class HedgeHistory: Sendable {
     /// Takes one second request, if the budget has one.
     func spend() -> Bool {
         state.withLock { state in
-            // The sum of twenty twentieths is not quite 1.
+            // The sum of twenty twentieths is not exactly 1.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens -= 1
             return true
         }
     }
 
-    /// A second request that was not sent after all.
+    /// A second request that was not sent.
     func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
 
-    /// Takes in how long the first request of a call took, or how long it had taken when it lost.
+    /// Adds the duration of the first request of a call, or its duration when it lost.
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let nanoseconds = max(0, min(seconds, 1 << 32)) * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -56,7 +61,7 @@ final class HedgeHistory: Sendable {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            // To sort costs as much as many requests do: rarely, once much is known.
+            // Sorting costs as much as many requests do, so it is done rarely, once much is known.
             let count = state.durations.count
             state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0

@@ -1,14 +1,14 @@
 import Errand
 import Synchronization
 
-/// Two requests of which the first good response counts. The loser is cancelled, and not waited for.
+/// Two requests of which the first good response counts. The other one is cancelled, and not awaited.
 final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
         var tasks: [SentTask]
         var running = 1
-        /// The first of the two has failed, while the other one is on its way.
+        /// The failure of one of the two while the other one still runs.
         var failure: Outcome?
         var result: Outcome?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
@@ -20,7 +20,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Sends the second request; nil if the race is over, or if nothing runs beside it.
+    /// Sends the second request; nil if the race has ended, or if nothing runs beside it.
     func start(_ send: () -> SentTask) -> SentTask? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -36,7 +36,8 @@ final class HedgeRace: Sendable {
         return second
     }
 
-    /// One of the two has an end; a good one is what no other attempt could mend. Returns whether it decided the race.
+    /// One of the two has ended; a good result is one that no other attempt could improve. Returns whether it decided
+    /// the race.
     @discardableResult
     func finish(_ outcome: Outcome, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in
@@ -59,7 +60,7 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// What the winner returned; cancels both with the task that waits.
+    /// The result of the winner; cancels both with the awaiting task.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -74,7 +75,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Resumes the one that waits and cancels what still runs, once there is a result.
+    /// Resumes the awaiting task and cancels the running request, once there is a result.
     private func settle() {
         let end = state.withLock { state -> State? in
             guard state.result != nil else { return nil }

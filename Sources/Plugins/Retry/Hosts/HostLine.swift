@@ -3,42 +3,151 @@ import ErrandEssentials
 import Synchronization
 
 /// The requests to one host: those that run, and those that wait for their turn, the first one first.
-final class HostLine: Sendable {
+final class HostLine: HostRecord {
+    /// The ticket of a request that may be sent.
+    struct Ticket: Sendable {
+        /// Its position in the order of arrival.
+        let arrival: UInt64
+        /// Its position in the order of sending.
+        fileprivate let number: UInt64
+        fileprivate let start: ContinuousClock.Instant
+    }
+
     let host: String
     private let limits: HostLimits
     private let state = Mutex(State())
 
     private struct State {
+        var isRetired = false
+        /// The number of running requests, streamed bodies included.
         var running = 0
+        var arrivals: UInt64 = 0
+        var sent: UInt64 = 0
+        /// The requests without a response so far, in the order in which they were sent.
+        var pending: [(number: UInt64, at: ContinuousClock.Instant)] = []
         var pausedUntil: ContinuousClock.Instant?
-        var quota: (left: Int, until: ContinuousClock.Instant)?
-        /// When the last requests were sent, as many as the rate counts; the oldest one first from `oldest` on.
-        var sent: [ContinuousClock.Instant] = []
-        var oldest = 0
+        var quota: HostQuota?
+        var ramp: HostRamp?
+        var rate = RateWindow()
         var queue: [HostWaiter] = []
+
+        mutating func receive(_ ticket: Ticket) {
+            if pending.first?.number == ticket.number { return pending.removeFirst(1) }
+            if let index = pending.lastIndex(where: { $0.number <= ticket.number }),
+                pending[index].number == ticket.number
+            {
+                pending.remove(at: index)
+            }
+        }
     }
 
     init(_ host: String, _ limits: HostLimits) { (self.host, self.limits) = (host, limits) }
 
-    var isIdle: Bool { state.withLock { $0.running == 0 && $0.queue.isEmpty && $0.pausedUntil == nil } }
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        state.withLock { state in
+            if state.running > 0 || !state.queue.isEmpty { return false }
+            let isResting = state.pausedUntil.map { $0 > now } ?? false || state.quota.map { $0.until > now } ?? false
+            let isRising = state.ramp.map { !$0.isOver(at: now) } ?? false
+            let isFresh = !isResting && !isRising && state.rate.isOver(at: now, limits.rate)
+            state.isRetired = isFresh || isForced
+            return state.isRetired
+        }
+    }
 
-    /// Returns when a request may be sent; ``leave()`` has to follow. Throws ``ResilienceError`` where that is too late.
-    func enter(_ exchange: Exchange) async throws {
-        let now = exchange.time.now
-        let waiter = try state.withLock { state -> HostWaiter? in
+    enum Entry {
+        case now(Ticket)
+        case waits(HostWaiter)
+    }
+
+    /// Admits a request, or makes it wait; nil if the line is out of use. Throws ``ResilienceError``.
+    func begin(at now: ContinuousClock.Instant) throws -> Entry? {
+        try state.withLock { state in
+            if state.isRetired { return nil }
+            state.arrivals += 1
             if state.queue.isEmpty, case .now = opening(&state, at: now) {
-                admit(&state, at: now)
-                return nil
+                return .now(admit(&state, at: now, arrival: state.arrivals))
             }
             guard state.queue.count < limits.maximumQueue else {
                 throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests wait already")
             }
-            let waiter = HostWaiter()
+            let waiter = HostWaiter(state.arrivals)
             state.queue.append(waiter)
-            return waiter
+            return .waits(waiter)
         }
-        guard let waiter else { return }
-        do { try await wait(waiter, exchange, since: now) } catch {
+    }
+
+    /// Takes back a request that was not sent: it waits again, at its old position.
+    func takeBack(_ ticket: Ticket) -> HostWaiter {
+        let waiter = HostWaiter(ticket.arrival)
+        let first = state.withLock { state in
+            state.running -= 1
+            state.receive(ticket)
+            state.rate.remove(ticket.start, limits.rate)
+            state.quota?.takeBack(ticket.number)
+            let place = state.queue.firstIndex { $0.number > ticket.arrival } ?? state.queue.endIndex
+            state.queue.insert(waiter, at: place)
+            return state.queue.first
+        }
+        first?.signal()
+        return waiter
+    }
+
+    /// Handles a response, or a failure if it is nil: adopts the host's limits from it. If the request has not ended,
+    /// ``leave()`` has to follow.
+    func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
+        // With any other status the field concerns the request alone, for example with 413 or a redirect.
+        let status = response?.status ?? 0
+        let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
+        let headers = response?.headers ?? [:]
+        let asked =
+            concernsHost ? RetryAfterField.wait(in: headers, at: time.date, limit: limits.maximumPause) : nil
+        let field = RateLimitField(headers)
+        let now = asked == nil && field == nil ? ticket.start : time.now
+        let first = state.withLock { state -> HostWaiter? in
+            if isOver { state.running -= 1 }
+            state.receive(ticket)
+            state.ramp?.receive(for: ticket.start)
+            if let asked {
+                let end = now.advanced(by: asked)
+                state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
+            }
+            if let field {
+                // A request that was sent a whole period before does not count any more.
+                let begin = now.advanced(by: .zero - field.reset)
+                let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
+                let quota = HostQuota(
+                    field, now, since: ticket.start, onTheirWay: state.pending.count - older, lastSent: state.sent,
+                    longest: limits.maximumPause)
+                if state.quota?.update(with: quota, from: ticket.number) == nil { state.quota = quota }
+                state.ramp = nil
+            }
+            return state.queue.first
+        }
+        first?.signal()
+    }
+
+    /// A streamed body has ended.
+    func leave() {
+        state.withLock { state in
+            state.running -= 1
+            return state.queue.first
+        }?.signal()
+    }
+
+    /// Whether a request that was admitted earlier may still be sent.
+    func isOpen(at now: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in
+            if let until = state.pausedUntil, until > now { return false }
+            if let quota = state.quota, quota.isSpent, quota.until > now { return false }
+            return true
+        }
+    }
+
+    /// Returns when it is a request's turn. Throws ``ResilienceError`` if that is too late.
+    func wait(
+        _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
+    ) async throws -> Ticket {
+        do { return try await turn(of: waiter, exchange, since: start) } catch {
             state.withLock { state in
                 state.queue.removeAll { $0 === waiter }
                 return state.queue.first
@@ -47,55 +156,20 @@ final class HostLine: Sendable {
         }
     }
 
-    /// A request has been responded to, has failed, or its body has ended.
-    func leave() {
-        state.withLock { state in
-            state.running -= 1
-            return state.queue.first
-        }?.signal()
-    }
-
-    /// Takes in what a response says of the host's limits; before ``leave()``.
-    func learn(from response: HTTPResponse, _ time: any TimeSource) {
-        // Of other statuses the field concerns the request alone, as of 413 or a redirect.
-        let concernsHost = response.status == 403 || response.status == 429 || (500...599).contains(response.status)
-        let asked =
-            concernsHost
-            ? RetryAfterField.wait(in: response.headers, at: time.date, limit: limits.maximumPause) : nil
-        let limit = RateLimitField(response.headers)
-        if asked == nil && limit == nil { return }
-        let now = time.now
-        let first = state.withLock { state -> HostWaiter? in
-            if let asked {
-                let end = now.advanced(by: asked)
-                state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
-            }
-            if let limit {
-                // What runs beside it has not been counted yet, perhaps.
-                let left = max(0, limit.remaining - max(0, state.running - 1))
-                let until = now.advanced(by: min(limit.reset, max(limits.maximumPause, .zero)))
-                let isSamePeriod = state.quota.map { until <= $0.until.advanced(by: .seconds(1)) } ?? false
-                state.quota = (isSamePeriod ? min(left, state.quota?.left ?? left) : left, until)
-            }
-            return state.queue.first
-        }
-        first?.signal()
-    }
-
-    private func wait(
-        _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
-    ) async throws {
+    private func turn(
+        of waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
+    ) async throws -> Ticket {
         let time = exchange.time
-        let waitLimit = start.advanced(by: min(max(limits.maximumWait, .zero), .seconds(3_155_760_000 as Int64)))
+        let waitLimit = start.advanced(by: limits.maximumWait.bounded)
         let limit = exchange.deadline.map { min($0, waitLimit) } ?? waitLimit
         var isNoted = false
         while true {
             try Task.checkCancellation()
             let now = time.now
             switch state.withLock({ step(&$0, waiter, at: now, limit) }) {
-            case .enter(let next):
+            case .enter(let ticket, let next):
                 next?.signal()
-                return
+                return ticket
             case .refuse(let remaining):
                 let reason = exchange.deadline == limit ? "the deadline of the call" : "the longest wait"
                 throw ResilienceError(
@@ -109,7 +183,7 @@ final class HostLine: Sendable {
     }
 
     private enum Step {
-        case enter(next: HostWaiter?)
+        case enter(Ticket, next: HostWaiter?)
         case wait(until: ContinuousClock.Instant)
         case refuse(remaining: Duration?)
     }
@@ -121,10 +195,13 @@ final class HostLine: Sendable {
         switch opening(&state, at: now, position: position) {
         case .now where position == 0:
             state.queue.removeFirst()
-            admit(&state, at: now)
-            return .enter(next: state.queue.first)
+            let ticket = admit(&state, at: now, arrival: waiter.number)
+            return .enter(ticket, next: state.queue.first)
         case .now, .later:
             return now >= limit ? .refuse(remaining: nil) : .wait(until: limit)
+        case .soon(let instant):
+            if now >= limit { return .refuse(remaining: nil) }
+            return .wait(until: position == 0 ? min(instant, limit) : limit)
         case .at(let instant):
             if instant >= limit { return .refuse(remaining: now.duration(to: instant)) }
             return .wait(until: position == 0 ? instant : limit)
@@ -135,48 +212,56 @@ final class HostLine: Sendable {
         case now
         /// Not before an instant.
         case at(ContinuousClock.Instant)
+        /// At an instant, or as soon as a response arrives.
+        case soon(ContinuousClock.Instant)
         /// As soon as a request ends.
         case later
     }
 
-    /// When a request may be sent at the earliest that has so many others before it.
+    /// The earliest instant at which a request may be sent that has this many others before it.
     private func opening(
         _ state: inout State, at now: ContinuousClock.Instant, position: Int = 0
     ) -> Opening {
         var earliest = now
+        var news: ContinuousClock.Instant?
         if let until = state.pausedUntil {
-            if until > now { earliest = until } else { state.pausedUntil = nil }
+            if until > now {
+                earliest = until
+            } else {
+                (state.pausedUntil, state.ramp) = (nil, HostRamp(until))
+            }
         }
         if let quota = state.quota {
             if quota.until <= now {
                 state.quota = nil
+                if quota.left <= 0 { state.ramp = HostRamp(quota.until) }
             } else if quota.left <= 0 {
-                earliest = max(earliest, quota.until)
+                // A response that is under way may change the quota.
+                if quota.isSpent || state.pending.isEmpty { earliest = max(earliest, quota.until) }
+                news = quota.until
             }
         }
-        if let rate = limits.rate, rate.period > .zero {
-            let ahead = position - (rate.count - state.sent.count)
-            if ahead >= 0 {
-                let periods = rate.period * (1 + ahead / rate.count)
-                let index = ahead % rate.count
-                let base = index < state.sent.count ? state.sent[(state.oldest + index) % state.sent.count] : nil
-                earliest = max(earliest, (base ?? now.advanced(by: .zero - rate.period)).advanced(by: periods))
-            }
-        }
+        earliest = max(earliest, state.rate.opening(at: now, position: position, limits.rate))
         if earliest > now { return .at(earliest) }
+        if let news { return .soon(news) }
+        if let ramp = state.ramp {
+            if ramp.isOver(at: now) {
+                state.ramp = nil
+            } else if !ramp.permits(at: now) {
+                return .soon(ramp.next(after: now))
+            }
+        }
         if let most = limits.maximumConcurrent, state.running >= max(1, most) { return .later }
         return .now
     }
 
-    private func admit(_ state: inout State, at now: ContinuousClock.Instant) {
+    private func admit(_ state: inout State, at now: ContinuousClock.Instant, arrival: UInt64) -> Ticket {
         state.running += 1
-        if state.quota != nil { state.quota?.left -= 1 }
-        guard let rate = limits.rate, rate.period > .zero else { return }
-        if state.sent.count < rate.count {
-            state.sent.append(now)
-        } else {
-            state.sent[state.oldest] = now
-            state.oldest = (state.oldest + 1) % rate.count
-        }
+        state.sent += 1
+        state.pending.append((state.sent, now))
+        state.quota?.use()
+        state.ramp?.send()
+        state.rate.add(now, limits.rate)
+        return Ticket(arrival: arrival, number: state.sent, start: now)
     }
 }

@@ -2,48 +2,103 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 import Synchronization
 
-/// What is known of each host: one value for each name and port, at most `capacity` of them.
-final class HostTable<Value: AnyObject & Sendable>: Sendable {
+/// The record of one host.
+protocol HostRecord: AnyObject, Sendable {
+    /// Takes the record out of use, unless a request to the host is running or, without `isForced`, it contains
+    /// something that still counts. Returns whether it is out of use: it then accepts nothing more.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
+}
+
+/// The records of all hosts: one for each name and port.
+///
+/// From `capacity` hosts on, records that contain nothing any more are removed. From `maximum` on, a quarter of those
+/// without a running request is removed: the least recently used ones.
+final class HostTable<Record: HostRecord>: Sendable {
+    private struct Entry {
+        let record: Record
+        var lastUse: UInt64
+    }
+
     private struct State {
-        /// Scheme and authority as a URL spells them, and the value: most requests go where the last one went.
-        var last: (spelling: String, value: Value)?
-        var values: [String: Value] = [:]
+        /// Scheme and authority as a URL spells them, and the record: most requests are sent to the same host as the
+        /// last one.
+        var last: (spelling: String, host: String, record: Record)?
+        var entries: [String: Entry] = [:]
+        var uses: UInt64 = 0
+        /// The number of hosts at which a sweep may remove some.
+        var sweepCount: Int
     }
 
-    private let state = Mutex(State())
-    private let capacity: Int
-    private let make: @Sendable (_ host: String) -> Value
-    private let isIdle: @Sendable (Value) -> Bool
+    private let state: Mutex<State>
+    private let (capacity, maximum): (Int, Int)
+    private let make: @Sendable (_ host: String) -> Record
 
-    init(
-        capacity: Int = 1_000, isIdle: @escaping @Sendable (Value) -> Bool,
-        make: @escaping @Sendable (_ host: String) -> Value
-    ) {
-        (self.capacity, self.isIdle, self.make) = (capacity, isIdle, make)
+    init(capacity: Int = 1_000, maximum: Int = 100_000, make: @escaping @Sendable (_ host: String) -> Record) {
+        (self.capacity, self.maximum, self.make) = (capacity, maximum, make)
+        state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    func value(for url: URL) -> Value {
+    /// Does something with the record of a host; again with another one if the body returns nil, because the record was
+    /// taken out of use meanwhile.
+    func use<Result>(
+        _ url: URL, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
+    ) rethrows -> Result {
+        while true {
+            if let result = try body(record(for: url, at: now)) { return result }
+        }
+    }
+
+    /// The record of a host, which may be taken out of use at any time.
+    func record(for url: URL, at now: ContinuousClock.Instant) -> Record {
         let text = url.absoluteString
-        return state.withLock { state in
-            if let last = state.last, Self.begins(text, with: last.spelling) { return last.value }
+        let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
+            if let last = state.last, Self.begins(text, with: last.spelling) { return (last.record, []) }
             let host = Self.host(of: url)
-            let value = state.values[host] ?? add(host, &state)
-            state.last = (Self.spelling(of: text), value)
-            return value
+            // The previous host was used until now.
+            state.uses += 1
+            if let last = state.last { state.entries[last.host]?.lastUse = state.uses }
+            state.uses += 1
+            state.entries[host]?.lastUse = state.uses
+            var forgotten: [Record] = []
+            let record: Record
+            if let known = state.entries[host]?.record {
+                record = known
+            } else {
+                if state.entries.count >= state.sweepCount { forgotten = sweep(&state, at: now) }
+                record = make(host)
+                state.entries[host] = Entry(record: record, lastUse: state.uses)
+            }
+            state.last = (Self.spelling(of: text), host, record)
+            return (record, forgotten)
         }
+        withExtendedLifetime(forgotten) {}
+        return record
     }
 
-    var all: [Value] { state.withLock { Array($0.values.values) } }
+    /// The number of known hosts.
+    var count: Int { state.withLock { $0.entries.count } }
 
-    private func add(_ host: String, _ state: inout State) -> Value {
-        if state.values.count >= capacity {
-            state.values = state.values.filter { !isIdle($0.value) }
-            // Nothing is idle: one goes, rather than that the table grows.
-            if state.values.count >= capacity, let any = state.values.keys.first { state.values[any] = nil }
+    private func sweep(_ state: inout State, at now: ContinuousClock.Instant) -> [Record] {
+        var forgotten: [Record] = []
+        func forget(_ hosts: some Sequence<String>, isForced: Bool) {
+            for host in hosts {
+                guard let record = state.entries[host]?.record, record.retire(at: now, isForced: isForced) else {
+                    continue
+                }
+                state.entries[host] = nil
+                forgotten.append(record)
+            }
         }
-        let value = make(host)
-        state.values[host] = value
-        return value
+        forget(Array(state.entries.keys), isForced: false)
+        if state.entries.count >= maximum {
+            let byUse = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }
+            forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
+        }
+        state.last = nil
+        // Not with each further host: the number has to double first.
+        let count = state.entries.count
+        state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
+        return forgotten
     }
 
     /// "api.example.com:443"
@@ -52,7 +107,7 @@ final class HostTable<Value: AnyObject & Sendable>: Sendable {
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// "HTTPS://Api.example.com", as the text begins.
+    /// "HTTPS://Api.example.com", the beginning of the text.
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in

@@ -8,7 +8,11 @@ final class HostWaiter: Sendable {
         var sleep: Task<Void, Never>?
     }
 
+    /// Its position among the requests that wait for the host: one that the transport has sent back keeps it.
+    let number: UInt64
     private let state = Mutex(State())
+
+    init(_ number: UInt64) { self.number = number }
 
     /// Ends the wait, or the next one if there is none.
     func signal() {
@@ -31,7 +35,7 @@ final class HostWaiter: Sendable {
         } onCancel: {
             sleep.cancel()
         }
-        // A signal that comes now is seen all the same: what it is about was changed before.
+        // A signal that arrives now is not lost: its cause was changed before.
         state.withLock { $0 = State() }
     }
 }

@@ -2,36 +2,55 @@ import Errand
 import Synchronization
 
 /// Counts calls and retries of one host against a budget. A call counts when its first attempt has an end.
-final class RetryLedger: Sendable {
+final class RetryLedger: HostRecord {
     private struct State {
         var begin: ContinuousClock.Instant?
         var calls = 0.0
         var retries = 0.0
         var hasSucceeded = false
+        /// The time of the last count, and the period for which it counts.
+        var lastUse: (at: ContinuousClock.Instant, period: Duration)?
+        var isRetired = false
     }
 
     private let state = Mutex(State())
 
-    /// A call ended well; `isFirst` if its first attempt did.
-    func succeeded(_ budget: RetryBudget, isFirst: Bool) {
+    /// If only failures are known, they count as long as the record is in use: they are the reason to give no new
+    /// reserve.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
-            if isFirst { count(&state, budget) }
-            state.hasSucceeded = true
+            let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
+            state.isRetired = isForced || isOld && (state.hasSucceeded || state.calls == 0 && state.retries == 0)
+            return state.isRetired
         }
     }
 
-    /// The first attempt of a call failed. Counts begin anew once they are old, if the host has responded well since.
-    func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) {
+    // Nil if the record is out of use.
+
+    /// A call has succeeded; `isFirst` if its first attempt did.
+    func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
+            if state.isRetired { return nil }
+            if isFirst { count(&state, budget) }
+            state.hasSucceeded = true
+            state.lastUse = (now, budget.period)
+        }
+    }
+
+    /// The first attempt of a call has failed. Counts start again once they are old, if the host has responded since.
+    func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
+        state.withLock { state in
+            if state.isRetired { return nil }
             let begin = state.begin ?? now
             let isOver = state.hasSucceeded && begin.duration(to: now) >= budget.period
             if isOver { state = State() }
             state.begin = isOver ? now : begin
+            state.lastUse = (now, budget.period)
             count(&state, budget)
         }
     }
 
-    /// What is not used up does not grow for ever, or a server that fails after a good week would be stormed.
+    /// Unused retries do not grow without a limit, or a server that fails after a good week would be flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
@@ -39,17 +58,19 @@ final class RetryLedger: Sendable {
     private static func share(of budget: RetryBudget) -> Double { budget.share > 0 ? min(budget.share, 1e6) : 0 }
 
     /// Takes one retry, if the budget has one left.
-    func spend(_ budget: RetryBudget, maximumAttempts: Int) -> Bool {
+    func spend(_ budget: RetryBudget, maximumAttempts: Int, at now: ContinuousClock.Instant) -> Bool? {
         let share = Self.share(of: budget)
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
         return state.withLock { state in
+            if state.isRetired { return nil }
             // A little more than the product, which is not exact: a tenth of 70 calls is 7.
             guard state.retries + 1 <= max(reserve, state.calls * share + 1e-6) else { return false }
             state.retries += 1
+            state.lastUse = (now, budget.period)
             return true
         }
     }
 
-    /// A retry that was not made after all.
+    /// A retry that was not made.
     func refund() { state.withLock { $0.retries = max(0, $0.retries - 1) } }
 }

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Which failures are followed by another attempt, how many, and when.
+/// The failures that are followed by another attempt, the number of attempts, and the waits between them.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry(RetryPolicy(maximumAttempts: 5))])
@@ -14,52 +14,55 @@ public import Errand
 /// | may help | the status is one of `statuses` and not acceptable to the request, or the error one of `errors` |
 /// | possible | the body can be sent again |
 public struct RetryPolicy: Sendable {
-    /// The most attempts of one call, the first one included; 3 by default, 1 repeats nothing.
+    /// The maximum number of attempts of one call, including the first one; 3 by default, 1 repeats nothing.
     public var maximumAttempts: Int
-    /// The waits between attempts, where the server asks for none.
-    public var backoff: RetryBackoff
-    /// 408, 425, 429, 500, 502, 503 and 504 by default. A status that the request accepts is no failure.
+    /// The waits between attempts, if the server requests none.
+    public var backoff: Backoff
+    /// The statuses that may be repeated: 408, 425, 429, 500, 502, 503 and 504 by default. A status that the request
+    /// accepts is no failure.
     public var statuses: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
-    /// `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and `truncated` by default.
+    /// The errors that may be repeated: `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
+    /// `truncated` by default.
     public var errors: Set<ErrandError.Code> = [
         .timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated,
     ]
-    /// Whether the request may be sent twice, whatever its method; nil, the default, judges by the method.
+    /// Whether the request may be sent twice, whatever its method; nil, the default, decides by the method.
     public var isRepeatable: Bool?
     /// Whether each call whose method is not idempotent gets an `Idempotency-Key`, one for all of its attempts
     /// (draft-ietf-httpapi-idempotency-key-header); it may then be repeated. False by default: the server has to know the
     /// field. A request that has the field keeps its own.
     public var addsIdempotencyKey = false
-    /// The longest `Retry-After` that counts: a longer one counts as this. A minute by default.
+    /// The maximum `Retry-After`: a longer one counts as this. A minute by default.
     public var maximumRetryAfter: Duration = .seconds(60)
     /// The retries that all calls to a host may make together; nil for no such limit. 10 % of the calls by default.
     public var budget: RetryBudget? = RetryBudget()
-    /// Whether another kind of error may be repeated too; nil by default. With it, each response is judged before it is
-    /// accepted, so that a failed check arrives here: `ErrandError` with `checkFailed`, or the check's own error.
+    /// Whether another kind of error may be repeated too; nil by default. With this closure, each response is judged
+    /// before it is accepted, so that a failed check reaches it: `ErrandError` with `checkFailed`, or the check's own
+    /// error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
     /// ```
     public var repeatsError: (@Sendable (any Error) -> Bool)?
 
-    /// Makes a policy; what is not said has its default.
-    public init(maximumAttempts: Int = 3, backoff: RetryBackoff = RetryBackoff()) {
+    /// Makes a policy; the defaults are those of the properties.
+    public init(maximumAttempts: Int = 3, backoff: Backoff = Backoff()) {
         (self.maximumAttempts, self.backoff) = (maximumAttempts, backoff)
     }
 
     /// Three attempts.
     public static let standard = RetryPolicy()
     /// One attempt.
-    public static let never = RetryPolicy(maximumAttempts: 1)
+    public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// The same for requests that may be sent twice, whatever their method.
+    /// The same policy for requests that may be sent twice, whatever their method.
     public var repeatable: RetryPolicy {
         var policy = self
         policy.isRepeatable = true
         return policy
     }
 
-    /// The same with an `Idempotency-Key` for methods that are not idempotent.
+    /// The same policy with an `Idempotency-Key` for methods that are not idempotent.
     public var withIdempotencyKey: RetryPolicy {
         var policy = self
         policy.addsIdempotencyKey = true

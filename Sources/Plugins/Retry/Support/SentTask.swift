@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// A request on its way in a task of its own, which begins on its caller's thread where the system allows that: what does
-/// not wait then needs no other thread, and no timer.
+/// A request in a task of its own, which begins on its caller's thread if the system allows that: without a wait it
+/// then needs no other thread, and no timer.
 struct SentTask: Sendable {
     private final class Mark: Sendable {
         let isSet = Atomic(false)
@@ -27,18 +27,18 @@ struct SentTask: Sendable {
         }
     }
 
-    /// Whether it has an end already.
+    /// Whether it has already ended.
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// Its end, whatever cancels the task that waits.
+    /// Its result, whatever cancels the awaiting task.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// The response, whatever cancels the task that waits. Throws what the request throws.
+    /// The response, whatever cancels the awaiting task. Throws the error of the request.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
 
-    /// The response; the request is cancelled with the task that waits.
+    /// The response; the request is cancelled with the awaiting task.
     func joined() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await task.value

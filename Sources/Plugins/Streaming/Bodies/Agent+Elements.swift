@@ -2,13 +2,13 @@ public import Errand
 import ErrandEssentials
 
 extension Agent {
-    /// The lines of a response, as they come; see ``Errand/HTTPBody/lines(upTo:)``.
+    /// The lines of a response, as they arrive; see ``Errand/HTTPBody/lines(upTo:)``.
     ///
     /// ```swift
     /// for try await line in agent.lines(Call(.get, "jobs/7/log")) { print(line) }
     /// ```
     ///
-    /// The request is sent when reading begins. While it is read there is an activity of the kind
+    /// The request is sent when reading begins. Meanwhile there is an activity of the kind
     /// ``ErrandHTTP/ActivityKind/stream``, which `cancelAll` reaches.
     public func lines<R: Request>(
         _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()

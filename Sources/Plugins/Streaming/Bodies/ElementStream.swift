@@ -7,14 +7,14 @@ import ErrandEssentials
 /// for try await line in body.lines() { print(line) }
 /// ```
 ///
-/// It pulls: a slow reader slows down the sender. Memory is bounded by the longest element, which has a limit. Leaving the
-/// loop cancels the transfer. A stream over a body has one reader, as the body has; one that was made of a request sends
-/// it when reading begins, and again for each further reader.
+/// It pulls: a slow reader slows down the sender. Memory is bounded by the longest element, which has a limit. Leaving
+/// the loop cancels the transfer. A stream over a body has one reader, like the body; one that was made from a request
+/// sends it when reading begins, and again for each further reader.
 ///
-/// Throws ``StreamingError``, and ``Errand/ErrandError`` for what fails on the wire. After an error of the code
-/// ``StreamingError/Code/decoding`` an iterator goes on with the next element; after any other one it is at its end.
+/// Throws ``StreamingError``, and ``Errand/ErrandError`` for a failed transfer. After an error of the code
+/// ``StreamingError/Code/decodingFailed`` an iterator continues with the next element; after any other one it has ended.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// What fails on the wire or in an element.
+    /// An error of the transfer or of an element.
     public typealias Failure = any Error
 
     enum Origin: Sendable {
@@ -52,7 +52,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         /// The next element; nil at the end.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
-            // Most elements are in the chunk that is there already.
+            // Most elements are in the chunk that was received last.
             do {
                 if let element = try reader?.next() { return element }
             } catch { throw ended(by: error) }
@@ -70,16 +70,16 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             } catch { throw ended(by: error) }
         }
 
-        /// The error to throw; everything but an element that cannot be decoded is the end.
+        /// The error to throw; every error ends the stream, except that of an element that cannot be decoded.
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
-            if (error as? StreamingError)?.code == .decoding { return error }
+            if (error as? StreamingError)?.code == .decodingFailed { return error }
             let explained = session?.explained(error) ?? error
             end(explained)
             return explained
         }
 
-        /// Takes one chunk; ends behind the last one, when the reader has nothing left.
+        /// Reads one chunk; ends after the last one, when the reader has nothing left.
         private mutating func read(isolation actor: isolated (any Actor)?) async throws {
             guard let reader else { return try await open() }
             guard body != nil else { return end(nil) }
@@ -116,7 +116,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its reader goes away, even where something else holds the body: it has no other reader.
+/// Cancels a body when its reader goes away, even if something else holds the body: it has no other reader.
 private final class BodyHold {
     private let body: HTTPBody
 

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The activity of one stream, from the first read to the last: what `cancelAll` reaches and accessories observe.
+/// The activity of one stream, from the first read to the last, which `cancelAll` reaches and accessories observe.
 ///
 /// It ends with its reader, which holds it. Each connection is a request, as a member of the activity.
 final class StreamSession: Sendable {
@@ -44,7 +44,7 @@ final class StreamSession: Sendable {
         return http
     }
 
-    /// Runs something that ends when the activity is cancelled, as it does when the calling task is.
+    /// Runs an operation that is cancelled with the activity, as well as with the calling task.
     func running<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -62,7 +62,7 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// A cancellation in place of an error that it caused.
+    /// The cancellation, in place of an error that it caused.
     func explained(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
@@ -75,19 +75,19 @@ final class StreamSession: Sendable {
 
     func countElement() { state.addElement() }
 
-    /// Whether something other than the reader has ended it.
+    /// Whether something other than the reader has ended the stream.
     var isCancelled: Bool { state.isCancelled }
 
     /// Cancels the activity, and so the stream.
     func cancel() { activity.cancel() }
 
-    /// Ends what is waited for, and the connection; the activity goes on.
+    /// Ends the current wait and the connection; the activity continues.
     func interrupt() { state.interrupt() }
 
     /// Notifies accessories.
     func note(_ message: @autoclosure () -> String) { activity.note("stream", message()) }
 
-    /// The reader has come to an end.
+    /// The reader has ended.
     func end(_ error: (any Error)?) { state.end(error) }
 }
 
@@ -100,7 +100,7 @@ private struct StreamEnd: Accessory {
     }
 }
 
-/// What the reader and the activity of a stream share.
+/// The state that the reader and the activity of a stream share.
 private final class StreamState: Sendable {
     private struct State {
         var isOver = false
@@ -137,7 +137,7 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// Keeps what is to be cancelled with the stream; cancels it at once if that has happened.
+    /// Registers an operation to cancel with the stream; cancels it at once if the stream was cancelled already.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel

@@ -1,7 +1,7 @@
 public import Errand
 
 extension Agent {
-    /// The events that a server sends, as its request says: once, or over connections that are made again.
+    /// The events that a server sends, as the request specifies: over one connection, or over as many as needed.
     ///
     /// ```swift
     /// for try await event in agent.events(GetNews()) { print(event.name, event.data) }
@@ -10,7 +10,8 @@ extension Agent {
         events(request, request.eventOptions, options: options)
     }
 
-    /// The events of a request with options of the call's own; any request whose output is an ``Errand/HTTPBody`` will do.
+    /// The events of a request with options for this call; any request whose output is an ``Errand/HTTPBody`` can be
+    /// used.
     ///
     /// ```swift
     /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
@@ -23,7 +24,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// The events that a server sends as values; see ``EventTypes``.
+    /// The events that a server sends, decoded to values; see ``EventTypes``.
     ///
     /// ```swift
     /// for try await user in agent.events(GetNews(), as: EventTypes<User>.any) { print(user.name) }
@@ -34,7 +35,7 @@ extension Agent {
         TypedEvents(events(request, options: options), types)
     }
 
-    /// The same with options of the call's own, for any request whose output is an ``Errand/HTTPBody``.
+    /// The same with options for this call, for any request whose output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))

@@ -8,12 +8,12 @@ public import Errand
 public struct EventOptions: Sendable {
     /// Whether and when the request is sent again; never by default.
     public var reconnection: Reconnection
-    /// Sent as `Last-Event-ID` with the first connection, to go on where an earlier stream ended; empty by default.
+    /// The `Last-Event-ID` of the first connection, to continue where an earlier stream ended; empty by default.
     public var lastEventID: String
-    /// The longest silence before a connection counts as lost: any byte ends it, so a comment is a heartbeat. The
-    /// request's `timeout` by default (nil), in the place of which it stands.
-    public var silence: Duration?
-    /// The most bytes of one event's data, and of one line; 16 MiB by default. More throws
+    /// The maximum time without a byte before a connection counts as lost; a comment is enough as a heartbeat. Nil, the
+    /// default, for the request's `timeout`, which it replaces otherwise.
+    public var timeout: Duration?
+    /// The maximum number of bytes of one event's data, and of one line; 16 MiB by default. More throw
     /// ``StreamingError/Code/elementTooLong``.
     public var maximumEventBytes: Int
     /// Called with each comment, which the standard ignores, on the thread of the reader; none by default.
@@ -21,18 +21,18 @@ public struct EventOptions: Sendable {
 
     /// Makes options; the defaults are those of the properties.
     public init(
-        reconnection: Reconnection = .never, lastEventID: String = "", silence: Duration? = nil,
+        reconnection: Reconnection = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
     ) {
-        (self.reconnection, self.lastEventID, self.silence) = (reconnection, lastEventID, silence)
+        (self.reconnection, self.lastEventID, self.timeout) = (reconnection, lastEventID, timeout)
         (self.maximumEventBytes, self.onComment) = (maximumEventBytes, onComment)
     }
 
-    /// Connects again, as a browser does.
+    /// Reconnects, like a browser.
     public static let reconnecting = EventOptions(reconnection: .standard)
 }
 
-/// A request for an event stream that knows how it is read.
+/// A request for an event stream that specifies how it is read.
 ///
 /// ```swift
 /// struct GetFeed: EventRequest {
@@ -43,7 +43,7 @@ public struct EventOptions: Sendable {
 /// for try await event in agent.events(GetFeed()) { print(event.name, event.data) }
 /// ```
 ///
-/// Any method, with a body or without. Only a request that says so is sent again.
+/// It may have any method, with a body or without. Without such options a request is sent only once.
 public protocol EventRequest: Request where Output == HTTPBody {
     /// How the stream is read and resumed; sent once by default.
     var eventOptions: EventOptions { get }

@@ -17,7 +17,7 @@ import ErrandHTTPSyntax
     private var attempts = 0
     /// Connections in a row that could not be opened.
     private var failures = 0
-    /// Connections in a row that brought no event, and did not last.
+    /// Connections in a row that delivered no event, and did not last.
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
@@ -29,7 +29,7 @@ import ErrandHTTPSyntax
 
     deinit { finish(nil) }
 
-    /// The next event, if it is there already.
+    /// The next event, if it was received already.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
@@ -88,7 +88,7 @@ import ErrandHTTPSyntax
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader has none, and says nothing about the first.
+        // A second reader has no session, and does not affect the first.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -109,7 +109,7 @@ import ErrandHTTPSyntax
         let response: HTTPResponse
         do {
             response = try await session.connect([
-                EventStreamFilter(lastEventID: lastEventID, silence: options.silence, seen: seen)
+                EventStreamFilter(lastEventID: lastEventID, silence: options.timeout, seen: seen)
             ])
             do { try EventStreamFilter.check(response) } catch {
                 response.body.cancel()
@@ -145,7 +145,7 @@ import ErrandHTTPSyntax
     private func start() throws -> StreamSession {
         if let session { return session }
         guard status.claim() else {
-            throw StreamingError(.alreadyRead, "an event stream has one reader", byte: 0, element: 1)
+            throw StreamingError(.bodyAlreadyRead, "an event stream has one reader", byte: 0, element: 1)
         }
         let session = begin()
         self.session = session
@@ -153,14 +153,14 @@ import ErrandHTTPSyntax
         return session
     }
 
-    /// A connection has ended: waits for the next one, or returns false where there is none.
+    /// A connection has ended: waits for the next one, or returns false if there is none.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
         // A comment is a heartbeat: a connection that lasts is a good one without an event.
-        if let opened, opened.duration(to: seen.time.now) >= options.reconnection.maximumDelay {
+        if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }
         let isAsked = status.takeReconnect()
@@ -183,14 +183,14 @@ import ErrandHTTPSyntax
     private func wait(after error: (any Error)?) async throws {
         let time = seen.time
         var wait = options.reconnection.wait(retry: retry, silent: silent, chance: .random(in: 0...1))
-        if let after = (error as? ErrandError)?.response?.headers["Retry-After"],
+        if let after = (error as? ErrandError)?.response?.headers[.retryAfter],
             let asked = RetryAfter(parsing: after, now: time.date)
         {
             wait = max(wait, min(asked.wait(from: time.date), Reconnection.longestDelay))
         }
-        let instant = time.now.advanced(by: wait)
+        let instant = time.instant(after: wait)
         status.change(to: .waiting(until: instant, after: error))
-        session?.note("connects again in \(wait)")
+        session?.note("connects again in \(duration: wait)")
         do {
             // Without a task where there is nothing to wait for.
             if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }

@@ -1,23 +1,23 @@
 public import Errand
 import Synchronization
 
-/// The events that a server sends for as long as it likes, over as many connections as that takes.
+/// The events that a server sends without an end of their own, over as many connections as needed.
 ///
 /// ```swift
 /// let feed = agent.events(GetNews())
 /// for try await event in feed { print(event.name, event.data) }
 /// ```
 ///
-/// Connecting begins when reading does. It pulls: a slow reader slows down the server. Leaving the loop, cancelling its
-/// task, ``cancel()`` and `cancelAll` of the agent end it within milliseconds. A stream has one reader: a second one gets
-/// ``StreamingError/Code/alreadyRead``.
+/// Connecting begins with reading. The stream pulls: a slow reader slows down the server. Leaving the loop, cancelling
+/// its task, ``cancel()`` and `cancelAll` of the agent end it within milliseconds. A stream has one reader: a second
+/// one gets ``StreamingError/Code/alreadyRead``.
 ///
 /// Each connection is a request with its accessories; the stream is an activity of the kind
 /// ``ErrandHTTP/ActivityKind/stream`` around them.
 public final class EventStream: AsyncSequence, Sendable {
-    /// What the loop receives.
+    /// The type of an event.
     public typealias Element = ServerSentEvent
-    /// ``StreamingError``, or ``Errand/ErrandError`` for what fails on the wire.
+    /// ``StreamingError``, or ``Errand/ErrandError`` for a failed transfer.
     public typealias Failure = any Error
 
     private let status: EventStreamStatus
@@ -29,15 +29,15 @@ public final class EventStream: AsyncSequence, Sendable {
         status = EventStreamStatus(options.lastEventID)
     }
 
-    /// What the stream does now.
+    /// The current state.
     public var state: EventStreamState { status.state }
 
     /// Each state from now on, the current one first; ends after ``EventStreamState/closed(_:)``. Of states that their
     /// reader has not taken the newest 100 are kept.
-    public var states: AsyncStream<EventStreamState> { status.stream() }
+    public var states: AsyncStream<EventStreamState> { status.states }
 
-    /// The id with which the next connection begins: that of the last event the reader has received, or of an empty one
-    /// after it.
+    /// The id with which the next connection begins: that of the last event that the reader has received, or of an
+    /// empty one after it.
     public var lastEventID: String { status.lastEventID }
 
     /// The response of the last connection, without its body; nil before the first.
@@ -68,43 +68,45 @@ public final class EventStream: AsyncSequence, Sendable {
     }
 }
 
-/// What an event stream does. Cases may be added: write a `default`.
+/// The state of an event stream. Cases may be added: write a `default`.
 public enum EventStreamState: Sendable {
     /// Reading has not begun.
     case idle
     /// A connection is being made, the `attempt`th of the stream, from 1.
     case connecting(attempt: Int)
-    /// Events come. The response has no body.
+    /// Events arrive. The response has no body.
     case open(HTTPResponse)
-    /// The next connection is made then, by the agent's clock; with the error that ended the last one, or none if the
-    /// server closed it.
+    /// The next connection is made at this instant, by the agent's clock; with the error that ended the last one, or
+    /// nil if the server closed it.
     case waiting(until: ContinuousClock.Instant, after: (any Error)?)
-    /// It is over, with the error that its reader got.
+    /// The stream has ended, with the error that its reader has received.
     case closed((any Error)?)
 }
 
-/// The state of an event stream, for those who look on.
+/// The state of an event stream, for its observers.
 final class EventStreamStatus: Sendable {
-    private struct State {
-        var state = EventStreamState.idle
+    private struct Values {
         var lastEventID: String
         var response: HTTPResponse?
         var isClaimed = false
         var isCancelled = false
         var wantsReconnect = false
         var session: WeakSession?
-        var listeners: [AsyncStream<EventStreamState>.Continuation] = []
     }
 
     private struct WeakSession {
         weak var session: StreamSession?
     }
 
-    private let values: Mutex<State>
+    private let values: Mutex<Values>
+    private let broadcaster = StateBroadcaster(EventStreamState.idle, maximumWaiting: 100)
 
-    init(_ lastEventID: String) { values = Mutex(State(lastEventID: lastEventID)) }
+    init(_ lastEventID: String) { values = Mutex(Values(lastEventID: lastEventID)) }
 
-    var state: EventStreamState { values.withLock { $0.state } }
+    var state: EventStreamState { broadcaster.state }
+    var states: AsyncStream<EventStreamState> { broadcaster.states }
+    /// How many follow the states.
+    var followerCount: Int { broadcaster.readerCount }
     var lastEventID: String { values.withLock { $0.lastEventID } }
     var response: HTTPResponse? { values.withLock { $0.response } }
 
@@ -112,7 +114,7 @@ final class EventStreamStatus: Sendable {
 
     func keep(_ response: HTTPResponse) { values.withLock { $0.response = response } }
 
-    /// Lets the first reader in.
+    /// Admits the first reader.
     func claim() -> Bool {
         values.withLock { values in
             defer { values.isClaimed = true }
@@ -137,13 +139,13 @@ final class EventStreamStatus: Sendable {
     }
 
     func reconnect() {
-        let session = values.withLock { values -> StreamSession? in
-            switch values.state {
-            case .open, .waiting:
-                values.wantsReconnect = true
-                return values.session?.session
-            default: return nil
-            }
+        switch state {
+        case .open, .waiting: break
+        default: return
+        }
+        let session = values.withLock { values in
+            values.wantsReconnect = true
+            return values.session?.session
         }
         session?.interrupt()
     }
@@ -156,23 +158,7 @@ final class EventStreamStatus: Sendable {
     }
 
     func change(to state: EventStreamState) {
-        let listeners = values.withLock { values in
-            values.state = state
-            return values.listeners
-        }
-        for listener in listeners {
-            listener.yield(state)
-            if case .closed = state { listener.finish() }
-        }
-    }
-
-    func stream() -> AsyncStream<EventStreamState> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: EventStreamState.self, bufferingPolicy: .bufferingNewest(100))
-        values.withLock { values in
-            continuation.yield(values.state)
-            if case .closed = values.state { continuation.finish() } else { values.listeners.append(continuation) }
-        }
-        return stream
+        broadcaster.send(state)
+        if case .closed = state { broadcaster.finish() }
     }
 }

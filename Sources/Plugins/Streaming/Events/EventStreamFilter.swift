@@ -2,7 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Makes a request one for an event stream, and judges the head of the response (HTML standard, section 9.2.3).
+/// Adds the header fields of an event stream to a request, and checks the head of the response (HTML standard, section
+/// 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
@@ -13,10 +14,10 @@ struct EventStreamFilter: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        // One that the agent has for every request says nothing about this one.
+        // A field that the agent has for every request does not apply to this one.
         if !exchange.request.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
-        if !exchange.http.headers.contains("Cache-Control") { exchange.http.headers.set("Cache-Control", "no-cache") }
-        if !lastEventID.isEmpty { exchange.http.headers.set("Last-Event-ID", lastEventID) }
+        if !exchange.http.headers.contains(.cacheControl) { exchange.http.headers.set(.cacheControl, "no-cache") }
+        if !lastEventID.isEmpty { exchange.http.headers.set(.lastEventID, lastEventID) }
         if let silence { exchange.timeout = silence }
         exchange.delivery = .stream
         seen.keep(exchange)
@@ -40,7 +41,7 @@ struct EventStreamFilter: Filter {
     }
 }
 
-/// What the filter has learned of the exchange: the agent's clock, and whether the body can be sent again.
+/// The properties of the exchange that the filter has seen: the agent's clock, and whether the body can be sent again.
 final class SeenExchange: Sendable {
     private let state = Mutex<(time: (any TimeSource)?, isReplayable: Bool)>((nil, true))
 

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Which events become which values: a `Decodable` for each name.
+/// The rules that decode events to values: a `Decodable` type for each name.
 ///
 /// ```swift
 /// nonisolated struct Delta: Decodable, Sendable { let text: String }
@@ -21,7 +21,7 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The data is decoded by the request's decoder, or the agent's. Events without a rule are left out, as are those for
+/// The data is decoded by the request's decoder, or the agent's. Events without a rule are ignored, like those for
 /// which a browser has no listener.
 public struct EventTypes<Value: Sendable>: Sendable {
     /// Decodes the data of an event.
@@ -42,22 +42,22 @@ public struct EventTypes<Value: Sendable>: Sendable {
     private var fallback: Rule?
     private var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
 
-    /// No rule yet.
+    /// Makes an empty set of rules.
     public init() {}
 
-    /// Events of a name, their data decoded.
+    /// Decodes the data of events with a name.
     public func on<Payload: Decodable & Sendable>(
         _ name: String, _ make: @escaping @Sendable (Payload) -> Value
     ) -> EventTypes {
         with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
     }
 
-    /// Events of a name whose data does not matter.
+    /// Makes a value of events with a name whose data does not matter.
     public func on(_ name: String, _ value: Value) -> EventTypes {
         with { $0.rules[name] = { _, _ in value } }
     }
 
-    /// All other events, as they are; nil leaves one out.
+    /// Makes values of all other events; nil ignores one.
     public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
         with { $0.fallback = { event, _ in try make(event) } }
     }
@@ -84,7 +84,7 @@ public struct EventTypes<Value: Sendable>: Sendable {
 }
 
 extension EventTypes where Value: Decodable {
-    /// Every event, whatever its name, decoded as one type.
+    /// Decodes every event, whatever its name, to one type.
     public static var any: EventTypes {
         EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
     }

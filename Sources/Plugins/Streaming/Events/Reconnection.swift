@@ -3,51 +3,46 @@ public import Errand
 /// Whether and when an event stream connects again (HTML standard, section 9.2.3).
 ///
 /// ```swift
-/// EventOptions(reconnection: Reconnection(delay: .seconds(1), statuses: [502, 503, 504]))
+/// EventOptions(reconnection: Reconnection(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]))
 /// ```
 ///
-/// After a connection that ends or breaks the request is sent again, with the id of the last event, once the time that the
-/// server asked for by `retry` has passed, or else `delay`. While no event comes the wait doubles each time. What cannot
-/// become better ends the stream: another status than 200, another type than `text/event-stream`, a certificate that is
-/// not trusted, a body that can be sent once. The status 204 ends it without an error.
+/// After a connection that ends or breaks, the request is sent again, with the id of the last event, after the time
+/// that the server has sent as `retry`, or else as the ``backoff`` says. While no event arrives the wait doubles. A
+/// failure that cannot pass ends the stream: another status than 200, another type than `text/event-stream`, a
+/// certificate that is not trusted, a body that can be sent once. The status 204 ends it without an error.
 public struct Reconnection: Sendable, Hashable {
-    /// The time before connecting again, until the server sends a `retry`; 3 seconds by default. A `retry` counts up to a
-    /// day.
-    public var delay: Duration
-    /// The shortest wait, whatever the server asks for and `delay` says; 100 milliseconds by default.
+    /// The waits while no event arrives: 3 seconds at first and 60 at most, a quarter of it at random, by default. A
+    /// `retry` of the server takes the place of the base, and counts up to a day. A wait is never shorter than the base
+    /// or the `retry`: there the random part makes it longer.
+    public var backoff: Backoff
+    /// The minimum wait, even if `retry` or the backoff is shorter; 100 milliseconds by default.
     public var minimumDelay: Duration
-    /// The longest wait that comes of doubling; 60 seconds by default.
-    public var maximumDelay: Duration
-    /// How much longer a wait is by chance, so that clients do not come back all at once: up to a quarter by default
-    /// (0.25), never shorter.
-    public var jitter: Double
-    /// How many connections in a row may fail to open; one more throws its error. 20 by default.
+    /// The number of connections in a row that may fail to open; one more throws its error. 20 by default.
     public var maximumFailures: Int
-    /// Statuses after which it connects again, against the standard; none by default. A `Retry-After` of theirs is
+    /// Statuses after which the stream reconnects, unlike in the standard; none by default. Their `Retry-After` is
     /// respected, up to a day.
     public var statuses: StatusCodes
     let isEnabled: Bool
 
-    /// Makes a rule; the defaults are those of the properties.
+    /// Makes a policy; the defaults are those of the properties.
     public init(
-        delay: Duration = .seconds(3), maximumDelay: Duration = .seconds(60), jitter: Double = 0.25,
+        backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
         maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)
     ) {
-        self.init(true, delay, maximumDelay, jitter, maximumFailures, statuses, minimumDelay)
+        self.init(true, backoff, maximumFailures, statuses, minimumDelay)
     }
 
     private init(
-        _ isEnabled: Bool, _ delay: Duration, _ maximumDelay: Duration, _ jitter: Double, _ maximumFailures: Int,
-        _ statuses: StatusCodes, _ minimumDelay: Duration
+        _ isEnabled: Bool, _ backoff: Backoff, _ maximumFailures: Int, _ statuses: StatusCodes,
+        _ minimumDelay: Duration
     ) {
-        (self.isEnabled, self.delay, self.maximumDelay) = (isEnabled, delay, maximumDelay)
-        (self.jitter, self.maximumFailures, self.statuses) = (jitter, maximumFailures, statuses)
-        self.minimumDelay = minimumDelay
+        (self.isEnabled, self.backoff, self.maximumFailures) = (isEnabled, backoff, maximumFailures)
+        (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
     }
 
-    /// Does not connect again: the end of the response is the end of the stream, and a failure throws.
-    public static let never = Reconnection(false, .zero, .zero, 0, 0, [], .zero)
-    /// Connects again as the standard says.
+    /// Does not reconnect: the end of the response is the end of the stream, and a failure throws.
+    public static let off = Reconnection(false, .none, 0, [], .zero)
+    /// Reconnects according to the standard.
     public static let standard = Reconnection()
 
     static let longestDelay: Duration = .seconds(86_400)
@@ -55,20 +50,18 @@ public struct Reconnection: Sendable, Hashable {
     /// The wait before the next connection.
     ///
     /// - Parameters:
-    ///   - retry: what the server asked for.
-    ///   - silent: how many connections in a row brought no event.
-    ///   - chance: between 0 and 1.
+    ///   - retry: the time that the server has sent.
+    ///   - silent: the number of connections in a row without an event.
+    ///   - chance: a random number between 0 and 1.
     func wait(retry: Duration?, silent: Int, chance: Double) -> Duration {
-        let base = min(max(retry ?? delay, minimumDelay, .zero), Self.longestDelay)
-        var wait = base
-        if silent > 1 {
-            wait = max(base, .milliseconds(100)) * (1 << min(silent - 1, 20))
-            wait = max(base, min(wait, maximumDelay))
-        }
-        return wait * (1 + min(max(jitter, 0), 10) * chance)
+        let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.longestDelay)
+        var backoff = backoff
+        // Where the first wait is none, the next ones are not.
+        backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor
+        return backoff.delay(afterFailures: silent, atLeast: floor, random: chance)
     }
 
-    /// Whether a connection that failed so may succeed later.
+    /// Whether another connection may succeed after a failure.
     func permits(_ error: any Error) -> Bool {
         guard isEnabled, let error = error as? ErrandError else { return false }
         switch error.code {

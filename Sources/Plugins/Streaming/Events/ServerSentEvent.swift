@@ -11,7 +11,7 @@ public import ErrandEssentials
 public struct ServerSentEvent: Sendable, Hashable {
     /// The name of the event, the DOM's `type`; "message" if the server gave none.
     public var name: String
-    /// Its lines of data, joined by LF.
+    /// The lines of data, joined by LF.
     public var data: String
     /// The id of this event, or of the last one before it that had one; empty if there was none.
     public var id: String
@@ -21,7 +21,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         (self.name, self.data, self.id) = (name, data, id)
     }
 
-    /// The data as a value; JSON by default. Throws what the decoder throws.
+    /// The data as a value; JSON by default. Throws the error of the decoder.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {

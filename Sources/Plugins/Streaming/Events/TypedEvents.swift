@@ -2,15 +2,15 @@ import Errand
 
 /// The events of a stream as values.
 ///
-/// An event that cannot be decoded throws ``StreamingError/Code/decoding``, with its number and the failure below; an
-/// iterator goes on with the next one. Everything else is as ``EventStream`` has it.
+/// An event that cannot be decoded throws ``StreamingError/Code/decodingFailed``, with its number and the underlying error;
+/// an iterator continues with the next event. Otherwise it behaves like ``EventStream``.
 public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
-    /// What the loop receives.
+    /// The type of a value.
     public typealias Element = Value
-    /// ``StreamingError``, or ``Errand/ErrandError`` for what fails on the wire.
+    /// ``StreamingError``, or ``Errand/ErrandError`` for a failed transfer.
     public typealias Failure = any Error
 
-    /// The stream itself: its state, its last id, its end.
+    /// The stream of the events: its state, its last id, its end.
     public let stream: EventStream
     private let types: EventTypes<Value>
 
@@ -41,7 +41,7 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
                     if let value = try types.value(of: event, response) { return value }
                 } catch {
                     throw StreamingError(
-                        .decoding, "the event \(event.name.debugDescription) is no \(Value.self)", byte: 0,
+                        .decodingFailed, "the event \(event.name.debugDescription) is no \(Value.self)", byte: 0,
                         element: count, underlying: error)
                 }
             }

@@ -1,16 +1,16 @@
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
-/// The bytes of a stream that have not been consumed yet, in one piece, whatever the chunks in which they came.
+/// The bytes of a stream that were not consumed yet, in one piece, at any split into chunks.
 ///
-/// Each byte is copied into the window once, and moved again only to make room, so that the cost is linear in the bytes
-/// however small the chunks are. What it holds is bounded by the longest element and the longest chunk.
+/// Each byte is copied into the window once, and moved again only to make room, so that the cost is linear in the
+/// number of bytes, however small the chunks are. The window is bounded by the longest element and the longest chunk.
 struct ByteWindow: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
     private var start = 0
     private var end = 0
-    /// How many bytes of the stream stand before the window.
+    /// The number of bytes of the stream before the window.
     private(set) var offset: Int64 = 0
     /// Capacity beyond this is released as soon as the window is empty.
     private static let keptCapacity = 1 << 20
@@ -51,7 +51,7 @@ struct ByteWindow: ~Copyable {
             }
         }
         if end + size <= capacity { return }
-        // Moved to the front if that makes room for at least as much as is moved: so no byte moves often.
+        // Moved to the front if that makes room for at least as much as is moved, so that no byte moves often.
         if let memory, count + size <= capacity, count <= start {
             memmove(memory, memory + start, count)
         } else {
@@ -65,7 +65,7 @@ struct ByteWindow: ~Copyable {
     }
 }
 
-/// The place of a byte in a piece of memory, by the C library's search; nil if there is none.
+/// The position of a byte in memory, by the C library's search; nil if there is none.
 @inline(__always)
 func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard start < bytes.count, let base = bytes.baseAddress,

@@ -1,11 +1,11 @@
 import Errand
 import ErrandEssentials
 
-/// Makes a value of the bytes of one element.
+/// Decodes the bytes of one element to a value.
 struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     private let decode: @Sendable (Data) throws -> Value
 
-    /// By the decoder of the request that a response belongs to, or of its agent.
+    /// Uses the decoder of the request that a response belongs to, or of its agent.
     init(_ response: HTTPResponse) {
         var head = response
         head.body = .empty
@@ -18,21 +18,21 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// By a decoder of the caller's choice.
+    /// Uses a decoder of the caller's choice.
     init(_ decoder: some BodyDecoder) {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// The value. Throws `decoding`, with the place.
+    /// The value. Throws `decodingFailed`, with the position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(Data(found.bytes)) } catch {
             throw StreamingError(
-                .decoding, "the element is no \(Value.self)", byte: found.byte, element: found.element,
+                .decodingFailed, "the element is no \(Value.self)", byte: found.byte, element: found.element,
                 underlying: error)
         }
     }
 
-    /// A reader of elements that a splitter finds; of their bytes as they are, if that is what `Value` asks for.
+    /// A reader of elements that a splitter finds; of their bytes as they are, if `Value` is `Data`.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

@@ -1,11 +1,11 @@
 import ErrandEssentials
 
-/// Makes elements of bytes, whatever the pieces in which they come: no I/O, no waiting. One call of it is what an element costs its
-/// reader, so `next` can be called without a detour from other modules.
+/// Makes elements from bytes, at any split into chunks: no I/O, no waiting. An element costs its reader one call, so
+/// `next` can be called from other modules without an indirection.
 @usableFromInline class ElementReader<Element> {
-    /// Counts what is read, where there is one.
+    /// The session that counts the elements, if there is one.
     final var session: StreamSession?
-    /// Whether the stream was cancelled from elsewhere: what is here already is not read any more.
+    /// Whether the stream was cancelled from elsewhere: bytes that were received are not read any more then.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
     /// Adds bytes, once `next` has returned nil.

@@ -1,8 +1,8 @@
 import ErrandEssentials
 
-/// Finds the bytes of each element, whatever the pieces in which they come; what they mean is a decoder's business.
+/// Finds the bytes of each element, at any split into chunks; a decoder interprets them.
 class ElementSplitter {
-    /// The bytes of one element, valid until the next call, and its place.
+    /// The bytes of one element, valid until the next call, and its position.
     struct Found {
         let bytes: UnsafeRawBufferPointer
         let byte: Int64

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Reads an event stream as the HTML standard has it, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
+/// Parses an event stream by the HTML standard, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
 ///
 /// The names of the buffers are the standard's.
 struct EventParser: ~Copyable {
@@ -12,13 +12,13 @@ struct EventParser: ~Copyable {
     private var hasData = false
     private var eventType = ""
     private var lastEventIDBuffer: String
-    /// The id of the last event that was dispatched, empty ones included: where the stream goes on after a break.
+    /// The id of the last event that was dispatched, empty ones included; the stream continues from it after a break.
     private(set) var lastEventID: String
-    /// What the server said last in `retry`; nil if it said nothing.
+    /// The last `retry` of the server; nil if there was none.
     private(set) var reconnectionTime: Duration?
     private(set) var eventCount = 0
 
-    /// - Parameter lastEventID: of the connection before this one.
+    /// - Parameter lastEventID: the id from the connection before this one.
     init(limit: Int, lastEventID: String = "", onComment: (@Sendable (String) -> Void)? = nil) {
         lines = LineScanner(.any, limit: limit)
         self.limit = limit
@@ -26,12 +26,12 @@ struct EventParser: ~Copyable {
         (self.lastEventID, lastEventIDBuffer) = (lastEventID, lastEventID)
     }
 
-    /// How many bytes have been interpreted.
+    /// The number of bytes that were interpreted.
     var offset: Int64 { lines.offset }
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// What is pending is discarded: an event ends with a blank line.
+    /// Discards a pending event: it has to end with a blank line.
     mutating func finish() {
         data = ""
         (hasData, eventType, lastEventIDBuffer) = (false, "", lastEventID)
@@ -82,7 +82,7 @@ struct EventParser: ~Copyable {
         }
     }
 
-    /// The standard appends an LF to each line of data and removes the last one; here it stands between them.
+    /// The standard appends an LF to each line of data and removes the last one; here it is put between them.
     private mutating func append(_ value: UnsafeRawBufferPointer) throws {
         if hasData, dataCount + value.count > limit {
             throw StreamingError(
@@ -109,7 +109,7 @@ struct EventParser: ~Copyable {
         reconnectionTime = .milliseconds(min(milliseconds, Self.longestRetry))
     }
 
-    /// A day, in milliseconds: no server makes its clients wait for longer.
+    /// A day, in milliseconds: no server makes its clients wait longer.
     private static let longestRetry: Int64 = 86_400_000
 
     private mutating func dispatch() -> ServerSentEvent? {

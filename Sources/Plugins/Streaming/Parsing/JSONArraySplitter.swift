@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The elements of one JSON array (RFC 8259, section 5), each as soon as it is complete.
 final class JSONArraySplitter: ElementSplitter {
@@ -25,23 +26,23 @@ final class JSONArraySplitter: ElementSplitter {
             guard let byte = try firstByte() else { return try needMore() }
             switch place {
             case .start:
-                guard byte == UInt8(ascii: "[") else { throw error(.invalidJSON, "an array expected") }
+                guard byte == UInt8(ascii: "[") else { throw error(.malformedJSON, "an array expected") }
                 window.consume(1)
                 place = .afterBracket
             case .afterBracket where byte == UInt8(ascii: "]"), .afterElement where byte == UInt8(ascii: "]"):
                 window.consume(1)
                 place = .end
             case .afterElement:
-                guard byte == UInt8(ascii: ",") else { throw error(.invalidJSON, "a comma or ] expected") }
+                guard byte == UInt8(ascii: ",") else { throw error(.malformedJSON, "a comma or ] expected") }
                 window.consume(1)
                 place = .afterComma
             case .afterBracket, .afterComma:
                 if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") {
-                    throw error(.invalidJSON, "a value expected")
+                    throw error(.malformedJSON, "a value expected")
                 }
                 (place, scanner) = (.element, JSONValueScanner())
                 count += 1
-            case .end: throw error(.invalidJSON, "only white space may follow the array")
+            case .end: throw error(.malformedJSON, "only white space may follow the array")
             case .element: break
             }
         }
@@ -53,12 +54,12 @@ final class JSONArraySplitter: ElementSplitter {
         var index = 0
         if place == .start, window.offset == 0, bytes.first == 0xEF {
             if bytes.count < 3 {
-                if isFinished { throw error(.invalidJSON, "an array expected") }
+                if isFinished { throw error(.malformedJSON, "an array expected") }
                 return nil
             }
             if bytes[1] == 0xBB, bytes[2] == 0xBF { index = 3 }
         }
-        while index < bytes.count, bytes[index].isJSONWhitespace { index += 1 }
+        while index < bytes.count, JSONGrammar.isSpace(bytes[index]) { index += 1 }
         window.consume(index)
         return index < bytes.count ? bytes[index] : nil
     }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
 final class JSONLineSplitter: ElementSplitter {
@@ -25,12 +26,8 @@ extension UnsafeRawBufferPointer {
     /// Without space, tab, LF and CR at both ends (RFC 8259, section 2).
     func trimmingJSONWhitespace() -> UnsafeRawBufferPointer {
         var (first, last) = (0, count)
-        while first < last, self[first].isJSONWhitespace { first += 1 }
-        while first < last, self[last - 1].isJSONWhitespace { last -= 1 }
+        while first < last, JSONGrammar.isSpace(self[first]) { first += 1 }
+        while first < last, JSONGrammar.isSpace(self[last - 1]) { last -= 1 }
         return UnsafeRawBufferPointer(rebasing: self[first..<last])
     }
-}
-
-extension UInt8 {
-    var isJSONWhitespace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

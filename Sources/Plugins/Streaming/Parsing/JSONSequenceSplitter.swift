@@ -1,9 +1,10 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// A JSON text sequence (RFC 7464): a record separator, a JSON text, LF, and so on.
 ///
-/// A text is complete with the white space behind it, before its successor begins. One that is malformed fails alone: the
-/// parser goes on behind the next separator (section 2.1).
+/// A text is complete with the white space behind it, before the next one begins. A malformed text fails alone: the
+/// parser continues behind the next separator (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum Place { case start, beforeText, text, afterText, skipping }
 
@@ -12,7 +13,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var place = Place.start
     private var isFinished = false
-    /// Up to where the window has no separator.
+    /// The number of bytes of the window without a separator.
     private var scanned = 0
     private var count = 0
 
@@ -28,13 +29,13 @@ final class JSONSequenceSplitter: ElementSplitter {
             switch place {
             case .start:
                 guard byte == Self.separator else {
-                    throw error(.invalidJSON, "a record separator expected at the beginning of a sequence")
+                    throw error(.malformedJSON, "a record separator expected at the beginning of a sequence")
                 }
                 window.consume(1)
                 place = .beforeText
             case .beforeText:
                 // Several separators in a row are one (section 2.1).
-                if byte == Self.separator || byte.isJSONWhitespace {
+                if byte == Self.separator || JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
                     (place, scanner) = (.text, JSONValueScanner())
@@ -46,11 +47,11 @@ final class JSONSequenceSplitter: ElementSplitter {
             case .afterText:
                 if byte == Self.separator {
                     place = .start
-                } else if byte.isJSONWhitespace {
+                } else if JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
                     place = .skipping
-                    throw error(.decoding, "only white space may follow a JSON text")
+                    throw error(.decodingFailed, "only white space may follow a JSON text")
                 }
             case .skipping:
                 let end = firstIndex(of: Self.separator, in: window.bytes, from: 0)
@@ -64,13 +65,13 @@ final class JSONSequenceSplitter: ElementSplitter {
     /// The text at the beginning of the window; nil if it is not complete.
     private func text() throws -> Found? {
         let bytes = window.bytes
-        // No separator stands within a JSON text: control characters are escaped there.
+        // A JSON text contains no separator: control characters are escaped in it.
         let separator = firstIndex(of: Self.separator, in: bytes, from: scanned)
         scanned = separator ?? bytes.count
         let text = UnsafeRawBufferPointer(rebasing: bytes[..<scanned])
         guard let end = scanner.end(in: text) else {
             if text.count > limit { throw tooLong() }
-            // A number or a literal without white space behind it may have lost its end (section 2.4).
+            // A number or a literal without white space behind it may be cut off (section 2.4).
             if separator != nil { throw cut(text.count) }
             if isFinished { throw error(.truncated, "the sequence ended within a JSON text") }
             return nil
@@ -84,7 +85,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     }
 
     private func cut(_ size: Int) -> StreamingError {
-        let error = error(.decoding, "the JSON text is cut short")
+        let error = error(.decodingFailed, "the JSON text is cut short")
         window.consume(size)
         (place, scanned) = (.start, 0)
         return error

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// The lines of a text; the last one needs no end. Bytes that are no UTF-8 become U+FFFD.
+/// The lines of a text; the last one needs no end. Invalid UTF-8 becomes U+FFFD.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
 

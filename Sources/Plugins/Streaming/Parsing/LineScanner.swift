@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Finds the lines of a stream, at any split of its bytes: pure, synchronous, each byte looked at once for each mark.
+/// Finds the lines of a stream, at any split of its bytes: pure, synchronous, with one test of each byte for each mark.
 struct LineScanner: ~Copyable {
     enum Ends: Sendable {
         /// LF, CR LF and CR.
@@ -12,15 +12,15 @@ struct LineScanner: ~Copyable {
     private var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
-    /// Places within the window where the next mark was found, or up to which there is none.
+    /// Positions within the window at which the next mark was found, or before which there is none.
     private var lineFeed = Mark()
     private var carriageReturn = Mark()
     private var skipsLineFeed = false
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
-    /// Lines returned so far.
+    /// The number of lines returned so far.
     private(set) var lineCount = 0
-    /// Where the last line begins in the stream.
+    /// The position in the stream at which the last line begins.
     private(set) var lineStart: Int64 = 0
 
     private struct Mark {
@@ -49,7 +49,7 @@ struct LineScanner: ~Copyable {
     /// No more bytes come.
     mutating func finish() { isFinished = true }
 
-    /// How many bytes of the stream have become lines.
+    /// The number of bytes of the stream that were returned as lines.
     var offset: Int64 { window.offset }
 
     /// The next line without its end, valid until the next call; nil if it is not complete. The rest behind the last line
@@ -70,7 +70,7 @@ struct LineScanner: ~Copyable {
         return try line(bytes, end, marks: 1)
     }
 
-    /// What stands behind the last line end; nil if there is nothing.
+    /// The text behind the last line end; nil if there is none.
     mutating func rest() throws -> UnsafeRawBufferPointer? {
         guard isFinished, isReady(), window.count > 0 else { return nil }
         return try line(window.bytes, window.count, marks: 0)
@@ -99,8 +99,8 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Removes what stands before a line: a byte order mark at the very beginning, the LF of a CR LF that was split. False
-    /// if more bytes are needed for that.
+    /// Skips bytes before a line: a byte order mark at the very beginning, the LF of a CR LF that was split. False if
+    /// more bytes are needed for that.
     @inline(__always)
     private mutating func isReady() -> Bool {
         if !needsByteOrderMarkCheck, !skipsLineFeed { return true }

@@ -1,9 +1,8 @@
 import Errand
+import ErrandEssentials
 import Synchronization
 
-import ErrandEssentials
-
-/// What a case works with: a server, a transport, and checks that say what they wanted.
+/// The tools of a case: a server, a transport, and checks that report what they expected.
 struct ConformanceBench: Sendable {
     let server: TestServer
     let transport: any Transport
@@ -52,12 +51,12 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// The way through an agent, which adds what Core checks, and events.
+    /// Sends through an agent, which adds Core's checks, and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         limit: Int = 64 << 20
     ) async throws -> Received {
-        var configuration = NetworkAgent.Configuration()
+        var configuration = AgentConfiguration()
         configuration.maximumBodyBytes = limit
         let agent = NetworkAgent(configuration: configuration, transport: transport)
         let probe = Probe(http: request, delivery: delivery, accessories: accessories)
@@ -72,11 +71,11 @@ struct ConformanceBench: Sendable {
         let delivery: BodyDelivery
         let accessories: [any Accessory]
         var acceptableStatuses: StatusCodes { .any }
-        var redirects: RedirectPolicy? { RedirectPolicy.none }
+        var redirects: RedirectPolicy? { RedirectPolicy.off }
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// After a fault: the same transport serves the next request as if nothing had been.
+    /// After a fault: the same transport serves the next request as usual.
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")
@@ -131,7 +130,7 @@ extension ConformanceBench {
         }
     }
 
-    /// Bytes that repeat nowhere near.
+    /// Bytes whose pattern does not repeat soon.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -145,7 +144,7 @@ extension ConformanceBench {
     }
 }
 
-/// Runs until its end or the limit, whichever comes first; what hangs is left behind cancelled.
+/// Runs until its end or the limit, whichever is first; an operation that hangs is cancelled and abandoned.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {
@@ -156,7 +155,7 @@ func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws ->
     defer { task.cancel() }
     let result: Result<Void, any Error>
     do { result = try await ending.wait(for: "the case to end", within: limit) { $0 } } catch is WaitTimeout {
-        throw ConformanceFailure(expected: "an end", came: "none within \(limit)")
+        throw ConformanceFailure(expected: "an end", came: "none within \(duration: limit)")
     }
     try result.get()
 }

@@ -1,19 +1,19 @@
 public import Errand
 import ErrandEssentials
 
-/// One thing that a transport promises, as something to run; see ``TransportConformance``.
+/// One promise of a transport, as a case that can be run; see ``TransportConformance``.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// What is promised, in a sentence that is unique in the suite.
+    /// The promise, in a sentence that is unique in the suite.
     public let name: String
-    /// What it is a part of: what an excuse may name.
+    /// The feature that it belongs to, which an excuse may name.
     public let feature: TransportFeature
-    /// Why it does not apply to this transport; nil if it does.
+    /// The reason why it does not apply to this transport; nil if it does.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs it against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if a response
-    /// takes longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
+    /// Runs the case against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if a
+    /// response takes longer than the suite's limit. An excused case only throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }
@@ -22,7 +22,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Runs a case of any suite: whatever it throws is a failure of that name.
+/// Runs a case of any suite: its error becomes a failure of that name.
 func runCase(
     _ name: String, excuse: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -34,13 +34,13 @@ func runCase(
     }
 }
 
-/// A promise that was not kept: what was expected, and what came.
+/// A broken promise: the expected result, and the actual one.
 public struct ConformanceFailure: DescribedError, Sendable {
     /// The case, once it is known.
     public internal(set) var name = ""
-    /// In words, or a value.
+    /// The expected result, in words or as a value.
     public let expected: String
-    /// In words, or a value.
+    /// The actual result, in words or as a value.
     public let came: String
 
     init(expected: String, came: String) { (self.expected, self.came) = (expected, came) }
@@ -57,9 +57,9 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// Thrown by an excused case, so that it is not taken for one that passed.
+/// Thrown by an excused case, so that it does not count as passed.
 public struct ConformanceExcused: DescribedError, Sendable {
-    /// Why the case does not apply.
+    /// The reason why the case does not apply.
     public let reason: String
     /// The reason.
     public var description: String { "excused: \(reason)" }
@@ -67,7 +67,7 @@ public struct ConformanceExcused: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// Something that a transport cannot do, said in the open.
+/// A declared limitation of a transport or plugin.
 public struct ConformanceExcuse: Sendable {
     let feature: TransportFeature?
     let name: String?

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Everything that a ``Transport`` promises, as a list of cases for any test framework.
+/// The promises of a ``Transport``, as a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
@@ -8,7 +8,7 @@ public import Errand
 /// ```
 ///
 /// Each case makes a transport and starts a server of its own on the loopback interface, so cases may run in any order
-/// and at the same time. What a transport cannot do is excused by feature or by name, with a reason:
+/// and at the same time. Limitations of a transport are excused by feature or by name, with a reason:
 ///
 /// ```swift
 /// TransportConformance.cases(
@@ -18,9 +18,9 @@ public enum TransportConformance {
     /// The cases for the transports that `make` makes.
     ///
     /// - Parameters:
-    ///   - make: makes a transport with nothing behind it: no connection, no state shared with another.
-    ///   - excuses: what it cannot do; excused cases are in the list too, and say why.
-    ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
+    ///   - make: makes a new transport: without connections, without shared state.
+    ///   - excuses: the limitations of the transport; excused cases are in the list too, with the reason.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = [],
         within limit: Duration = .seconds(120)
@@ -28,7 +28,7 @@ public enum TransportConformance {
         let drafts =
             FramingCases.all + HeaderCases.all + NeutralityCases.all + CodingCases.all + FaultCases.all
             + ReuseCases.all + UploadCases.all + CancellationCases.all + TimeoutCases.all + PressureCases.all
-            + EventCases.all
+            + DepartureCases.all + EventCases.all
         var cases = drafts.map { draft in
             ConformanceCase(name: draft.name, feature: draft.feature, excuse: nil, limit: limit) {
                 try await draft.body(ConformanceBench(make))

@@ -1,12 +1,13 @@
-/// A part of what a transport promises; the cases of ``TransportConformance`` are grouped by it. Cases may be added: write a `default`.
+/// A feature of a transport; the cases of ``TransportConformance`` are grouped by it. Cases may be added: write a
+/// `default`.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// Lengths, chunks, HEAD, 204, 304: where a response ends.
+    /// The end of a response: lengths, chunks, HEAD, 204, 304.
     case framing
     /// Fields of requests and responses, methods and targets.
     case headers
-    /// Responses that others act on: redirects, challenges, cookies.
+    /// Responses that others handle: redirects, challenges, cookies.
     case neutrality
-    /// 1xx responses before the real one.
+    /// 1xx responses before the final one.
     case informational
     /// Fields after a chunked body.
     case trailers
@@ -14,7 +15,7 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case codings
     /// Responses in parts.
     case ranges
-    /// Connections that end at the wrong moment, and responses that are none.
+    /// Connections that end at the wrong moment, and invalid responses.
     case faults
     /// Connections used again.
     case reuse
@@ -22,7 +23,7 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case uploads
     /// Bodies of requests that are streams.
     case streamedUploads
-    /// Giving up, at every stage.
+    /// Cancellation at every stage.
     case cancellation
     /// Silence.
     case timeouts
@@ -30,11 +31,13 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case backpressure
     /// A slow server holds back the source of a request's body.
     case uploadBackpressure
-    /// Many at once.
+    /// Many requests at once.
     case load
-    /// What is reported while it works.
+    /// A last check of requests that have waited for a connection.
+    case departure
+    /// The events that a transport reports while it works.
     case events
-    /// What happens to connections when the transport goes away.
+    /// The end of connections when the transport goes away.
     case lifetime
 
     /// Its name.

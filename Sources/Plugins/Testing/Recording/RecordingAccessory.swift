@@ -1,6 +1,6 @@
 public import Errand
 
-/// Records the events that an accessory receives, in order, for a test to look at.
+/// Records the events that an accessory receives, in order, for a test to inspect.
 ///
 /// ```swift
 /// let recording = RecordingAccessory()
@@ -11,11 +11,11 @@ public import Errand
 /// recording.problems()    // [] if every activity began and ended once and in order
 /// ```
 ///
-/// Streams are left out of what it keeps, so that it keeps no transfer alive.
+/// Streams are left out of the records, so that they keep no transfer alive.
 public final class RecordingAccessory: Accessory {
     /// One event of one activity.
     public struct Record: Sendable {
-        /// Whose event it is.
+        /// The activity of the event.
         public let activity: Activity.ID
         /// The activity that this one is a part of.
         public let parent: Activity.ID?
@@ -23,7 +23,7 @@ public final class RecordingAccessory: Accessory {
         public let kind: ActivityKind
         /// The activity's name for logs.
         public let label: String
-        /// What happened; streamed bodies are replaced by empty ones.
+        /// The event; streamed bodies are replaced by empty ones.
         public let event: ActivityEvent
         /// "willStart", "sending", "progress", …
         public var name: String { RecordingAccessory.name(of: event) }
@@ -32,24 +32,24 @@ public final class RecordingAccessory: Accessory {
     private struct State: Sendable {
         var records: [Record] = []
         var dropped = 0
-        /// Those that will have started and did not stop yet.
+        /// The activities that have started and not stopped yet.
         var running: Set<Activity.ID> = []
     }
 
-    /// Bytes of each body that it receives.
-    public let bodyByteLimit: Int
-    private let limit: Int
+    /// The number of bytes of each body that it receives.
+    public let maximumBodyBytes: Int
+    private let maximumRecords: Int
     private let state = Watched(State())
 
     /// - Parameters:
-    ///   - bodyByteLimit: bytes of each body to receive; none by default.
-    ///   - limit: events to keep, the first ones; 100,000 by default.
-    public init(bodyByteLimit: Int = 0, limit: Int = 100_000) {
-        (self.bodyByteLimit, self.limit) = (bodyByteLimit, limit)
+    ///   - maximumBodyBytes: the number of bytes of each body to receive; none by default.
+    ///   - maximumRecords: the number of events to keep, the first ones; 100,000 by default.
+    public init(maximumBodyBytes: Int = 0, maximumRecords: Int = 100_000) {
+        (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)
         CreationObservers.notify(of: self)
     }
 
-    /// Writes an event down.
+    /// Records an event.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         let record = Record(
             activity: activity.id, parent: activity.parent, kind: activity.kind, label: activity.label,
@@ -60,11 +60,11 @@ public final class RecordingAccessory: Accessory {
             case .didStop: state.running.remove(activity.id)
             default: break
             }
-            if state.records.count < limit { state.records.append(record) } else { state.dropped += 1 }
+            if state.records.count < maximumRecords { state.records.append(record) } else { state.dropped += 1 }
         }
     }
 
-    /// Everything so far, of all activities or of one.
+    /// All records so far, of all activities or of one.
     public func records(of activity: Activity.ID? = nil) -> [Record] {
         state.read { state in
             guard let activity else { return state.records }
@@ -75,7 +75,7 @@ public final class RecordingAccessory: Accessory {
     /// The events of one activity.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// The names of the events, of all activities or of one; what transports report on the way is left out unless asked for.
+    /// The names of the events, of all activities or of one; events of the transport are left out by default.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }
@@ -83,7 +83,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Whose events there are, in the order of their first.
+    /// The activities with events, in the order of the first one.
     public var activities: [Activity.ID] {
         var seen: Set<Activity.ID> = []
         return records().map(\.activity).filter { seen.insert($0).inserted }
@@ -100,7 +100,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Waits until at least one activity has started and all that have started did stop. Throws ``WaitTimeout``.
+    /// Waits until at least one activity has started and all that have started have stopped. Throws ``WaitTimeout``.
     public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
@@ -109,11 +109,11 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// What is wrong with the order of events, empty if nothing is: each activity has will-start first, exactly one
+    /// The violations of the order of events, empty if there are none: each activity has will-start first, exactly one
     /// will-stop, exactly one did-stop, that one last and with the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
-        var problems = dropped > 0 ? ["\(dropped) events were not kept; raise the limit"] : []
+        var problems = dropped > 0 ? ["\(dropped) events were not kept; raise maximumRecords"] : []
         for (id, records) in Dictionary(grouping: records, by: \.activity).sorted(by: { $0.key < $1.key }) {
             let names = records.map(\.name)
             func report(_ problem: String) { problems.append("\(id) \(records[0].label): \(problem) in \(names)") }

@@ -2,11 +2,11 @@ import Errand
 import ErrandEssentials
 
 extension Connection {
-    /// Reads the body as the route wants it. True if bytes of it may still come.
+    /// Reads the body as the route specifies. True if bytes of it may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) { return false }
-        let limit = Int64(core.configuration.bodyLimit)
+        let limit = Int64(core.configuration.maximumBodyBytes)
         if case .untouched = reading { return true }
         if case .held(let gate) = reading { try wait(at: gate) }
         var keeps = true
@@ -31,7 +31,7 @@ extension Connection {
     private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server takes") }
 
     private func meetExpectation(_ head: RequestHead) throws {
-        guard let expectation = head.headers["Expect"] else { return }
+        guard let expectation = head.headers[.expect] else { return }
         guard expectation.lowercased() == "100-continue" else { throw RequestFault(417, "an unknown expectation") }
         guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
@@ -64,10 +64,12 @@ extension Connection {
     private func readTrailers(_ request: inout RecordedRequest) throws {
         var lines: [UInt8] = []
         while true {
-            let line = try readLine(limit: core.configuration.headLimit)
+            let line = try readLine(limit: core.configuration.maximumHeadBytes)
             if line.isEmpty { break }
             lines += line + [0x0D, 0x0A]
-            if lines.count > core.configuration.headLimit { throw RequestFault(431, "the trailers are too long") }
+            if lines.count > core.configuration.maximumHeadBytes {
+                throw RequestFault(431, "the trailers are too long")
+            }
         }
         request.trailers = try lines.withUnsafeBytes { bytes in
             var position = 0

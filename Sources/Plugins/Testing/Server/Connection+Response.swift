@@ -1,5 +1,5 @@
 extension Connection {
-    /// Sends a response with everything that was scripted for it; throws how the connection ends, if it does.
+    /// Sends a response with everything that was scripted for it; throws the end of the connection, if it ends.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -21,7 +21,7 @@ extension Connection {
         }
     }
 
-    /// One `send` for a small response without haste or fault, as a fast server would.
+    /// One `send` for a small response without delay or fault, like a fast server.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

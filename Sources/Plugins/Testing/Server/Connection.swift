@@ -1,15 +1,15 @@
 import Errand
-import Synchronization
 import ErrandEssentials
+import Synchronization
 
 /// One connection, from its accept to its close; lives on one thread.
 final class Connection {
-    /// Why a connection ends.
+    /// The reason why a connection ends.
     enum Ending: Error {
-        /// All that was sent shall arrive.
+        /// All sent bytes shall arrive.
         case close
         case reset
-        /// The client is gone, or the server stops.
+        /// The client has gone, or the server stops.
         case gone
     }
 
@@ -18,7 +18,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// How many bytes of the current response may still go out.
+    /// The number of bytes of the current response that may still be sent.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -79,7 +79,7 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            let head = try input.takeHead(limit: core.configuration.headLimit) { bytes in
+            let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
                 // Clients that send one request many times send the same bytes.
                 if let lastHead, lastHead.bytes.isEqual(to: bytes) { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
@@ -91,7 +91,7 @@ final class Connection {
         }
     }
 
-    /// Reads more; ends the connection if there is no more.
+    /// Reads more bytes; ends the connection if there are none.
     func receive() throws {
         guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
     }
@@ -106,7 +106,7 @@ final class Connection {
 
     struct CutReached: Error {}
 
-    /// Waits, and ends the connection if the client goes or the server stops in the meantime.
+    /// Waits, and ends the connection if the client goes or the server stops meanwhile.
     func wait(for duration: Duration) throws {
         let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
         while true {
@@ -128,7 +128,7 @@ final class Connection {
         while try !watch(bell: bell.waits, milliseconds: -1) {}
     }
 
-    /// Keeps silent until the client goes or the server stops.
+    /// Stays silent until the client goes or the server stops.
     func stall() throws -> Never {
         while true {
             input.removeAll()
@@ -136,10 +136,10 @@ final class Connection {
         }
     }
 
-    /// What comes in meanwhile is kept for later, as far as there is room. True if the bell rang.
+    /// Bytes that arrive meanwhile are kept, as far as there is room. True if the bell rang.
     @discardableResult
     private func watch(bell: Int32, milliseconds: Int32) throws -> Bool {
-        let hasRoom = input.count < core.configuration.headLimit
+        let hasRoom = input.count < core.configuration.maximumHeadBytes
         switch POSIX.wait(socket, forInput: hasRoom, bell: bell, milliseconds: milliseconds) {
         case .belled: return true
         case .timedOut: return false

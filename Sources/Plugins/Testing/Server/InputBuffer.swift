@@ -1,4 +1,4 @@
-import ErrandPOSIX
+import ErrandSupport
 
 extension [UInt8] {
     func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
@@ -9,12 +9,12 @@ extension [UInt8] {
     }
 }
 
-/// Bytes that were received and are not used yet.
+/// The bytes that were received and not used yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// How far the end of a head has been looked for.
+    /// The number of bytes that were searched for the end of a head.
     private var searched = 0
 
     var count: Int { end - start }
@@ -47,7 +47,7 @@ struct InputBuffer {
         searched = max(searched, start)
     }
 
-    /// Hands over everything up to an empty line, without it; nil if that has not come yet.
+    /// Passes everything up to an empty line, without it; nil if that has not arrived yet.
     mutating func takeHead<Head>(limit: Int, _ parse: (UnsafeRawBufferPointer) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
@@ -59,7 +59,7 @@ struct InputBuffer {
         return try bytes.withUnsafeBytes { try parse(UnsafeRawBufferPointer(rebasing: $0[start..<stop])) }
     }
 
-    /// Where the empty line after a head starts. A lone LF twice would never end the head, so it is refused here.
+    /// The position of the empty line after a head. A lone LF twice would never end the head, so it is rejected here.
     private func emptyLine() -> Int? {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return nil }
@@ -74,7 +74,7 @@ struct InputBuffer {
         }
     }
 
-    /// A line without its end; nil if it has not come whole.
+    /// A line without its end; nil if it is not complete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
             if count > limit { throw RequestFault(400, "a line of the body's framing is too long") }
@@ -87,7 +87,7 @@ struct InputBuffer {
         return Array(bytes[start..<(feed - 1)])
     }
 
-    /// Hands over bytes of a body.
+    /// Passes bytes of a body.
     mutating func take(upTo limit: Int, _ body: (UnsafeRawBufferPointer) -> Int) -> Int {
         let stop = start + min(limit, end - start)
         defer { start = stop }

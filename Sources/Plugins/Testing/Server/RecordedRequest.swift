@@ -9,23 +9,23 @@ public struct RecordedRequest: Sendable {
     public let target: String
     /// "1.1" or "1.0".
     public let version: String
-    /// The fields in the order in which they came; credentials are masked when printed.
+    /// The fields in the order in which they arrived; credentials are masked when printed.
     public let headers: HTTPHeaders
     /// The body without its framing; empty if the route does not keep it.
     public internal(set) var body = Data()
-    /// Bytes of the body that came, also of one that was not kept.
+    /// The number of received bytes of the body, also of one that was not kept.
     public internal(set) var bodyLength: Int64 = 0
     /// Fields after a chunked body.
     public internal(set) var trailers = HTTPHeaders()
-    /// Which connection it came on, from 1.
+    /// The number of the connection, from 1.
     public let connection: Int
-    /// Which request on that connection it is, from 1.
+    /// The number of the request on that connection, from 1.
     public let index: Int
 
-    /// The path of the target without the query, percent-encoded as it came.
+    /// The path of the target without the query, percent-encoded as it was sent.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// Names and values of the query, decoded; a name without `=` has no value.
+    /// The names and values of the query, decoded; a name without `=` has no value.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return QueryItems.parse(target[target.index(after: mark)...])
@@ -37,12 +37,12 @@ public struct RecordedRequest: Sendable {
     /// The body as UTF-8.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body as JSON. Throws what the decoder throws.
+    /// The body as JSON. Throws the error of the decoder.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: body)
     }
 
-    /// Whether the body came in chunks.
+    /// Whether the body was sent in chunks.
     public var isChunked: Bool { headers.contains(.transferEncoding) }
 }
 

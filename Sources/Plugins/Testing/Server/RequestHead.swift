@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The first lines of a request, parsed strictly: a client that sends something doubtful gets an error.
+/// The first lines of a request, parsed strictly: a doubtful request is an error.
 struct RequestHead {
     var method = ""
     var target = ""
@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// How the body is delimited (RFC 9112, section 6.3).
+    /// The framing of the body (RFC 9112, section 6.3).
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -31,15 +31,15 @@ struct RequestHead {
         return .length(length)
     }
 
-    /// Whether the client wants the connection to stay (RFC 9112, section 9.3).
+    /// Whether the client keeps the connection open (RFC 9112, section 9.3).
     var wantsKeepAlive: Bool {
-        guard let connection = headers["Connection"]?.lowercased() else { return version == "1.1" }
+        guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
         let options = connection.split(whereSeparator: { $0 == "," || $0 == " " })
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses what stands before the empty line; each line still ends in CRLF (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty one; each still ends in CRLF (RFC 9112, sections 2 to 5).
     init(parsing bytes: UnsafeRawBufferPointer) throws(RequestFault) {
         var position = 0
         let first = try Self.line(bytes, &position)
@@ -104,11 +104,11 @@ struct RequestHead {
     }
 }
 
-/// What was wrong with a request, and the status it was refused with.
+/// The fault of a request, and the status with which it was rejected.
 public struct RequestFault: DescribedError, Sendable, Hashable {
     /// 400, 413, 417, 431, 501 or 505.
     public let status: Int
-    /// What was wrong; nothing of the request itself.
+    /// The fault, without content of the request.
     public let reason: String
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }

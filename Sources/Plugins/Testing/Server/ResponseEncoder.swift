@@ -5,7 +5,7 @@ public import ErrandEssentials
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool
-    /// Whether the head says that the connection closes.
+    /// Whether the head announces that the connection closes.
     let closes: Bool
 
     var hasBody: Bool {
@@ -36,7 +36,7 @@ struct ResponseEncoder {
             case .untilClose: break
             }
         }
-        if closes, !response.headers.contains("Connection") { bytes.append("Connection: close\r\n") }
+        if closes, !response.headers.contains(.connection) { bytes.append("Connection: close\r\n") }
         bytes.append("\r\n")
     }
 
@@ -140,7 +140,8 @@ extension [UInt8] {
 }
 
 extension TestResponse {
-    /// Every byte that goes out for it, faults and waits aside: its count is where a test of every byte has to end.
+    /// Every byte that is sent for the response, faults and waits aside; a test that cuts at each byte ends at their
+    /// count.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
         let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending == .close)

@@ -1,18 +1,19 @@
+import ErrandSupport
 import Synchronization
-import ErrandPOSIX
 
 /// The sockets and threads of a ``TestServer``; lives until its last thread has ended.
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// Requests that came whole; beside the lock, so that a server that records nothing takes none for a request.
+    /// The number of complete requests; beside the lock, so that a server that records nothing takes none for a
+    /// request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Has the port once nothing listens there any more.
+    /// Holds the port once nothing listens there any more.
     private let placeholder = Mutex<Int32?>(nil)
     private let bell: (waits: Int32, rings: Int32)
 
@@ -46,7 +47,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// A test that expects its stopped server to refuse connections must not meet another test's.
+    /// A test that expects its stopped server to refuse connections must not reach the server of another test.
     private func keepPort() {
         let descriptor = POSIX.reserve(port, ipv6: configuration.usesIPv6)
         placeholder.withLock { $0 = descriptor }
@@ -59,7 +60,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// How to respond to a request, by a copy of the script for as long as nothing in it changes.
+    /// The plan for a request, by a copy of the script for as long as the script does not change.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
@@ -72,12 +73,12 @@ final class ServerCore: Sendable {
     }
 
     func record(_ request: RecordedRequest) {
-        let (limit, byteLimit) = (configuration.recordedRequests, configuration.recordedBytes)
+        let (limit, byteLimit) = (configuration.maximumRecordedRequests, configuration.maximumRecordedBytes)
         if limit <= 0 {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted within, so that a test that waited for it finds it in the log.
+        // Counted within, so that a test that has waited for the request finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -88,7 +89,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell.waits, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // Out of descriptors: the next one may be let go soon.
+                // Out of descriptors: the next one may be released soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -120,11 +121,12 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Takes a connection off the list before its descriptor is closed, so that nothing touches the next one of that number.
+    /// Removes a connection from the list before its descriptor is closed, so that nothing touches the next one of that
+    /// number.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Only now, so that those who wait for it find the descriptor closed.
+        // Only now, so that waiting tasks find the descriptor closed.
         state.update { _ in }
     }
 
@@ -141,7 +143,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Ends everything and waits for the threads, though not for the one that calls it.
+    /// Ends everything and waits for the threads, except the calling one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -152,7 +154,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // A handler that blocks is not waited for beyond ten seconds.
+        // A handler that blocks is awaited for ten seconds at most.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(POSIX.thisThread) ? 1 : 0) }
             if isDone { return }

@@ -1,6 +1,6 @@
 import Errand
 
-/// How the server responds: queued responses first, then routes, the last added first, then the fallback.
+/// The script of a server: queued responses first, then routes, the last added first, then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -31,7 +31,7 @@ struct ServerScript: Sendable {
         return (.kept, { _ in response })
     }
 
-    /// How to respond to a request whose head has come.
+    /// The plan for a request whose head has arrived.
     func plan(_ head: RequestHead) -> Plan {
         let path = head.target.prefix { $0 != "?" }
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
@@ -42,9 +42,9 @@ struct ServerScript: Sendable {
     }
 }
 
-/// What a route does with the body of a request.
+/// How a route treats the body of a request.
 public enum BodyReading: Sendable {
-    /// Reads and keeps it, up to the configuration's `bodyLimit`; the default.
+    /// Reads and keeps it, up to the configuration's `maximumBodyBytes`; the default.
     case kept
     /// Reads and counts it, however long it is.
     case discarded
@@ -54,7 +54,7 @@ public enum BodyReading: Sendable {
     case held(by: Gate)
 }
 
-/// What becomes of a connection when it is accepted.
+/// How a connection is treated when it is accepted.
 public enum ConnectionPlan: Sendable {
     /// It is served.
     case serve

@@ -1,6 +1,6 @@
-/// What has happened at the server so far, bounded.
+/// The events at the server so far, bounded.
 struct ServerState: Sendable {
-    /// Descriptors of the connections that are open.
+    /// The descriptors of the open connections.
     var open: [Int: Int32] = [:]
     var accepted = 0
     var threads: Set<UInt> = []
@@ -16,7 +16,7 @@ struct ServerState: Sendable {
         recorded += 1
         log.append(request)
         loggedBytes += request.body.count
-        // Half is dropped at a time, so that dropping costs nothing in the mean.
+        // Half of the log is dropped at a time, so that dropping costs nothing on average.
         if log.count >= 2 * limit { drop(log.count - limit) }
         while loggedBytes > byteLimit, log.count > 1 { drop(1) }
     }

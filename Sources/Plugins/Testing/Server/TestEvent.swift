@@ -7,9 +7,9 @@ import ErrandEssentials
 /// server.on("/feed", .events("Hello", TestEvent("Ada", name: "joined", id: "7"), .comment("still here")))
 /// ```
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// What goes over the wire, with the blank line at its end.
+    /// The text on the wire, with the blank line at its end.
     public var text: String
-    /// Its id, by which a stream is resumed; nil if it has none.
+    /// The id, by which a stream is resumed; nil if the event has none.
     public var id: String?
 
     /// An event: a line of data for each line of a text, and the other fields where they are given.
@@ -30,28 +30,29 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// A comment, such as a heartbeat.
     public static func comment(_ text: String = "") -> TestEvent { TestEvent(text: ":\(text)\n") }
 
-    /// Any text, whatever it is.
+    /// Any text, unchanged.
     public static func raw(_ text: String) -> TestEvent { TestEvent(text: text) }
 }
 
 extension TestResponse {
-    /// An event stream, a chunk for each event; it ends behind the last one. With `slowly(bytesPerChunk:every:)` the events
-    /// come one after the other, with `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` the stream stays open.
+    /// An event stream, with a chunk for each event; it ends after the last one. With `slowly(bytesPerChunk:every:)`
+    /// the events arrive one after the other, with `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` the
+    /// stream stays open.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
     /// The same for any number of events.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
-            status: 200, headers: ["Content-Type": "text/event-stream"], body: Data(pieces.joined())
+            status: 200, headers: [.contentType: "text/event-stream"], body: Data(pieces.joined())
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// An event stream that is resumed: what follows the event with the request's `Last-Event-ID`, all events without one,
-    /// and 204 behind the last event.
+    /// An event stream that can be resumed: the events behind the one with the request's `Last-Event-ID`, all events
+    /// without one, and 204 behind the last event.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
-            guard let last = request.headers["Last-Event-ID"] else { return .events(events) }
+            guard let last = request.headers[.lastEventID] else { return .events(events) }
             guard let place = events.lastIndex(where: { $0.id == last }) else { return .events(events) }
             let rest = Array(events[(place + 1)...])
             return rest.isEmpty ? .status(204) : .events(rest)
@@ -60,11 +61,11 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// An event stream, one event for each pull; it ends behind the last one, or with an error.
+    /// An event stream, one event for each pull; it ends after the last one, or with an error.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         .chunks(events.map { Data($0.text.utf8) }, every: interval, failure: failure)
-            .header("Content-Type", "text/event-stream")
+            .header(.contentType, "text/event-stream")
     }
 }

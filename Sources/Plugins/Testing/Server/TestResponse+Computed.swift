@@ -1,5 +1,5 @@
-public import ErrandEssentials
 import Errand
+public import ErrandEssentials
 
 extension TestResponse {
     /// The request, returned as JSON; decode it as ``EchoedRequest``.
@@ -10,7 +10,7 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// The request's body as it came, with its type; `X-Method` has the method.
+    /// The request's body as it was received, with its type; `X-Method` has the method.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
@@ -23,50 +23,50 @@ extension TestResponse {
         return computed { request in
             if request.headers.values(of: .authorization) == [expected] { return response }
             return .text("credentials, please", status: 401).header(
-                "WWW-Authenticate", #"Basic realm="test", charset="UTF-8""#)
+                .wwwAuthenticate, #"Basic realm="test", charset="UTF-8""#)
         }
     }
 
-    /// A resource that can be had in parts and asked for again: Range with If-Range (RFC 9110, section 14), If-Match,
-    /// If-None-Match and If-Modified-Since (section 13). Several ranges at once get the whole.
+    /// A resource that can be requested in parts and conditionally: Range with If-Range (RFC 9110, section 14),
+    /// If-Match, If-None-Match and If-Modified-Since (section 13). A request for several ranges gets the whole.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
         computed { request in
-            var validators: HTTPHeaders = ["Accept-Ranges": "bytes"]
-            if let etag { validators.add("ETag", etag) }
-            if let lastModified { validators.add("Last-Modified", lastModified) }
-            if let wanted = request.headers["If-Match"], !Self.lists(wanted, etag, weakly: false) {
+            var validators: HTTPHeaders = [.acceptRanges: "bytes"]
+            if let etag { validators.add(.entityTag, etag) }
+            if let lastModified { validators.add(.lastModified, lastModified) }
+            if let wanted = request.headers[.ifMatch], !Self.lists(wanted, etag, weakly: false) {
                 return .status(412, headers: validators)
             }
-            if let known = request.headers["If-None-Match"] {
+            if let known = request.headers[.ifNoneMatch] {
                 if Self.lists(known, etag, weakly: true) { return .status(304, headers: validators) }
-            } else if let lastModified, request.headers["If-Modified-Since"] == lastModified {
+            } else if let lastModified, request.headers[.ifModifiedSince] == lastModified {
                 return .status(304, headers: validators)
             }
             var response = TestResponse.data(data, contentType: contentType)
             response.headers.merge(validators)
-            let condition = request.headers["If-Range"]
+            let condition = request.headers[.ifRange]
             let isCurrent =
                 condition == nil || condition == lastModified
                 || condition == etag && condition?.hasPrefix("W/") == false
-            guard request.method == .get, isCurrent, let asked = request.headers["Range"] else { return response }
+            guard request.method == .get, isCurrent, let asked = request.headers[.range] else { return response }
             switch Self.range(asked, of: data.count) {
             case nil: return response
             case .some(let range) where range.isEmpty:
-                validators.add("Content-Range", "bytes */\(data.count)")
+                validators.add(.contentRange, "bytes */\(data.count)")
                 return .status(416, headers: validators)
             case .some(let range):
                 response.status = 206
                 let part = data.dropFirst(range.lowerBound).prefix(range.count)
                 response.content = .data(Data(part))
                 let last = range.upperBound - 1
-                return response.header("Content-Range", "bytes \(range.lowerBound)-\(last)/\(data.count)")
+                return response.header(.contentRange, "bytes \(range.lowerBound)-\(last)/\(data.count)")
             }
         }
     }
 
-    /// The range asked for; an empty one cannot be met, nil is to be ignored.
+    /// The requested range; an empty one cannot be satisfied, nil is to be ignored.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -92,7 +92,7 @@ extension TestResponse {
     }
 }
 
-/// What ``TestResponse/echo`` responds with.
+/// The JSON body of ``TestResponse/echo``.
 public struct EchoedRequest: Codable, Sendable, Hashable {
     /// The method as it was sent.
     public var method: String

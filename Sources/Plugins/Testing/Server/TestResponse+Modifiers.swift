@@ -1,17 +1,17 @@
 public import Errand
 
 extension TestResponse {
-    /// With another status and, if given, other words behind it.
+    /// With another status and, if given, another reason phrase.
     public func status(_ status: Int, reason: String? = nil) -> TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// With a field more; those of the same name stay.
+    /// With one more field; those of the same name stay.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { $0.headers.add(name, value) }
     }
 
-    /// With a length that is not the body's; the body is sent as it is.
+    /// With a length other than the body's; the body is sent as it is.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
@@ -40,13 +40,13 @@ extension TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
 
-    /// Nothing is sent for that long. The wait ends with the client and with the server.
+    /// Sends nothing for this long. The wait ends with the client and with the server.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Nothing is sent until a test opens the gate.
+    /// Sends nothing until a test opens the gate.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
-    /// After so many bytes of the body nothing more is sent until a test opens the gate.
+    /// Sends nothing more after this many bytes of the body until a test opens the gate.
     public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
@@ -58,23 +58,23 @@ extension TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Closes the connection after so many bytes of everything that is sent, head and 1xx included; at the end if there
-    /// are fewer.
+    /// Closes the connection after this many bytes of everything that is sent, head and 1xx included; at the end if
+    /// there are fewer.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Closes the connection after so many bytes of the body as it is framed.
+    /// Closes the connection after this many bytes of the body as it is framed.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
-    /// Resets the connection after so many bytes of everything that is sent.
+    /// Resets the connection after this many bytes of everything that is sent.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Resets the connection after so many bytes of the body as it is framed.
+    /// Resets the connection after this many bytes of the body as it is framed.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Falls silent after so many bytes of everything that is sent, until the client goes or the server stops.
+    /// Falls silent after this many bytes of everything that is sent, until the client goes or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Falls silent after so many bytes of the body as it is framed.
+    /// Falls silent after this many bytes of the body as it is framed.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
     /// Announces the whole body and closes after `count` bytes of it.
@@ -83,8 +83,8 @@ extension TestResponse {
     /// Whether the connection stays for another request; if not, the head says so.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection after the response without having said so, at once or when the next request comes in: what a
-    /// client finds who keeps a connection for longer than the server.
+    /// Closes the connection after the response without announcing it, at once or when the next request arrives: what
+    /// happens to a client that keeps a connection for longer than the server.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }

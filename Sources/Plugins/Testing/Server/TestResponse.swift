@@ -12,9 +12,9 @@ public import ErrandEssentials
 public struct TestResponse: Sendable {
     /// The status.
     public var status: Int
-    /// The words behind the status; the usual ones if nil.
+    /// The reason phrase; the usual one if nil.
     public var reason: String?
-    /// Fields beside the framing. A `Content-Length` or `Transfer-Encoding` here replaces the right one.
+    /// The fields beside the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -26,13 +26,13 @@ public struct TestResponse: Sendable {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Makes the real response once there is a request; modifiers then apply to what it makes.
+    /// Makes the real response once there is a request; modifiers then apply to it.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// Everything that goes over the wire, whatever it is.
+        /// Everything that is sent, unchanged.
         case raw(Data)
 
         var count: Int {
@@ -72,7 +72,7 @@ public struct TestResponse: Sendable {
         case closeAtNextRequest
     }
 
-    /// A response of a status, headers and bytes of one's own.
+    /// A response of any status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -88,20 +88,20 @@ extension TestResponse {
 
     /// UTF-8 text.
     public static func text(_ text: String, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
+        TestResponse(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// JSON that is text already.
+    /// JSON from its text.
     public static func json(_ text: String, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8))
+        TestResponse(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
     /// Bytes, by default without a type.
     public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: contentType.map { ["Content-Type": $0] } ?? [:], body: data)
+        TestResponse(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
     }
 
-    /// `count` bytes that take no memory: the same bytes over and over.
+    /// `count` bytes that take no memory: the same bytes repeated.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))

@@ -2,8 +2,8 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A scripted HTTP/1.1 server on the loopback interface: it responds as a test says, misbehaves on demand, and
-/// remembers what it was asked.
+/// A scripted HTTP/1.1 server on the loopback interface: it responds as a test specifies, misbehaves on demand, and
+/// records its requests.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -16,15 +16,16 @@ import Synchronization
 /// ```
 ///
 /// Each server has a port of its own, so tests run in parallel. Handlers run on the thread of their connection and may
-/// block it. The server stops when it goes out of scope; a handler that holds the server keeps it, until `stop()`.
-/// The first server of a process raises its soft limit of open files to 8,192 where that is allowed.
+/// block it. The server stops when it goes out of scope; a handler that holds the server keeps it, until `stop()`. The
+/// first server of a process raises its soft limit of open files to 8,192 where that is allowed.
 public final class TestServer: Sendable {
     /// Responds to a request; a thrown error becomes a 500 with its description.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
 
-    /// Starts a server; the handler responds to what nothing else does, a 404 without one. Throws ``TestServerError``.
+    /// Starts a server; the handler responds to requests that no route matches, which get a 404 without one. Throws
+    /// ``TestServerError``.
     public init(
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
     ) throws(TestServerError) {
@@ -35,23 +36,23 @@ public final class TestServer: Sendable {
 
     deinit { core.stop() }
 
-    /// Closes every connection and waits for the threads; the URL refuses connections afterwards, for as long as the server
-    /// is kept.
+    /// Closes every connection and waits for the threads; the URL refuses connections afterwards, for as long as the
+    /// server is kept.
     public func stop() { core.stop() }
 
-    /// "http://127.0.0.1:4711"
+    /// The base URL: "http://127.0.0.1:4711".
     public var url: String { "http://\(core.configuration.usesIPv6 ? "[::1]" : "127.0.0.1"):\(core.port)" }
 
-    /// The URL of a path here.
+    /// The URL of a path on this server.
     public func url(_ path: String) -> String { path.hasPrefix("/") ? url + path : url + "/" + path }
 
-    /// Chosen by the system.
+    /// The port, which the system has chosen.
     public var port: Int { Int(core.port) }
 }
 
 extension TestServer {
-    /// Responds to a method and a path, query aside: exact, or with a `*` at its start or end. Of several that match, the
-    /// last added counts.
+    /// Responds to a method and a path, without the query: exact, or with a `*` at its start or end. Of several that
+    /// match, the last added counts.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
@@ -63,53 +64,55 @@ extension TestServer {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Responds to a method and a path always in the same way.
+    /// Always responds to a method and a path in the same way.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Responds to a path always in the same way.
+    /// Always responds to a path in the same way.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Responds to the next requests, whatever they are, one each, before any route.
+    /// Responds to the next requests, one each, before any route.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
-    /// Says what becomes of the next connections, one each.
+    /// Determines the treatment of the next connections, one each.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
-    /// Closes every open connection without a word; the server goes on.
+    /// Closes every open connection without a response; the server continues.
     public func closeConnections() { core.closeConnections() }
 }
 
 extension TestServer {
-    /// The requests so far, the oldest first: at most the last `recordedRequests` of them.
+    /// The requests so far, the oldest first: at most the last `maximumRecordedRequests` of them.
     public var received: [RecordedRequest] {
-        core.state.read { $0.requests(limit: core.configuration.recordedRequests) }
+        core.state.read { $0.requests(limit: core.configuration.maximumRecordedRequests) }
     }
 
-    /// How many requests came whole.
+    /// The number of complete requests.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
-    /// Bytes that were handed to the system for all clients so far, heads included.
+    /// The number of bytes that were passed to the system for all clients so far, heads included.
     public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
 
-    /// What was no HTTP/1.1 request and was refused; at most the first 1,000.
+    /// The rejected requests that were not valid HTTP/1.1; at most the first 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 
-    /// How many connections were ever made.
+    /// The number of all connections so far.
     public var connectionCount: Int { core.state.read { $0.accepted } }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnections: Int { core.state.read { $0.open.count } }
 
-    /// The next request that this did not return before, as soon as it is there. Throws ``WaitTimeout`` after `limit`.
+    /// The next request that this did not return before, as soon as it has arrived. Throws ``WaitTimeout`` after
+    /// `limit`.
     public func nextRequest(within limit: Duration = .seconds(300)) async throws -> RecordedRequest {
         try await core.state.wait(for: "a request", within: limit) { $0.takeNext() }
     }
 
-    /// Waits until so many requests have come in all, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until this many requests have arrived in all, and returns ``received``. Throws ``WaitTimeout`` after
+    /// `limit`.
     @discardableResult
     public func wait(forRequests count: Int, within limit: Duration = .seconds(300)) async throws -> [RecordedRequest] {
         _ = try await core.state.wait(for: "\(count) requests", within: limit) { [core] _ in
@@ -118,7 +121,7 @@ extension TestServer {
         return received
     }
 
-    /// Waits until so many connections are open. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until this many connections are open. Throws ``WaitTimeout`` after `limit`.
     public func wait(forOpenConnections count: Int, within limit: Duration = .seconds(300)) async throws {
         _ = try await core.state.wait(for: "\(count) open connections", within: limit) {
             $0.open.count == count ? true : nil
@@ -132,19 +135,22 @@ extension TestServer {
 }
 
 extension TestServer {
-    /// What holds for the whole server.
+    /// The settings of a server.
     public struct Configuration: Sendable {
         /// Listens on ::1 instead of 127.0.0.1.
         public var usesIPv6 = false
-        /// Bytes of a request's first line and headers; more are refused with 431. 64 KiB by default.
-        public var headLimit = 64 << 10
-        /// Bytes of a request's body; more are refused with 413. 64 MiB by default.
-        public var bodyLimit = 64 << 20
-        /// Requests that ``TestServer/received`` holds; 10,000 by default, 0 records nothing.
-        public var recordedRequests = 10_000
-        /// Bytes of bodies that ``TestServer/received`` holds; the oldest requests go first. 256 MiB by default.
-        public var recordedBytes = 256 << 20
-        /// Whether `Expect: 100-continue` gets its interim response (RFC 9110, section 10.1.1); if not, a client has to send its body unasked after a while.
+        /// The maximum number of bytes of a request's first line and headers; more are rejected with 431. 64 KiB by
+        /// default.
+        public var maximumHeadBytes = 64 << 10
+        /// The maximum number of bytes of a request's body; more are rejected with 413. 64 MiB by default.
+        public var maximumBodyBytes = 64 << 20
+        /// The number of requests that ``TestServer/received`` keeps; 10,000 by default, 0 records nothing.
+        public var maximumRecordedRequests = 10_000
+        /// The number of bytes of bodies that ``TestServer/received`` keeps; the oldest requests are dropped first. 256
+        /// MiB by default.
+        public var maximumRecordedBytes = 256 << 20
+        /// Whether `Expect: 100-continue` gets its interim response (RFC 9110, section 10.1.1); if not, a client has to
+        /// send its body without one after a while.
         public var sendsContinue = true
 
         /// The defaults.
@@ -154,7 +160,7 @@ extension TestServer {
 
 /// Thrown when a server cannot start.
 public struct TestServerError: DescribedError, Sendable {
-    /// What the system said.
+    /// The message of the system.
     public let reason: String
     /// A sentence for a test's log.
     public var description: String { "the test server cannot start: \(reason)" }

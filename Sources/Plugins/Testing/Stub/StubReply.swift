@@ -1,15 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// A stubbed response made ready: one reference, since requests share it.
+/// A prepared stubbed response: one reference, since requests share it.
 final class StubReply: Sendable {
     private let stub: StubResponse
-    /// Whether something is waited for before the head.
+    /// Whether the head is delayed.
     let isLate: Bool
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
-    /// The response, in its time.
+    /// The response, after its delay.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         if isLate { try await waitBefore(options) }
@@ -33,11 +33,13 @@ final class StubReply: Sendable {
         return HTTPResponse(to: request, status: stub.status, headers: stub.headers, body: content)
     }
 
+    private static let unlimited = Duration.seconds(Int64.max).bounded
+
     private func waitBefore(_ options: TransportOptions) async throws {
         if let gate = stub.gate {
             try await withThrowingTaskGroup { group in
-                group.addTask { try await gate.wait(within: .seconds(3_155_760_000 as Int64)) }
-                group.addTask { try await Self.wait(for: .seconds(3_155_760_000 as Int64), options) }
+                group.addTask { try await gate.wait(within: Self.unlimited) }
+                group.addTask { try await Self.wait(for: Self.unlimited, options) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -48,8 +50,7 @@ final class StubReply: Sendable {
     /// Waits by the agent's time, for no longer than its timeout.
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
-        try await options.time.sleep(
-            until: options.time.now.advanced(by: min(max(limit, .zero), .seconds(3_155_760_000 as Int64))))
-        if duration > limit { throw ErrandError(.timedOut, "the server was inactive for \(options.timeout)") }
+        try await options.time.sleep(until: options.time.instant(after: limit))
+        if duration > limit { throw ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)") }
     }
 }

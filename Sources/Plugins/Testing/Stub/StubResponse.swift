@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// What a ``StubTransport`` responds with: a status, headers and a body, or a failure, at once or later.
+/// The response of a ``StubTransport``: a status, headers and a body, or a failure, at once or later.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,7 +10,7 @@ public import ErrandEssentials
 /// .failure(ErrandError(.connectionLost, "the cable was pulled"))
 /// ```
 ///
-/// Delays pass on the agent's `TimeSource`, and are cut by the request's timeout as a real transport would.
+/// Delays pass on the agent's `TimeSource`, and are cut off by the request's timeout like with a real transport.
 public struct StubResponse: Sendable {
     /// The status.
     public var status: Int
@@ -28,7 +28,7 @@ public struct StubResponse: Sendable {
         case failure(any Error)
     }
 
-    /// A response of a status, headers and bytes of one's own.
+    /// A response of any status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
     }
@@ -46,17 +46,17 @@ extension StubResponse {
 
     /// UTF-8 text.
     public static func text(_ text: String, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
+        StubResponse(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// JSON that is text already.
+    /// JSON from its text.
     public static func json(_ text: String, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: ["Content-Type": "application/json"], body: Data(text.utf8))
+        StubResponse(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
     /// Bytes, by default without a type.
     public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: contentType.map { ["Content-Type": $0] } ?? [:], body: data)
+        StubResponse(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
     }
 
     /// A redirect; `location` may be relative.
@@ -74,7 +74,7 @@ extension StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// A stream that asks a closure for each chunk, nil at the end. `onCancel` runs when the reader cancels.
+    /// A stream that calls a closure for each chunk, nil at the end. `onCancel` runs when the reader cancels.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -84,7 +84,7 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// With a field more; those of the same name stay.
+    /// With one more field; those of the same name stay.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { $0.headers.add(name, value) }
     }
@@ -92,13 +92,13 @@ extension StubResponse {
     /// With another status.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// The head comes that much later, by the agent's time; `timedOut` is thrown if that is longer than the timeout.
+    /// Delays the head by this time, on the agent's clock; `timedOut` is thrown if that is longer than the timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// The head comes once a test opens the gate; `timedOut` is thrown if that takes longer than the timeout.
+    /// Delays the head until a test opens the gate; `timedOut` is thrown if that takes longer than the timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Reports these on the way, before the head: progress, a 1xx response, timings.
+    /// Reports these events before the head: progress, a 1xx response, timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {
@@ -107,7 +107,3 @@ extension StubResponse {
         return copy
     }
 }
-
-/// The former name of ``StubResponse``.
-@available(*, deprecated, renamed: "StubResponse")
-public typealias StubAnswer = StubResponse

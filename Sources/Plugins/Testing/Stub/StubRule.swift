@@ -1,10 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// Which requests a ``StubTransport`` responds to, and how; what is not given matches anything.
+/// Selects the requests to which a ``StubTransport`` responds, and the responses; a condition that is not given matches
+/// anything.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// One for each request, the last one for all that follow.
+        /// One for each request; the last one for all further requests.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -19,13 +20,13 @@ public struct StubRule: Sendable {
     /// A rule for a method and a path.
     ///
     /// - Parameters:
-    ///   - method: any if nil.
-    ///   - path: the whole path of the URL, `/v1/users/7`, or with `https://host` before it; with a `*` at its start or
-    ///     its end for anything there.
-    ///   - query: items that must be there with these values, decoded; others may be too.
-    ///   - headers: fields that must be there with these values; others may be too.
+    ///   - method: nil for any.
+    ///   - path: the whole path of the URL, `/v1/users/7`, or with `https://host` before it; a `*` at its start or its
+    ///     end matches anything there.
+    ///   - query: items that have to be there with these values, decoded; others may be too.
+    ///   - headers: fields that have to be there with these values; others may be too.
     ///   - body: the exact bytes.
-    ///   - responses: one for each request, the last one for all that follow; 200 without a body if there is none.
+    ///   - responses: one for each request, the last one for all further requests; 200 without a body if there is none.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -41,7 +42,7 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// What of a request is not as the rule wants it; empty if it matches.
+    /// The differences of a request from the rule; empty if it matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {
@@ -74,7 +75,7 @@ extension StubRule: CustomStringConvertible {
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
-/// A request with its URL taken apart once for all rules.
+/// A request with its URL split once for all rules.
 struct StubbedRequest {
     let http: HTTPRequest
     let origin: String
@@ -83,7 +84,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // By bytes: this is on the way of every request that a rule matches.
+        // By bytes: every request that a rule matches passes here.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -96,7 +97,7 @@ struct StubbedRequest {
     }
 }
 
-/// Thrown when no rule of a ``StubTransport`` matches: which was nearest, and what differed.
+/// Thrown when no rule of a ``StubTransport`` matches: the nearest rule, and the differences from it.
 ///
 /// Sensitive headers are masked, bodies are left out.
 public struct UnmatchedRequest: DescribedError, Sendable {
@@ -104,7 +105,7 @@ public struct UnmatchedRequest: DescribedError, Sendable {
     public let request: HTTPRequest
     /// The rule with the fewest differences, such as "GET /users/7"; nil if there are no rules.
     public let nearest: String?
-    /// What differed from it, a line each.
+    /// The differences from it, one a line.
     public let differences: [String]
 
     /// Several lines for a test's log.

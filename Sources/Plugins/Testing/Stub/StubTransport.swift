@@ -14,16 +14,16 @@ import Synchronization
 /// ```
 ///
 /// Or in one word, `transport: .stub { request in .text(request.url.path) }`. Of several rules that match, the last
-/// added counts; a request that none matches goes to the handler, and without one throws ``UnmatchedRequest``.
-/// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data. A body is reported as sent
-/// before the response.
+/// added counts; a request that none matches is passed to the handler, and without one throws ``UnmatchedRequest``.
+/// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data. A body is reported as
+/// sent before the response.
 public final class StubTransport: Transport {
-    /// Responds to a request; what it throws, the transport throws.
+    /// Responds to a request; its error is thrown by the transport.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// How often each rule has matched.
+        /// The number of matches of each rule.
         var uses: [Int] = []
         var log: [HTTPRequest] = []
     }
@@ -32,29 +32,30 @@ public final class StubTransport: Transport {
     private let recordLimit: Int
     private let state = Mutex(State())
 
-    /// Responds by rules. `recording` says how many requests ``received`` holds, the last ones; 0 records nothing.
-    public init(_ rules: StubRule..., recording: Int = 10_000) {
-        (otherwise, recordLimit) = (nil, max(0, recording))
+    /// Responds by rules. `maximumRecordedRequests` is the number of requests that ``received`` keeps, the last ones; 0 records
+    /// nothing.
+    public init(_ rules: StubRule..., maximumRecordedRequests: Int = 10_000) {
+        (otherwise, recordLimit) = (nil, max(0, maximumRecordedRequests))
         rules.forEach(add)
         CreationObservers.notify(of: self)
     }
 
-    /// Responds to what no rule matches by a handler.
-    public init(recording: Int = 10_000, handler: @escaping Handler) {
-        (otherwise, recordLimit) = (.handler(handler), max(0, recording))
+    /// Responds to requests that no rule matches by a handler.
+    public init(maximumRecordedRequests: Int = 10_000, handler: @escaping Handler) {
+        (otherwise, recordLimit) = (.handler(handler), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// Responds to what no rule matches always in the same way.
-    public init(_ response: StubResponse, recording: Int = 10_000) {
-        (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, recording))
+    /// Always responds in the same way to requests that no rule matches.
+    public init(_ response: StubResponse, maximumRecordedRequests: Int = 10_000) {
+        (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
     /// The requests so far, the oldest first, with their bodies as data.
     public var received: [HTTPRequest] { state.withLock { Array($0.log.suffix(recordLimit)) } }
 
-    /// Responds to a request. Throws what a response is made to throw, ``UnmatchedRequest``, and `CancellationError`.
+    /// Responds to a request. Throws the scripted error, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
         switch try reply(to: request, options) {
@@ -69,7 +70,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Not in line, where what it copies would enlarge the frame of every request.
+    /// Not in line, because its copies would enlarge the frame of every request.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -100,12 +101,12 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// The responses to a request, and how often they were used before.
+    /// The responses to a request, and the number of earlier uses.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 {
                 state.log.append(request)
-                // Half is dropped at a time, so that dropping costs nothing in the mean.
+                // Half of the log is dropped at a time, so that dropping costs nothing on average.
                 if state.log.count >= 2 * recordLimit { state.log.removeFirst(state.log.count - recordLimit) }
             }
             return state.rules
@@ -140,7 +141,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule; it wins over those that were there.
+    /// Adds a rule; it takes precedence over earlier ones.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)
@@ -148,7 +149,7 @@ extension StubTransport {
         }
     }
 
-    /// Responds to a method and a path, and what else is asked for; see ``StubRule``. Several responses come in turn.
+    /// Responds to a method and a path, and further conditions; see ``StubRule``. Several responses are used in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -156,7 +157,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Responds to a path, whatever the method. Several responses come in turn.
+    /// Responds to a path, whatever the method. Several responses are used in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
@@ -185,7 +186,7 @@ extension Transport where Self == StubTransport {
     /// Responds to nothing until rules are added.
     public static var stub: StubTransport { StubTransport() }
 
-    /// Responds to everything in the same way.
+    /// Responds to every request in the same way.
     public static func stub(_ response: StubResponse) -> StubTransport { StubTransport(response) }
 
     /// Responds by rules.
@@ -195,7 +196,7 @@ extension Transport where Self == StubTransport {
         return stub
     }
 
-    /// Responds to everything by a handler.
+    /// Responds to every request by a handler.
     public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
     }

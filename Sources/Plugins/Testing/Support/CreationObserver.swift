@@ -1,4 +1,4 @@
-/// Receives the doubles that a test creates in its task: how this package's own tests find what outlives them.
+/// Receives the doubles that a test creates in its task: this package's own tests find objects by it that outlive them.
 package protocol CreationObserver: AnyObject, Sendable {
     /// Receives an object at the end of its initializer.
     func created(_ object: any AnyObject & Sendable)

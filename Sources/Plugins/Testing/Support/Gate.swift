@@ -1,5 +1,5 @@
-/// A latch between a test and what it tests: something waits at it until the test opens it, and the test can await
-/// that it got there.
+/// A latch between a test and the code that it tests: a task waits at it until the test opens it, and the test can
+/// await its arrival.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -9,7 +9,7 @@
 /// task.cancel()
 /// ```
 ///
-/// An open gate stays open. It may be used by any number at once, from any thread.
+/// An open gate stays open. Any number of tasks may use it at once, from any thread.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
@@ -19,10 +19,10 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    /// Makes a gate, closed unless said otherwise.
+    /// Makes a gate, closed by default.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
-    /// Lets all through that wait, and all that come.
+    /// Lets all tasks pass that wait, and all that arrive later.
     public func open() {
         state.update { state in
             state.isOpen = true
@@ -31,10 +31,10 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Whether it has been opened.
+    /// Whether the gate was opened.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// How many have come to it so far, also those that went on.
+    /// The number of arrivals so far, including those that have passed.
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Waits at the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
@@ -43,12 +43,12 @@ public final class Gate: Sendable {
         _ = try await state.wait(for: "a gate to open", within: limit) { $0.isOpen ? true : nil }
     }
 
-    /// Waits until `count` have come to the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    /// Waits until there are `count` arrivals. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
     public func reached(by count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
     }
 
-    /// Comes to the gate with a descriptor that gets a byte when it opens; false if it is open already.
+    /// Registers a descriptor that receives a byte when the gate opens; false if it is open already.
     func arrive(bell: Int32) -> Bool {
         state.update { state in
             state.arrivals += 1
@@ -57,6 +57,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Takes the descriptor back, before it is closed.
+    /// Removes the descriptor before it is closed.
     func leave(bell: Int32) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

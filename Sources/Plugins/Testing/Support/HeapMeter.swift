@@ -1,4 +1,4 @@
-import ErrandPOSIX
+import ErrandSupport
 
 /// The bytes of memory that the process has allocated and not freed.
 enum HeapMeter {
@@ -18,7 +18,7 @@ enum HeapMeter {
         UnsafeMutableRawPointer(bitPattern: program).flatMap { dlsym($0, name) }
     }
 
-    /// A sanitizer brings an allocator of its own.
+    /// A sanitizer has an allocator of its own.
     private static let sanitizer = symbol("__sanitizer_get_current_allocated_bytes").map {
         unsafeBitCast($0, to: Count.self)
     }
@@ -30,7 +30,7 @@ enum HeapMeter {
         return residentBytes()
     }
 
-    /// What a body writes into a file in memory.
+    /// The text that a body writes into a file in memory.
     private static func written(_ body: (UnsafeMutablePointer<FILE>) -> Void) -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
         guard let file = open_memstream(&buffer, &size) else { return nil }
@@ -43,7 +43,7 @@ enum HeapMeter {
         }
     }
 
-    /// Behind the last heap stand the sums of all: what the system has given, and what of it is free.
+    /// The sums of all heaps follow the last one: the memory from the system, and the free part of it.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -61,7 +61,7 @@ enum HeapMeter {
         return Int(line[start...].prefix { $0.isNumber })
     }
 
-    /// Where nothing counts what is allocated: the pages in memory.
+    /// Where allocations are not counted: the pages in memory.
     private static func residentBytes() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }

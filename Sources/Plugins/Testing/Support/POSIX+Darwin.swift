@@ -10,12 +10,12 @@ extension POSIX {
     static var bothWays: Int32 { SHUT_RDWR }
     static var writingWay: Int32 { SHUT_WR }
 
-    /// There is no flag for `send` here that keeps SIGPIPE away, but an option of the socket.
+    /// There is no flag for `send` here that prevents SIGPIPE, but an option of the socket.
     static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
 
     static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
 
-    /// How often this thread has waited of its own accord, so far; nil where that is not counted.
+    /// The number of voluntary waits of this thread so far; nil where that is not counted.
     static func threadWaits() -> Int? { nil }
 
     static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {

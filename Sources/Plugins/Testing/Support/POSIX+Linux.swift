@@ -1,5 +1,5 @@
 #if os(Linux)
-import ErrandPOSIX
+import ErrandSupport
 
 extension POSIX {
     #if canImport(Glibc)
@@ -21,7 +21,7 @@ extension POSIX {
 
     static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
 
-    /// How often this thread has waited of its own accord, so far; nil where that is not counted.
+    /// The number of voluntary waits of this thread so far; nil where that is not counted.
     static func threadWaits() -> Int? {
         var usage = rusage()
         // RUSAGE_THREAD, which the C libraries declare with different types.

@@ -1,6 +1,6 @@
-import ErrandPOSIX
+import ErrandSupport
 
-/// The few system calls of the server, with interruptions handled; what differs between systems is in files beside it.
+/// The few system calls of the server, with interruptions handled; differences between systems are in separate files.
 enum POSIX {
     struct Failure: Error {
         let operation: String
@@ -29,8 +29,8 @@ enum POSIX {
         return (descriptor, port)
     }
 
-    /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and nothing
-    /// else gets it. Nil if another socket has the port already.
+    /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and
+    /// nothing else gets the port. Nil if another socket has it already.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? { try? bound(to: port, ipv6: ipv6).socket }
 
     /// A socket with a port of the loopback interface, any if it is 0.
@@ -79,7 +79,7 @@ enum POSIX {
         return isBound
     }
 
-    /// A connection that waits to be taken, ready for blocking calls; nil if there is none or none can be had.
+    /// A connection that waits to be accepted, ready for blocking calls; nil if there is none, or none can be accepted.
     static func takeConnection(_ listener: Int32) -> Int32? {
         var descriptor = accept(listener, nil, nil)
         while descriptor < 0 && errno == EINTR { descriptor = accept(listener, nil, nil) }
@@ -111,7 +111,7 @@ enum POSIX {
         return true
     }
 
-    /// Waits for input, for a byte on the bell, or for the time to pass; -1 milliseconds wait for ever.
+    /// Waits for input, for a byte on the bell, or for the time to pass; -1 milliseconds wait without a limit.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Int32 = -1, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -146,7 +146,7 @@ enum POSIX {
         _ = write(bell, &byte, 1)
     }
 
-    /// Lets others have the processor for a millisecond.
+    /// Yields the processor for a millisecond.
     static func rest() { usleep(1_000) }
 
     /// Waits until a bell has been rung, and takes one ring.
@@ -181,7 +181,7 @@ enum POSIX {
         }
     }
 
-    /// Runs a body on a detached thread of its own; false if there can be no more threads.
+    /// Runs a body on a detached thread of its own; false if no thread can be created.
     static func startThread(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
         withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
             guard let attributes = memory.baseAddress, pthread_attr_init(attributes) == 0 else { return false }

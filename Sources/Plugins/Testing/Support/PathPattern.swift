@@ -1,4 +1,4 @@
-/// A path to match: exact, or with a `*` at its start or its end for anything there.
+/// A path to match: exact, or with a `*` at its start or its end that matches anything.
 struct PathPattern: Sendable, CustomStringConvertible {
     let description: String
     private let fixed: String

@@ -1,4 +1,4 @@
-/// Names and values of a query as they were meant, percent-decoding and `+` undone.
+/// The names and values of a query, with percent-encoding and `+` decoded.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

@@ -2,11 +2,11 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// State behind a lock that tasks can wait on: the conditions are checked after each change, so nothing polls or sleeps.
+/// State behind a lock that tasks can wait on: conditions are checked after each change, so nothing polls or sleeps.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
-        /// Resumes the waiter and returns how, if the state is what it waits for.
+        /// Resumes the waiter and returns how, if the state satisfies its condition.
         let probe: (inout State) -> (@Sendable () -> Void)?
         let fail: @Sendable (any Error) -> Void
     }
@@ -22,17 +22,17 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Looks at the waiters if there are any: for those who wait for something that is counted beside the state.
+    /// Checks the waiters if there are any: for conditions on values beside the state.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Reads, without looking at the waiters.
+    /// Reads, without checking the waiters.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
 
-    /// Changes the state and resumes those who waited for it.
+    /// Changes the state and resumes the tasks whose conditions are satisfied.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
@@ -60,7 +60,7 @@ package final class Watched<State: Sendable>: Sendable {
         let id = ids.add(1, ordering: .relaxed).newValue
         let timer = Task.detached { [self] in
             try await Task.sleep(for: limit)
-            // A limit so short that no task waits yet is met a little later.
+            // A limit so short that no task waits yet is applied a little later.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)
@@ -102,14 +102,14 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// Thrown by the waits of the test kit when nothing came of it.
+/// Thrown by the waits of the test kit when their limit has passed.
 public struct WaitTimeout: DescribedError, Sendable {
-    /// What was waited for.
+    /// The condition that was waited for.
     public let what: String
-    /// For how long.
+    /// The limit of the wait.
     public let limit: Duration
     /// A sentence for a test's log.
-    public var description: String { "waited \(limit) for \(what)" }
+    public var description: String { "waited \(duration: limit) for \(what)" }
     /// 1: there is one kind.
     public var errorCode: Int { 1 }
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A clock that a test moves: nothing that waits by it goes on until the test says so.
+/// A clock that a test moves: a task that waits on it continues only when the test advances it.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// time.advance(by: .seconds(5))                          // task throws timedOut, at once
 /// ```
 ///
-/// Time never goes backwards; the ``date`` may jump. Safe to use from anywhere.
+/// Time never goes backwards; the ``date`` may jump. Safe to use from any thread.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper: Sendable {
         let id: UInt64
@@ -22,36 +22,35 @@ public final class ManualTimeSource: TimeSource {
     private struct State: Sendable {
         var now: ContinuousClock.Instant
         var date: Date
-        /// In the order in which they wake.
+        /// The sleepers in the order in which they wake.
         var sleepers: [Sleeper] = []
         var lastID: UInt64 = 0
     }
 
     private let state: Watched<State>
 
-    /// Starts at this moment, on a date of the test's choice: 9 September 2001, 01:46:40 UTC by default.
+    /// Makes a clock that starts now, at a date of the test's choice: 9 September 2001, 01:46:40 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
         state = Watched(State(now: .now, date: date))
         CreationObservers.notify(of: self)
     }
 
-    /// As far as the test has let time pass.
+    /// The instant to which the test has advanced the clock.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
-    /// Moves on with the time, and may be set to anything, as a user sets the clock of a device.
+    /// The calendar date: moves with the time, and may be set to anything, as a user sets the clock of a device.
     public var date: Date {
         get { state.read { $0.date } }
         set { state.update { $0.date = newValue } }
     }
 
-    /// Lets time pass and wakes the sleepers that are due, the earliest first. A negative duration does nothing; more than a
-    /// hundred years are cut to that.
+    /// Advances the clock and wakes the sleepers that are due, the earliest first. A negative duration does nothing;
+    /// one of more than a hundred years counts as a hundred.
     public func advance(by duration: Duration) {
-        let duration = min(max(duration, .zero), .seconds(3_155_760_000 as Int64))
-        advance { $0.advanced(by: duration) }
+        advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Lets time pass until an instant; one in the past does nothing.
+    /// Advances the clock to an instant; one in the past does nothing.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
@@ -67,18 +66,20 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// When the next sleeper wakes; nil if none sleeps.
+    /// The instant at which the next sleeper wakes; nil if none sleeps.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
-    /// How many sleep.
+    /// The number of sleepers.
     public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
-    /// Waits until so many sleep, so that advancing wakes them. Throws ``WaitTimeout`` after `limit` of real time.
+    /// Waits until this many tasks sleep, so that advancing wakes them. Throws ``WaitTimeout`` after `limit` of real
+    /// time.
     public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 
-    /// Sleeps until the test has let time pass that far. Throws `CancellationError` at once when the task is cancelled.
+    /// Sleeps until the test has advanced the clock to the instant. Throws `CancellationError` at once when the task is
+    /// cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         let id = state.read { state in
             state.lastID += 1
@@ -88,7 +89,7 @@ public final class ManualTimeSource: TimeSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
-                    // Behind those of the same instant, so that they wake in the order of their coming.
+                    // Behind those of the same instant, so that they wake in the order of their arrival.
                     let place = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
                     state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: place)
                     return false

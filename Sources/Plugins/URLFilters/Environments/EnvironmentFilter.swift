@@ -1,5 +1,4 @@
 public import Errand
-
 import ErrandEssentials
 
 /// Sends requests to the selected environment; made by `.environment`.
@@ -35,8 +34,8 @@ public struct EnvironmentFilter: Filter {
     /// `environment release`, with the one that is selected.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
-    /// Replaces the placeholder with the base of the environment with which the call began, in each attempt, and calls `next`. Throws ``URLFilterError`` for a base that
-    /// is missing or not valid, and what `next` throws.
+    /// Replaces the placeholder with the base of the environment with which the call began, in each attempt, and calls
+    /// `next`. Throws ``URLFilterError`` for a base that is missing or not valid, and the errors of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }
@@ -62,7 +61,7 @@ public struct EnvironmentFilter: Filter {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
         guard let base = try placeholder == .base ? rule(settings) : settings.cdnURL else {
-            throw URLFilterError(.environment, filter: Self.name, "the environment has no CDN")
+            throw URLFilterError(.missingEnvironment, filter: Self.name, "the environment has no CDN")
         }
         let isRelative = text.hasPrefix(placeholder.directory)
         let rest = text.dropFirst((isRelative ? placeholder.directory : placeholder.origin).count)

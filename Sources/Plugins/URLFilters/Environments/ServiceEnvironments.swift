@@ -1,6 +1,6 @@
 import Errand
-import ErrandSupport
 import ErrandHTTPSyntax
+import ErrandSupport
 import Synchronization
 
 /// The environments of one service, one of which is selected; the selection can change while the app runs.
@@ -38,10 +38,10 @@ public final class ServiceEnvironments: Sendable {
 
     private let environments: [Name: ServiceSettings]
     private let selection: Mutex<Name>
-    /// Where a call keeps the settings with which it began.
+    /// The key of the settings with which a call began.
     let begun = CallKey<ServiceSettings>()
 
-    /// Makes a set of environments, one of them selected. Throws ``URLFilterError/Code/environment`` if the selected one is
+    /// Makes a set of environments, one of them selected. Throws ``URLFilterError/Code/missingEnvironment`` if the selected one is
     /// not among them, and `invalidURL` for a base, a CDN or a version that cannot be part of a URL.
     public init(_ environments: [Name: ServiceSettings], selected: Name) throws {
         guard environments[selected] != nil else { throw Self.unknown(selected) }
@@ -53,7 +53,7 @@ public final class ServiceEnvironments: Sendable {
     /// The name of the selected environment.
     public var selected: Name { selection.withLock { $0 } }
 
-    /// Selects an environment for later calls. Throws ``URLFilterError/Code/environment`` for an unknown name.
+    /// Selects an environment for later calls. Throws ``URLFilterError/Code/missingEnvironment`` for an unknown name.
     public func select(_ name: Name) throws {
         guard environments[name] != nil else { throw Self.unknown(name) }
         selection.withLock { $0 = name }
@@ -75,7 +75,7 @@ public final class ServiceEnvironments: Sendable {
     public var cdnURL: String { Placeholder.cdn.directory }
 
     private static func unknown(_ name: Name) -> URLFilterError {
-        URLFilterError(.environment, filter: EnvironmentFilter.name, "there is no environment named \"\(name)\"")
+        URLFilterError(.missingEnvironment, filter: EnvironmentFilter.name, "there is no environment named \"\(name)\"")
     }
 }
 

@@ -1,5 +1,4 @@
 public import Errand
-
 import ErrandEssentials
 
 /// Adds parameters, or a signature, to forms and JSON objects; made by `.body`.
@@ -15,7 +14,7 @@ import ErrandEssentials
 /// without a body receives a form by default. A body that a filter further out has compressed is changed before its
 /// compression. Other bodies are not changed: files, streams, multipart, JSON that is not an object, and bodies in a content
 /// coding of the request's own, for which there is a note. A form or a JSON object that is malformed or not in memory throws
-/// ``URLFilterError/Code/body``.
+/// ``URLFilterError/Code/invalidBody``.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body that a POST, PUT or PATCH without one receives.
     public enum EmptyBody: Sendable, Hashable {
@@ -66,7 +65,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     }
 
     /// Adds the parameters, if the request may receive them, and calls `next`. Throws ``URLFilterError`` for a body or
-    /// parameters that it cannot encode, and what the closure and `next` throw.
+    /// parameters that it cannot encode, and the errors of the closure and of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
             let http = try await changed(exchange)

@@ -1,7 +1,6 @@
 import Errand
-import ErrandHTTPSyntax
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The body of a request that contains parameters: a form or a JSON object.
 enum BodyParameters {
@@ -18,17 +17,17 @@ enum BodyParameters {
         guard isForm || isJSON, !Self.isForeign(http) else { return nil }
         let plain = http.body.uncoded ?? http.body
         guard let data = try plain.data ?? Self.encoded(plain) else {
-            throw URLFilterError(.body, filter: filter, "a form or JSON that is not in memory cannot be read")
+            throw URLFilterError(.invalidBody, filter: filter, "a form or JSON that is not in memory cannot be read")
         }
         if isForm {
             guard let text = String(validating: data, as: UTF8.self) else {
-                throw URLFilterError(.body, filter: filter, "the form is not UTF-8")
+                throw URLFilterError(.invalidBody, filter: filter, "the form is not UTF-8")
             }
             self = .form(text)
         } else {
             guard JSONObjectText.isObject(data) else { return nil }
             do { self = .json(try JSONObjectText(data)) } catch {
-                throw URLFilterError(.body, filter: filter, "the JSON is not valid at byte \(error.offset)")
+                throw URLFilterError(.invalidBody, filter: filter, "the JSON is not valid at byte \(error.offset)")
             }
         }
     }
@@ -63,7 +62,7 @@ enum BodyParameters {
             return Data((query.isEmpty ? text : QueryText.merge(query, into: text[...], by: rule)).utf8)
         case .json(let object):
             do { return try object.merging(new, rule) } catch {
-                throw URLFilterError(.parameters, filter: filter, "a parameter cannot be written as JSON")
+                throw URLFilterError(.invalidParameters, filter: filter, "a parameter cannot be written as JSON")
             }
         }
     }

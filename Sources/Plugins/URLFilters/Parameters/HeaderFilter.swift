@@ -43,7 +43,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the header fields, and calls `next`. Throws what the closure and `next` throw.
+    /// Adds the header fields, and calls `next`. Throws the errors of the closure and of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
         let (made, mark) = try await headers(exchange)

@@ -1,6 +1,6 @@
 import Errand
-
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The bytes of a JSON object and the ranges of its members, so that members can be added without changing the rest:
 /// order, spacing, and numbers beyond the precision of `Double`.
@@ -12,51 +12,34 @@ struct JSONObjectText {
         /// From the opening quote of the name to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
+        /// The characters of a value that is a valid string.
+        let text: String?
     }
 
     private let bytes: [UInt8]
-    private(set) var members: [Member] = []
+    let members: [Member]
     /// The offset of the closing brace.
-    private var end = 0
+    private let end: Int
 
-    static func isObject(_ data: Data) -> Bool { data.first { !isSpace($0) } == UInt8(ascii: "{") }
+    static func isObject(_ data: Data) -> Bool {
+        data.first { !JSONGrammar.isSpace($0) } == JSONGrammar.openBrace
+    }
 
-    /// Reads the top level only; nested values are skipped by their brackets and strings, without recursion.
+    /// Reads the top level only; nested values are skipped by their brackets and tokens, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
-        var at = try skipSpace(0)
-        try expect("{", &at)
-        at = try skipSpace(at)
-        if bytes[at] != UInt8(ascii: "}") {
-            while true {
-                let start = at
-                let name = try string(&at)
-                at = try skipSpace(at)
-                try expect(":", &at)
-                at = try skipSpace(at)
-                let value = at
-                try skipValue(&at)
-                members.append(Member(name: name, range: start..<at, value: value..<at))
-                at = try skipSpace(at)
-                if bytes[at] != UInt8(ascii: ",") { break }
-                at = try skipSpace(at + 1)
-            }
+        (members, end) = try bytes.withUnsafeBufferPointer { text throws(Fault) in
+            var reader = Reader(text)
+            return (try reader.members(), reader.end)
         }
-        end = at
-        try expect("}", &at)
-        if let rest = bytes[at...].firstIndex(where: { !Self.isSpace($0) }) { throw Fault(offset: rest) }
     }
 
     /// The JSON text of the value; the content of a string.
     func text(of member: Member) -> String {
-        let slice = bytes[member.value]
-        if slice.first == UInt8(ascii: "\""), let text = try? JSONDecoder().decode(String.self, from: Data(slice)) {
-            return text
-        }
-        return String(decoding: slice, as: UTF8.self)
+        member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// The bytes with added members. Names are unique in JSON: `.append` adds only what is missing, as `.keep` does.
+    /// The bytes with added members. Names are unique in JSON: `.append` adds only missing ones, like `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -85,73 +68,82 @@ struct JSONObjectText {
         return result
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+    /// Reads the object once.
+    private struct Reader {
+        private let bytes: UnsafeBufferPointer<UInt8>
+        private var tokens: JSONTokenizer
+        /// The offset of the closing brace.
+        private(set) var end = 0
 
-    /// The offset of the next byte that is not white space; throws at the end of the bytes.
-    private func skipSpace(_ start: Int) throws(Fault) -> Int {
-        guard let at = bytes[min(start, bytes.count)...].firstIndex(where: { !Self.isSpace($0) }) else {
-            throw Fault(offset: bytes.count)
+        init(_ bytes: UnsafeBufferPointer<UInt8>) {
+            self.bytes = bytes
+            tokens = JSONTokenizer(bytes)
         }
-        return at
-    }
 
-    private func expect(_ character: Unicode.Scalar, _ at: inout Int) throws(Fault) {
-        guard at < bytes.count, bytes[at] == UInt8(ascii: character) else { throw Fault(offset: at) }
-        at += 1
-    }
-
-    /// Moves past a string.
-    private func skipString(_ at: inout Int) throws(Fault) {
-        try expect("\"", &at)
-        while at < bytes.count, bytes[at] != UInt8(ascii: "\"") { at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1 }
-        try expect("\"", &at)
-    }
-
-    private func string(_ at: inout Int) throws(Fault) -> String {
-        let start = at
-        try skipString(&at)
-        guard let text = try? JSONDecoder().decode(String.self, from: Data(bytes[start..<at])) else {
-            throw Fault(offset: start)
-        }
-        return text
-    }
-
-    /// Moves past a value: a string, a scalar, or everything up to the closing bracket.
-    private func skipValue(_ at: inout Int) throws(Fault) {
-        var open: [UInt8] = []
-        repeat {
-            guard at < bytes.count else { throw Fault(offset: at) }
-            switch bytes[at] {
-            case UInt8(ascii: "\""): try skipString(&at)
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                // In ASCII the closing bracket is the opening one plus 2.
-                open.append(bytes[at] + 2)
-                at += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard open.popLast() == bytes[at] else { throw Fault(offset: at) }
-                at += 1
-            case UInt8(ascii: ","), UInt8(ascii: ":"):
-                if open.isEmpty { throw Fault(offset: at) }
-                at += 1
-            case let byte where Self.isSpace(byte): at += 1
-            default: try skipScalar(&at)
+        mutating func members() throws(Fault) -> [Member] {
+            var members: [Member] = []
+            try expect(.openBrace, next())
+            var token = try next()
+            if token.kind != .closeBrace {
+                while true {
+                    try expect(.string, token)
+                    if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }
+                    try expect(.colon, next())
+                    let value = try value()
+                    members.append(
+                        Member(
+                            name: string(token.content), range: token.range.lowerBound..<value.range.upperBound,
+                            value: value.range, text: value.text))
+                    let behind = try next()
+                    guard behind.kind == .comma else {
+                        try expect(.closeBrace, behind)
+                        token = behind
+                        break
+                    }
+                    token = try next()
+                }
             }
-        } while !open.isEmpty
-    }
+            end = token.range.lowerBound
+            if let rest = tokens.next() { throw Fault(offset: rest.range.lowerBound) }
+            return members
+        }
 
-    private func skipScalar(_ at: inout Int) throws(Fault) {
-        let start = at
-        while at < bytes.count, Self.isScalar(bytes[at]) { at += 1 }
-        if at == start { throw Fault(offset: at) }
-    }
+        private mutating func next() throws(Fault) -> JSONToken {
+            guard let token = tokens.next() else { throw Fault(offset: bytes.count) }
+            return token
+        }
 
-    /// A character of a number, `true`, `false` or `null`.
-    private static func isScalar(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
-            UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
+        private func expect(_ kind: JSONToken.Kind, _ token: JSONToken) throws(Fault) {
+            guard token.kind == kind else { throw Fault(offset: token.range.lowerBound) }
+        }
+
+        /// A string, a scalar, or everything up to the closing bracket.
+        private mutating func value() throws(Fault) -> (range: Range<Int>, text: String?) {
+            let first = try next()
+            var token = first
+            var open: [JSONToken.Kind] = []
+            while true {
+                switch token.kind {
+                case .openBrace: open.append(.closeBrace)
+                case .openBracket: open.append(.closeBracket)
+                case .closeBrace, .closeBracket: try expect(open.popLast() ?? .invalid, token)
+                case .comma, .colon: if open.isEmpty { throw Fault(offset: token.range.lowerBound) }
+                case .string:
+                    // What stands in a string is its receiver's business, if it has an end.
+                    if token.content.upperBound == token.range.upperBound { throw Fault(offset: bytes.count) }
+                case .number, .literal, .invalid:
+                    if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }
+                }
+                if open.isEmpty { break }
+                token = try next()
+            }
+            let isText = first.kind == .string && first.state == .whole
+            return (first.range.lowerBound..<token.range.upperBound, isText ? string(first.content) : nil)
+        }
+
+        private func string(_ range: Range<Int>) -> String {
+            guard let base = bytes.baseAddress else { return "" }
+            return JSONText(start: base + range.lowerBound, end: base + range.upperBound).string()
         }
     }
 }

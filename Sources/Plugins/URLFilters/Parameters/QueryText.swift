@@ -5,14 +5,14 @@ import ErrandHTTPSyntax
 enum QueryText {
     static func encode(_ parameters: Parameters, _ encoding: ParameterEncoding, filter: String) throws -> String {
         do { return try encoding.encode(parameters) } catch let error as ErrandError {
-            throw URLFilterError(.parameters, filter: filter, error.message)
+            throw URLFilterError(.invalidParameters, filter: filter, error.message)
         }
     }
 
     /// Merges encoded items into others. Names are compared decoded; the items that stay keep their encoding.
     static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
         if old.isEmpty { return new }
-        // Empty items are kept, so that the text that was there stays as it was.
+        // Empty items are kept, so that the existing text does not change.
         let olds = QueryItem.split(old, keepingEmpty: true)
         let news = QueryItem.split(new, keepingEmpty: true)
         switch rule {

@@ -1,5 +1,4 @@
 public import Errand
-
 import ErrandEssentials
 
 /// Signs requests, by default with a timestamp and HMAC-SHA-256 over the sorted parameters.
@@ -18,9 +17,9 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     public var signature: String
     /// The name of the parameter or header for the time, in seconds since 1970; nil for none.
     public var timestamp: String?
-    /// How the signature is computed.
+    /// The algorithm of the signature.
     public var algorithm: SigningAlgorithm
-    /// How the signature is encoded.
+    /// The encoding of the signature.
     public var encoding: SignatureEncoding
     /// Returns the text that is signed.
     public var message: @Sendable (SigningInput) throws -> String
@@ -90,14 +89,15 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
     public init(stringLiteral value: String) { self.init(SecretKey(value)) }
 
     /// The key of this name in the settings of the request's environment. Put the `.environment` filter before the
-    /// signature; without it, or without such a key, requests throw ``URLFilterError/Code/environment``.
+    /// signature; without it, or without such a key, requests throw ``URLFilterError/Code/missingEnvironment``.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {
-                throw URLFilterError(.environment, filter: filter, "no .environment filter runs before it")
+                throw URLFilterError(.missingEnvironment, filter: filter, "no .environment filter runs before it")
             }
             guard let key = service.keys[name] else {
-                throw URLFilterError(.environment, filter: filter, "the environment has no key named \"\(name)\"")
+                throw URLFilterError(
+                    .missingEnvironment, filter: filter, "the environment has no key named \"\(name)\"")
             }
             return key
         }

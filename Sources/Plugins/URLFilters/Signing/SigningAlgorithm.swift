@@ -1,6 +1,5 @@
-import ErrandSupport
-
 public import ErrandEssentials
+import ErrandSupport
 
 /// Computes the bytes of a signature from a message and a key.
 ///
@@ -43,11 +42,11 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The signature of a message; throws what a custom algorithm throws.
+    /// The signature of a message; throws the error of a custom algorithm.
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// How the bytes of a signature are encoded.
+/// The encoding of the bytes of a signature.
 public enum SignatureEncoding: Sendable, Hashable {
     /// Lower-case hexadecimal digits; the default.
     case hexadecimal

@@ -1,8 +1,7 @@
 public import Errand
+public import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
-
-public import ErrandEssentials
 
 /// The request at the time when it is signed.
 public struct SigningInput: Sendable {
@@ -43,10 +42,10 @@ public struct SigningInput: Sendable {
     }
 
     /// Method, path, sorted parameters and the SHA-256 digest of the body, a line each: the request without its headers.
-    /// Throws ``URLFilterError/Code/body`` for a body that is not in memory.
+    /// Throws ``URLFilterError/Code/invalidBody`` for a body that is not in memory.
     public func wholeRequest() throws -> String {
         guard let body else {
-            throw URLFilterError(.body, filter: filter, "a body that is not in memory cannot be signed")
+            throw URLFilterError(.invalidBody, filter: filter, "a body that is not in memory cannot be signed")
         }
         let digest = Hexadecimal.text(SHA256Digest.digest(of: body))
         return "\(method)\n\(path)\n\(sortedParameters)\n\(digest)"

@@ -1,5 +1,4 @@
 public import Errand
-
 public import ErrandEssentials
 
 /// A URL filter with a closure that returns another URL; made by `.closure`.

@@ -41,7 +41,7 @@ public struct PathFilter: URLTextFilter {
         self.init(name, inCacheKey) { .computed(path) }
     }
 
-    /// Changes the path. Throws ``URLFilterError`` for a path that is not valid, and what the closure throws.
+    /// Changes the path. Throws ``URLFilterError`` for a path that is not valid, and the error of the closure.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         switch try work.get() {
         case .prefix(let prefix): try url.prefixPath(checked: prefix)

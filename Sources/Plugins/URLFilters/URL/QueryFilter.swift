@@ -7,10 +7,10 @@ public import Errand
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep a token out of the cache's key. Items that are not in the key are secrets: they are not sent to other origins than
-/// the agent's own, such as that of a "next" link, and caches keep users apart by a keyed hash of them, unless `toAnyOrigin`
-/// is true, as it has to be for a time or a number that changes with each request. Pass `toAnyOrigin: false` for a secret that is in the key.
-/// See `Exchange.isTrusted`.
+/// Keep a token out of the cache's key. Items that are not in the key are secrets: they are not sent to other origins
+/// than the agent's own, such as that of a "next" link, and caches keep users apart by a keyed hash of them, unless
+/// `toAnyOrigin` is true, as it has to be for a time or a number that changes with each request. Pass `toAnyOrigin:
+/// false` for a secret that is in the key. See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)
@@ -33,7 +33,8 @@ public struct QueryFilter: URLTextFilter {
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
     ) {
         let text = Result { try QueryText.encode(parameters, encoding, filter: name) }
-        source = .fixed(text.mapError { $0 as? URLFilterError ?? URLFilterError(.parameters, filter: name, "\($0)") })
+        source = .fixed(
+            text.mapError { $0 as? URLFilterError ?? URLFilterError(.invalidParameters, filter: name, "\($0)") })
         (self.rule, self.isInCacheKey, self.name) = (rule, inCacheKey, name)
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
@@ -49,8 +50,8 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds the items, if the request's origin may receive them. Throws ``URLFilterError/Code/parameters``, and what the
-    /// closure throws.
+    /// Adds the items, if the request's origin may receive them. Throws ``URLFilterError/Code/invalidParameters``, and the
+    /// error of the closure.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard toAnyOrigin || exchange.isTrusted else { return }
         switch source {

@@ -1,7 +1,7 @@
 public import Errand
 
-/// Removes what does not concern the server: fragments or tracking parameters; made by `.withoutFragment` and
-/// `.withoutTracking`.
+/// Removes parts of URLs that do not concern the server: fragments or tracking parameters; made by `.withoutFragment`
+/// and `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
     /// The name in errors and exemptions.
     public let name: String

@@ -1,5 +1,4 @@
 public import Errand
-
 public import ErrandEssentials
 
 /// Changes the URL of requests; for a closure instead of a type see `.closure`.
@@ -16,11 +15,11 @@ public import ErrandEssentials
 public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name in errors and exemptions; the name of the type by default.
     var name: String { get }
-    /// Whether the key of a cache contains the change: true for what changes the response, such as a version, false for what
-    /// does not, such as a token. True by default.
+    /// Whether the key of a cache contains the change: true for a change that affects the response, such as a version,
+    /// false for any other, such as a token. True by default.
     var isInCacheKey: Bool { get }
-    /// Whether query items that it leaves out of the key tell users apart, such as a token: false, the default, for what
-    /// does not, such as a time. Caches keep users apart by the items then.
+    /// Whether query items that it leaves out of the key tell users apart, such as a token; caches then keep users
+    /// apart by the items. False, the default, for others, such as a time.
     var marksUser: Bool { get }
     /// Returns the new URL: absolute, http or https, not http in place of https, without credentials; others throw
     /// ``URLFilterError``. `exchange` is the one that the whole list received. Once the URL of the cache's key differs, it

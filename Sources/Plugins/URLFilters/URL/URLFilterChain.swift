@@ -1,5 +1,4 @@
 public import Errand
-
 import ErrandEssentials
 
 /// Runs URL filters once for each call, in order; made by `.urls`.
@@ -43,7 +42,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         self.traits = traits
     }
 
-    /// Filters the URL, and calls `next`. Throws what the filters and `next` throw.
+    /// Filters the URL, and calls `next`. Throws the errors of the filters and of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])

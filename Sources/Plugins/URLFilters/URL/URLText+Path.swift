@@ -1,6 +1,5 @@
-import ErrandHTTPSyntax
-
 public import ErrandEssentials
+import ErrandHTTPSyntax
 
 extension URLText {
     /// The path, percent-encoded; `/` if it is empty.
@@ -47,7 +46,7 @@ extension URLText {
     }
 
     /// Replaces scheme, host and port: `https://cdn.example.com`. A path in the origin precedes the URL's path, a query in
-    /// it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentials` or `invalidURL`.
+    /// it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentialsInURL` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -90,7 +89,7 @@ extension URLText {
         }
         let layout = URLLayout(new)
         if new[offsets: 0..<(layout.pathStart ?? layout.queryStart)].utf8.contains(UInt8(ascii: "@")) {
-            throw error(.credentials, "it returned a URL with credentials in it")
+            throw error(.credentialsInURL, "it returned a URL with credentials in it")
         }
         do { try URLSyntax.check(new) } catch {
             let isScheme = !["http", "https"].contains(Self.scheme(of: new))
@@ -125,7 +124,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// A valid path with a leading slash; throws for what cannot be a path.
+    /// A valid path with a leading slash; throws for text that cannot be a path.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)

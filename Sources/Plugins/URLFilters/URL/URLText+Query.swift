@@ -21,13 +21,13 @@ extension URLText {
         return added.isEmpty ? nil : added.joined(separator: "&")
     }
 
-    /// Appends items to the query. Throws ``URLFilterError/Code/parameters`` for what cannot be encoded.
+    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` for items that cannot be encoded.
     public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
         try merge(parameters, by: .append, encoding: encoding)
     }
 
-    /// Adds items to the query, by a rule for names that it has already. Throws ``URLFilterError/Code/parameters`` for
-    /// what cannot be encoded.
+    /// Adds items to the query, by a rule for names that it has already. Throws ``URLFilterError/Code/invalidParameters`` for
+    /// items that cannot be encoded.
     public mutating func merge(
         _ parameters: Parameters, by rule: MergeRule, encoding: ParameterEncoding = ParameterEncoding()
     ) throws {

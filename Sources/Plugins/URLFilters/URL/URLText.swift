@@ -1,6 +1,5 @@
-import ErrandHTTPSyntax
-
 public import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The percent-encoded text of a request's URL, edited in place.
 ///

@@ -4,17 +4,17 @@ import ErrandHTTPSyntax
 
 /// Turns the bytes of a document into UTF-8, at any split into chunks.
 ///
-/// What names the charset is, in this order (RFC 7303, section 3.2): a byte order mark, the header, the XML declaration.
-/// The reader below sees UTF-8 only, and reads what the declaration says of a charset no second time.
+/// The charset is named, in this order (RFC 7303, section 3.2), by a byte order mark, the header, or the XML
+/// declaration. The reader below gets UTF-8 only, and ignores the charset of the declaration.
 struct CharsetDecoder: Sendable {
     private enum Coding: Sendable {
         case undecided
         case utf8
         case latin1
         case utf16(isBigEndian: Bool)
-        /// One byte a character, so that each chunk stands for itself.
+        /// One byte a character, so that each chunk can be decoded by itself.
         case bytewise(String)
-        /// Read as a whole, at the end.
+        /// Decoded as a whole, at the end.
         case whole(String)
     }
 
@@ -23,13 +23,13 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    /// - Parameter header: an empty one says nothing.
+    /// - Parameter header: the charset of the header; empty for none.
     init(header: String?, limit: Int) {
         let name = header?.lowercased() ?? ""
         (self.header, self.limit) = (name.isEmpty ? nil : name, limit)
     }
 
-    /// Appends the text of a chunk. What is valid before a failure is appended as well.
+    /// Appends the text of a chunk. Valid text before a failure is appended as well.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
         held += chunk
         if case .undecided = coding {
@@ -53,7 +53,7 @@ struct CharsetDecoder: Sendable {
 
     // MARK: Deciding
 
-    /// Decides by the first bytes; false as long as more are needed.
+    /// Determines the charset by the first bytes; false as long as more are needed.
     private mutating func decide(_ isLast: Bool) throws(XMLError) -> Bool {
         guard held.count >= 4 || isLast else { return false }
         for (mark, count, coding) in Self.marks where held.starts(with: mark) {
@@ -93,7 +93,7 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 if name.hasPrefix("utf-16") || name.hasPrefix("utf-32") || name.contains("ucs-") {
-                    throw XMLError(.charset, "the document declares \(name), and is not in it")
+                    throw XMLError(.invalidCharset, "the document declares \(name), and is not in it")
                 }
                 coding = try named(name, nil)
                 return true
@@ -106,7 +106,7 @@ struct CharsetDecoder: Sendable {
 
     private func named(_ name: String, _ looksWide: Bool?) throws(XMLError) -> Coding {
         guard name.utf8.count < 40, !name.isEmpty, name.utf8.allSatisfy({ ASCII.isToken($0) }) else {
-            throw XMLError(.charset, "the name of the charset is not one")
+            throw XMLError(.invalidCharset, "the name of the charset is not one")
         }
         switch name {
         case "utf-8", "utf8", "us-ascii", "ascii": return .utf8
@@ -115,7 +115,7 @@ struct CharsetDecoder: Sendable {
         case "utf-16le": return .utf16(isBigEndian: false)
         case "utf-16be": return .utf16(isBigEndian: true)
         default:
-            // Letters and the marks behind them are one.
+            // Letters and the marks that follow them are one character.
             if name.hasSuffix("1258") { return .whole(name) }
             let isBytewise = ["iso-8859-", "windows-125", "cp125", "koi8-"].contains { name.hasPrefix($0) }
             return isBytewise ? .bytewise(name) : .whole(name)
@@ -126,13 +126,23 @@ struct CharsetDecoder: Sendable {
 
     private mutating func decodeUTF8(_ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
         let complete = held.count - Self.incompleteSuffix(of: held)
-        if String(validating: held[..<complete], as: UTF8.self) == nil {
+        if !Self.isASCII(held), String(validating: held[..<complete], as: UTF8.self) == nil {
             output += held[..<Self.validPrefix(of: held)]
-            throw XMLError(.charset, "the bytes are not valid UTF-8")
+            throw XMLError(.invalidCharset, "the bytes are not valid UTF-8")
         }
-        output += held[..<complete]
-        held.removeFirst(complete)
+        if output.isEmpty, complete == held.count {
+            swap(&output, &held)
+        } else {
+            output += held[..<complete]
+            held.removeFirst(complete)
+        }
         if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
+    }
+
+    private static func isASCII(_ bytes: [UInt8]) -> Bool {
+        var all: UInt8 = 0
+        for byte in bytes { all |= byte }
+        return all < 0x80
     }
 
     /// How many bytes at the end begin a character and do not complete it.
@@ -154,6 +164,19 @@ struct CharsetDecoder: Sendable {
         return count
     }
 
+    private static func validPrefix(of units: [UInt16]) -> Int {
+        var index = 0
+        while index < units.count {
+            if UTF16.isTrailSurrogate(units[index]) { return index }
+            if UTF16.isLeadSurrogate(units[index]) {
+                guard index + 1 < units.count, UTF16.isTrailSurrogate(units[index + 1]) else { return index }
+                index += 1
+            }
+            index += 1
+        }
+        return index
+    }
+
     private mutating func decodeUTF16(_ isBigEndian: Bool, _ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
         var units: [UInt16] = []
         units.reserveCapacity(held.count / 2)
@@ -163,22 +186,19 @@ struct CharsetDecoder: Sendable {
         }
         if let last = units.last, UTF16.isLeadSurrogate(last), !isLast { units.removeLast() }
         held.removeFirst(units.count * 2)
-        guard let text = String(validating: units, as: UTF16.self) else {
-            throw XMLError(.charset, "the bytes are not valid UTF-16")
-        }
-        output += text.utf8
+        let valid = Self.validPrefix(of: units)
+        output += String(decoding: units[..<valid], as: UTF16.self).utf8
+        if valid < units.count { throw XMLError(.invalidCharset, "the bytes are not valid UTF-16") }
         if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
     }
 
-    /// Charsets of the system: the text of a response is where Errand knows them.
+    /// Charsets of the system, by the text of a response, where Errand knows them.
     private mutating func convert(_ name: String, _ output: inout [UInt8]) throws(XMLError) {
         if held.isEmpty { return }
-        guard let place = URL(string: "about:blank"),
-            let text = try? HTTPResponse(
-                url: place, status: 200, headers: [.contentType: "text/plain; charset=\(name)"],
-                body: HTTPBody(Data(held))
-            ).text()
-        else { throw XMLError(.charset, "\(name) is not known, or the bytes are not valid in it") }
+        guard let text = Self.text(held[...], name) else {
+            if case .bytewise = coding { output += validPrefix(name).utf8 }
+            throw XMLError(.invalidCharset, "\(name) is not known, or the bytes are not valid in it")
+        }
         held.removeAll()
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         if case .whole = coding, text.utf8.starts(with: mark) {
@@ -186,5 +206,21 @@ struct CharsetDecoder: Sendable {
         } else {
             output += text.utf8
         }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>, _ name: String) -> String? {
+        guard let place = URL(string: "about:blank") else { return nil }
+        let headers: HTTPHeaders = [.contentType: "text/plain; charset=\(name)"]
+        return try? HTTPResponse(url: place, status: 200, headers: headers, body: HTTPBody(Data(bytes))).text()
+    }
+
+    /// The text before the first byte that is no character.
+    private func validPrefix(_ name: String) -> String {
+        var (valid, invalid) = (0, held.count)
+        while invalid - valid > 1 {
+            let middle = (valid + invalid) / 2
+            if Self.text(held[..<middle], name) == nil { invalid = middle } else { valid = middle }
+        }
+        return valid > 0 ? Self.text(held[..<valid], name) ?? "" : ""
     }
 }

@@ -1,12 +1,12 @@
 import Errand
 import ErrandEssentials
 
-/// Reads one document in any charset, as its bytes come.
+/// Parses one document in any charset, as its bytes arrive.
 struct DocumentParser: Sendable {
     private let limits: XMLLimits
     private var decoder: CharsetDecoder
     private var reader: DocumentReader
-    /// In UTF-8.
+    /// The number of bytes in UTF-8.
     private var count = 0
 
     init(charset: String?, limits: XMLLimits) {
@@ -15,13 +15,13 @@ struct DocumentParser: Sendable {
         reader = DocumentReader(limits)
     }
 
-    /// Behind the last byte.
+    /// The position behind the last byte.
     var place: XMLPlace { reader.end }
 
     /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
-    /// Reads the next bytes. The events before a failure are there to take.
+    /// Reads the next bytes. After a failure the events before it can still be taken.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
     /// The document has ended.

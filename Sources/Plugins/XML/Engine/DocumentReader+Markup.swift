@@ -1,5 +1,5 @@
 extension DocumentReader {
-    /// Reads a tag, a comment or the like from its `<`. Returns false if more bytes have to come.
+    /// Reads a tag, a comment or other markup from its `<`. Returns false if more bytes are needed.
     mutating func readMarkup(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         guard start + 1 < part.count else { return false }
@@ -28,7 +28,7 @@ extension DocumentReader {
         return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
     }
 
-    /// True where `--` is, and what follows it.
+    /// Whether `--` begins at an index and one more byte is there to check; nil if more bytes are needed.
     private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "-") else { return false }
         guard index + 1 < part.count else { return nil }
@@ -36,8 +36,8 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// Where some markup ends; nil if more bytes have to come.
-    private mutating func end(
+    /// The end of some markup; nil if more bytes are needed.
+    @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
         var index = start + max(count, searched)
@@ -53,10 +53,12 @@ extension DocumentReader {
         return nil
     }
 
-    /// Where a tag or a document type ends: `>` outside of quotation marks; nil if more bytes have to come.
+    /// The end of a tag or a document type: `>` outside of quotation marks; nil if more bytes are needed.
     private mutating func endOfTag(_ part: XMLPart, _ start: Int, isDocumentType: Bool = false) throws(XMLError) -> Int?
     {
         var index = start + max(1, searched)
+        var quote = quote
+        defer { self.quote = quote }
         while index < part.count {
             let byte = part[index]
             if quote != 0 {
@@ -66,7 +68,8 @@ extension DocumentReader {
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
             } else if isDocumentType, byte == UInt8(ascii: "[") {
-                throw part.failure(.documentType, "a document type with declarations of its own is refused", start)
+                throw part.failure(
+                    .refusedDocumentType, "a document type with declarations of its own is refused", start)
             }
             index += 1
         }
@@ -115,7 +118,7 @@ extension DocumentReader {
                 throw part.malformed("the document type declaration is not well-formed", start)
             }
             guard limits.skipsDocumentType || !type.isExternal else {
-                throw part.failure(.documentType, "an external document type is refused", start)
+                throw part.failure(.refusedDocumentType, "an external document type is refused", start)
             }
             hasDocumentType = true
             position = end + 1
@@ -145,7 +148,7 @@ extension DocumentReader {
                 throw part.malformed("the XML declaration is not well-formed", start)
             }
         } else if name.contains(UInt8(ascii: ":")) {
-            throw part.failure(.namespace, "a name has a colon where none is allowed", nameEnd)
+            throw part.failure(.invalidNamespace, "a name has a colon where none is allowed", nameEnd)
         }
         try checkCharacters(part, nameEnd..<end)
     }
@@ -158,13 +161,13 @@ extension DocumentReader {
             let message = "elements are nested deeper than \(max(0, limits.maximumDepth)) levels"
             throw part.failure(.tooDeep, message, tag.end)
         }
-        let element: (name: XMLName, attributes: [XMLName: String])
-        do throws(XMLError) { element = try namespaces.enter(tag.name, tag.attributes) } catch {
+        let element: (name: NameTable.Entry, attributes: [XMLName: String])
+        do throws(XMLError) { element = try namespaces.enter(part, tag) } catch {
             throw part.failure(error.code, error.message, tag.end)
         }
         hasRoot = true
-        add(.start(element.name, element.attributes))
-        open.append((element.name, Array(part[(start + 1)..<tag.nameEnd])))
+        add(.start(element.name.name, element.attributes))
+        open.append(element.name)
         if isEmpty { close() }
     }
 

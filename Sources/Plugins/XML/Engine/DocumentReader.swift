@@ -1,42 +1,44 @@
-/// Reads a document in UTF-8, at any split into chunks: checks that it is well-formed (XML 1.0, with namespaces), and makes
-/// events of it.
+/// Reads a document in UTF-8, at any split into chunks: checks that it is well-formed (XML 1.0, with namespaces), and
+/// produces its events.
 ///
-/// It knows no declarations of types, and so no entities but the five of XML. What is not complete waits in a buffer, which
-/// no construct makes longer than its limit, and which is not searched twice.
+/// It supports no declarations of types, and so no entities except the five of XML. An incomplete construct waits in a
+/// buffer, which never grows beyond its limit, and which is not searched twice.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
-    /// The elements that are open, and how the document has written their names.
-    var open: [(name: XMLName, written: [UInt8])] = []
+    /// The elements that are open.
+    var open: [NameTable.Entry] = []
     var hasRoot = false
     var hasDocumentType = false
     var isInCDATA = false
     /// Whether nothing has been read.
     var isAtStart = true
 
-    /// What waits for more bytes.
+    /// The bytes of an incomplete construct.
     private var buffer: [UInt8] = []
-    /// How much of the construct at the beginning of the buffer has been searched for its end.
+    /// The number of bytes of that construct that were searched for its end.
     var searched = 0
     /// The quotation mark that is open there; 0 for none.
     var quote: UInt8 = 0
 
-    /// Text that is not an event yet.
+    /// Text that is not part of an event yet.
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
-    /// Behind the last byte that was read.
+    /// The position behind the last byte that was read.
     private var place = XMLPlace()
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// Behind the last byte.
+    /// The position behind the last byte.
     var end: XMLPlace { buffer.withUnsafeBufferPointer { place.behind($0) } }
 
     /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] {
         flush()
-        defer { events = [] }
-        return events
+        let taken = events
+        events = []
+        events.reserveCapacity(taken.count)
+        return taken
     }
 
     private mutating func flush() {
@@ -51,7 +53,7 @@ struct DocumentReader: Sendable {
         events.append(event)
     }
 
-    /// Reads the next bytes: whole characters of valid UTF-8. The events before a failure are there to take.
+    /// Reads the next bytes: whole characters of valid UTF-8. After a failure the events before it can still be taken.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -105,7 +107,8 @@ struct DocumentReader: Sendable {
         throw part.malformed(message, position)
     }
 
-    /// Text up to the next markup, or the content of a CDATA section up to its end. Returns false if more bytes have to come.
+    /// Text up to the next markup, or the content of a CDATA section up to its end. Returns false if more bytes are
+    /// needed.
     private mutating func readText(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count {
             try readPlain(part, &position)
@@ -144,11 +147,13 @@ struct DocumentReader: Sendable {
         return true
     }
 
-    /// Appends what is text as it is.
+    /// Appends plain text.
     private mutating func readPlain(_ part: XMLPart, _ position: inout Int) throws(XMLError) {
         let start = position
         while position < part.count {
-            if XMLCharacters.isPlain(part[position]) {
+            if position + 8 <= part.count, XMLCharacters.arePlain(part.word(position)) {
+                position += 8
+            } else if XMLCharacters.isPlain(part[position]) {
                 position += 1
             } else if part[position] == 0xEF, !XMLCharacters.isForbidden(part, position) {
                 position += 3
@@ -156,10 +161,16 @@ struct DocumentReader: Sendable {
                 break
             }
         }
-        if position > start { text.append(contentsOf: part[start..<position]) }
+        if position == start { return }
+        if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
+            // All of a text, mostly.
+            events.append(.text(part.string(start..<position)))
+        } else {
+            text.append(contentsOf: part[start..<position])
+        }
     }
 
-    /// Whether `]]>` begins there; nil if more bytes have to come.
+    /// Whether `]]>` begins at an index; nil if more bytes are needed.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -167,7 +178,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// Where the `;` of a reference is; nil if more bytes have to come.
+    /// The index of the `;` of a reference; nil if more bytes are needed.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }

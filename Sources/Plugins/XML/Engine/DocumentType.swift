@@ -1,7 +1,7 @@
 /// A document type declaration without declarations of its own: a name, and an external identifier (XML 1.0, sections 2.8
 /// and 4.2.2).
 struct DocumentType {
-    /// Whether it names an external one.
+    /// Whether it names an external subset.
     let isExternal: Bool
 
     private enum Token: Equatable {
@@ -9,7 +9,7 @@ struct DocumentType {
         case literal([UInt8])
     }
 
-    /// Reads what stands between `<!DOCTYPE` and `>`; nil if it is not well-formed.
+    /// Reads the text between `<!DOCTYPE` and `>`; nil if it is not well-formed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let tokens = Self.tokens(bytes), case .word(let name)? = tokens.first, XMLCharacters.isName(name) else {
             return nil

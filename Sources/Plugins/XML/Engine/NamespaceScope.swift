@@ -1,63 +1,107 @@
-/// The prefixes that are declared where a document is read, and the names that follow from them (Namespaces in XML 1.0).
+/// The prefixes that are declared at the current position of a document, and the resulting names (Namespaces in XML
+/// 1.0).
 struct NamespaceScope: Sendable {
+    /// The changes that the declarations of an element made.
+    private struct Change: Sendable {
+        let depth: Int
+        let scope: Int
+        var namespaces: [(prefix: String, before: String?)] = []
+    }
+
     private var namespaces: [String: String] = ["xml": XMLName.xmlNamespace]
-    private var changes: [[(prefix: String, before: String?)]] = []
+    private var changes: [Change] = []
+    private var depth = 0
+    /// The number of the declarations in force; other declarations have another one.
+    private var scope = 0
+    private var scopes = 0
+    private var names = NameTable()
 
     /// An element begins: its name and its attributes, which may declare prefixes.
     mutating func enter(
-        _ name: String, _ attributes: [(name: String, value: String)]
-    ) throws(XMLError) -> (name: XMLName, attributes: [XMLName: String]) {
-        var changed: [(prefix: String, before: String?)] = []
-        var declared: Set<String> = []
-        for (name, value) in attributes {
-            guard let prefix = Self.declaredPrefix(name) else { continue }
-            try check(prefix, value)
-            guard declared.insert(prefix).inserted else {
-                throw XMLError(.malformed, "an element has two attributes of the same name")
-            }
-            changed.append((prefix, namespaces[prefix]))
-            namespaces[prefix] = value.isEmpty ? nil : value
-        }
-        changes.append(changed)
-        var resolved: [XMLName: String] = [:]
-        resolved.reserveCapacity(attributes.count)
-        for (name, value) in attributes where Self.declaredPrefix(name) == nil {
-            guard resolved.updateValue(value, forKey: try resolve(name, isElement: false)) == nil else {
+        _ part: XMLPart, _ tag: StartTag
+    ) throws(XMLError) -> (name: NameTable.Entry, attributes: [XMLName: String]) {
+        depth += 1
+        let declares = tag.attributes.contains { Self.isDeclaration(part, $0.name) }
+        if declares { try declare(part, tag) }
+        if tag.attributes.isEmpty { return (try resolve(part, tag.name, isElement: true), [:]) }
+        var resolved = [XMLName: String](minimumCapacity: tag.attributes.count)
+        for (name, value) in tag.attributes where !declares || !Self.isDeclaration(part, name) {
+            guard resolved.updateValue(value, forKey: try resolve(part, name, isElement: false).name) == nil else {
                 throw XMLError(.malformed, "an element has two attributes of the same name and namespace")
             }
         }
-        return (try resolve(name, isElement: true), resolved)
+        return (try resolve(part, tag.name, isElement: true), resolved)
     }
 
     /// The element that began last ends.
     mutating func leave() {
-        for change in changes.popLast() ?? [] { namespaces[change.prefix] = change.before }
+        if let last = changes.last, last.depth == depth {
+            changes.removeLast()
+            for change in last.namespaces { namespaces[change.prefix] = change.before }
+            scope = last.scope
+        }
+        depth -= 1
     }
 
-    /// "" for `xmlns`, "a" for `xmlns:a`; nil for any other attribute.
-    private static func declaredPrefix(_ name: String) -> String? {
-        guard name.utf8.starts(with: "xmlns".utf8) else { return nil }
-        if name.utf8.count == 5 { return "" }
-        guard name.utf8.dropFirst(5).first == UInt8(ascii: ":") else { return nil }
-        // A colon alone is no prefix; what is checked next says so.
-        return name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
+    // MARK: Declarations
+
+    private static let mark = Array("xmlns".utf8)
+
+    /// Whether an attribute is `xmlns` or begins with `xmlns:`.
+    private static func isDeclaration(_ part: XMLPart, _ name: Range<Int>) -> Bool {
+        guard name.count >= 5, part[name.lowerBound] == UInt8(ascii: "x") else { return false }
+        return part[name].starts(with: mark) && (name.count == 5 || part[name.lowerBound + 5] == UInt8(ascii: ":"))
+    }
+
+    private mutating func declare(_ part: XMLPart, _ tag: StartTag) throws(XMLError) {
+        var change = Change(depth: depth, scope: scope)
+        var declared: Set<String> = []
+        for (name, value) in tag.attributes where Self.isDeclaration(part, name) {
+            let prefix = Self.declaredPrefix(part.string(name))
+            try check(prefix, value)
+            guard declared.insert(prefix).inserted else {
+                throw XMLError(.malformed, "an element has two attributes of the same name")
+            }
+            change.namespaces.append((prefix, namespaces[prefix]))
+            namespaces[prefix] = value.isEmpty ? nil : value
+        }
+        changes.append(change)
+        scopes += 1
+        scope = scopes
+    }
+
+    /// "" for `xmlns`, "a" for `xmlns:a`.
+    private static func declaredPrefix(_ name: String) -> String {
+        // A colon alone is no prefix; the next check rejects it.
+        name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
     private func check(_ prefix: String, _ namespace: String) throws(XMLError) {
         guard prefix.isEmpty || Self.isLocal(prefix) else {
-            throw XMLError(.namespace, "a name has a colon where none is allowed")
+            throw XMLError(.invalidNamespace, "a name has a colon where none is allowed")
         }
         guard (prefix == "xml") == (namespace == XMLName.xmlNamespace), prefix != "xmlns",
             namespace != "http://www.w3.org/2000/xmlns/"
-        else { throw XMLError(.namespace, "the prefixes xml and xmlns cannot be declared anew") }
+        else { throw XMLError(.invalidNamespace, "the prefixes xml and xmlns cannot be declared anew") }
         guard prefix.isEmpty || !namespace.isEmpty else {
-            throw XMLError(.namespace, "a prefix is declared without a namespace")
+            throw XMLError(.invalidNamespace, "a prefix is declared without a namespace")
         }
     }
+
+    // MARK: Names
 
     /// Whether a part of a name is a name without a colon.
     private static func isLocal(_ name: String) -> Bool {
         !name.utf8.contains(UInt8(ascii: ":")) && XMLCharacters.isName(name.utf8)
+    }
+
+    private mutating func resolve(
+        _ part: XMLPart, _ range: Range<Int>, isElement: Bool
+    ) throws(XMLError) -> NameTable.Entry {
+        let bytes = part[range]
+        if let known = names.find(bytes, scope, isElement: isElement) { return known }
+        let name = try resolve(part.string(range), isElement: isElement)
+        return names.add(bytes, name, scope, isElement: isElement)
     }
 
     private func resolve(_ name: String, isElement: Bool) throws(XMLError) -> XMLName {
@@ -66,10 +110,10 @@ struct NamespaceScope: Sendable {
         }
         let (prefix, local) = (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
         guard !prefix.isEmpty, Self.isLocal(local) else {
-            throw XMLError(.namespace, "a name has a colon where none is allowed")
+            throw XMLError(.invalidNamespace, "a name has a colon where none is allowed")
         }
         guard let namespace = namespaces[prefix] else {
-            throw XMLError(.namespace, "a prefix has no namespace")
+            throw XMLError(.invalidNamespace, "a prefix has no namespace")
         }
         return XMLName(local, in: namespace, prefix: prefix)
     }

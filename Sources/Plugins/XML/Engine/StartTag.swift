@@ -1,20 +1,18 @@
 /// A start tag, or that of an empty element (XML 1.0, section 3.1).
 struct StartTag {
-    let name: String
-    /// In the order of the document; the values are normalized (section 3.3.3).
-    private(set) var attributes: [(name: String, value: String)] = []
-    /// Behind the name.
-    let nameEnd: Int
-    /// Where `>` or `/>` is.
+    /// The range of the name.
+    let name: Range<Int>
+    /// The attributes in the order of the document: the ranges of names, and values, normalized (section 3.3.3).
+    private(set) var attributes: [(name: Range<Int>, value: String)] = []
+    /// The index of `>` or `/>`.
     let end: Int
 
     /// Reads a tag from its `<` to its end, which is outside of all quotation marks.
     init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
-        nameEnd = XMLCharacters.endOfName(part.bytes, start + 1, end)
-        guard nameEnd > start + 1 else { throw part.malformed("a name is missing", start + 1) }
-        name = part.string((start + 1)..<nameEnd)
-        var index = nameEnd
+        var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
+        guard index > start + 1 else { throw part.malformed("a name is missing", start + 1) }
+        name = (start + 1)..<index
         while true {
             let first = Self.skipSpace(part, index, end)
             if first == end { return }
@@ -42,10 +40,14 @@ struct StartTag {
         let first = index + 1
         index = first
         while index < end, part[index] != quote, XMLCharacters.isPlainInValue(part[index]) { index += 1 }
+        if index < end, part[index] == quote {
+            attributes.append((start..<nameEnd, part.string(first..<index)))
+            return index + 1
+        }
         var value = Array(part[first..<index])
         while index < end, part[index] != quote { index = try readSpecial(part, index, end, &value) }
         guard index < end else { throw part.malformed("an attribute has no end of its value", end) }
-        attributes.append((part.string(start..<nameEnd), String(decoding: value, as: UTF8.self)))
+        attributes.append((start..<nameEnd, String(decoding: value, as: UTF8.self)))
         return index + 1
     }
 

@@ -1,4 +1,4 @@
-/// Builds trees of events, within limits.
+/// Builds trees from events, within limits.
 struct TreeBuilder {
     private let limits: XMLLimits
     private var open: [XMLTree] = []
@@ -25,7 +25,7 @@ struct TreeBuilder {
         case .text(let more):
             if open.isEmpty { return }
             try count(0, bytes: more.utf8.count)
-            text += more
+            if text.isEmpty { text = more } else { text += more }
         case .end:
             try flush()
             guard let element = open.popLast() else { return }
@@ -35,7 +35,7 @@ struct TreeBuilder {
         }
     }
 
-    /// Takes what is complete.
+    /// Takes the complete elements.
     mutating func takeFinished() -> [XMLTree] {
         defer { finished = [] }
         return finished

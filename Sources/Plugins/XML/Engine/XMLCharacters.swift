@@ -1,45 +1,52 @@
 /// The classes of characters of XML 1.0 (sections 2.2 and 2.3), in bytes of valid UTF-8.
 enum XMLCharacters {
-    private static let plain: UInt8 = 1
-    private static let nameStart: UInt8 = 2
-    private static let name: UInt8 = 4
-    private static let reference: UInt8 = 8
-    private static let value: UInt8 = 16
-
-    /// The classes of each byte; those of a character of several bytes are those of its first.
-    private static let classes: [UInt8] = (0...255).map { byte in
-        let byte = UInt8(byte)
-        var classes: UInt8 = 0
-        let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-        let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        if byte >= 0x20 || byte == 0x09 || byte == 0x0A, !"<&]".utf8.contains(byte), byte != 0xEF { classes |= plain }
-        if byte >= 0x20, byte != UInt8(ascii: "<"), byte != UInt8(ascii: "&"), byte != 0xEF { classes |= value }
-        if isLetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") { classes |= nameStart | name }
-        if isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") { classes |= name }
-        if classes & name != 0 || byte == UInt8(ascii: "#") || byte >= 0x80 { classes |= reference }
-        return classes
-    }
-
-    private static func has(_ wanted: UInt8, _ byte: UInt8) -> Bool { classes[Int(byte)] & wanted != 0 }
-
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Whether a byte is text that needs no look: no markup, no line end that is changed, nothing that may be forbidden.
-    static func isPlain(_ byte: UInt8) -> Bool { has(plain, byte) }
+    /// Whether a byte is text that needs no check: no markup, no line end that is changed, nothing that may be
+    /// forbidden.
+    static func isPlain(_ byte: UInt8) -> Bool {
+        if byte < 0x20 { return byte == 0x09 || byte == 0x0A }
+        return byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "]") && byte != 0xEF
+    }
 
-    /// Whether a byte of an attribute's value needs no look.
-    static func isPlainInValue(_ byte: UInt8) -> Bool { has(value, byte) }
+    /// Whether none of eight bytes needs a check; may be false where white space is among them.
+    static func arePlain(_ word: UInt64) -> Bool {
+        let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        /// A byte of zero leaves its highest bit.
+        func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
+        let marks =
+            zeros(word ^ ones &* UInt64(UInt8(ascii: "<"))) | zeros(word ^ ones &* UInt64(UInt8(ascii: "&")))
+            | zeros(word ^ ones &* UInt64(UInt8(ascii: "]"))) | zeros(word ^ ones &* 0xEF)
+        let controls = (word &- ones &* 0x20) & ~word
+        return (marks | controls) & high == 0
+    }
 
-    /// Whether a byte may be within a reference.
-    static func isInReference(_ byte: UInt8) -> Bool { has(reference, byte) }
+    /// Whether a byte of an attribute's value needs no check.
+    static func isPlainInValue(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != 0xEF
+    }
 
-    /// Whether a character begins there that no document may have: a control character, U+FFFE or U+FFFF.
+    /// Whether a byte may occur within a reference.
+    static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
+
+    /// Whether an ASCII character may be within a name, a bit for each.
+    private static func isASCIIName(_ byte: UInt8) -> Bool {
+        byte < 0x40 ? (0x07FF_6000_0000_0000 as UInt64) >> UInt64(byte) & 1 != 0 : isASCIINameStart(byte)
+    }
+
+    /// Whether an ASCII character may begin a name: a letter, `_` or `:`.
+    private static func isASCIINameStart(_ byte: UInt8) -> Bool {
+        if byte < 0x40 { return byte == UInt8(ascii: ":") }
+        return (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 0x3F) & 1 != 0
+    }
+
+    /// Whether a character begins at an index that no document may contain: a control character, U+FFFE or U+FFFF.
     static func isForbidden(_ part: XMLPart, _ index: Int) -> Bool {
         if part[index] < 0x20 { return !isSpace(part[index]) }
         return part[index] == 0xEF && index + 2 < part.count && part[index + 1] == 0xBF && part[index + 2] >= 0xBE
     }
 
-    /// Whether a document may have a character, written as a reference.
+    /// Whether a document may contain a character, written as a reference.
     static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
@@ -47,13 +54,13 @@ enum XMLCharacters {
         }
     }
 
-    /// Where the name that begins at an index ends; the index itself if there is none.
+    /// The end of the name that begins at an index; the index itself if there is none.
     static func endOfName(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Int {
         var index = start
         while index < end {
             let byte = bytes[index]
             if byte < 0x80 {
-                guard has(index == start ? nameStart : name, byte) else { return index }
+                guard index == start ? isASCIINameStart(byte) : isASCIIName(byte) else { return index }
                 index += 1
                 continue
             }

@@ -6,11 +6,11 @@ struct XMLDeclaration {
     /// The name of the charset, in lower case.
     private(set) var encoding: String?
 
-    /// The most bytes that it may have.
+    /// The maximum number of bytes of a declaration.
     static let maximumBytes = 1_024
     private static let mark = Array("<?xml".utf8)
 
-    /// Whether a document begins with one; nil as long as more bytes have to come.
+    /// Whether a document begins with one; nil as long as more bytes are needed.
     static func begins(_ bytes: some Collection<UInt8>) -> Bool? {
         guard bytes.prefix(mark.count).elementsEqual(mark.prefix(bytes.count)) else { return false }
         guard let next = bytes.dropFirst(mark.count).first else { return nil }
@@ -43,7 +43,7 @@ struct XMLDeclaration {
         if names.first == "version" { return nil }
     }
 
-    /// `1.` and digits: later versions are read as 1.0 (section 2.8). `1.` alone passes, as it does elsewhere.
+    /// `1.` and digits: later versions are read as 1.0 (section 2.8). `1.` alone is accepted, as by other parsers.
     private static func isVersion(_ value: ArraySlice<UInt8>) -> Bool {
         value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
     }

@@ -1,11 +1,11 @@
-/// A place in a document: behind the bytes that were counted.
+/// A position in a document: behind the bytes that were counted.
 struct XMLPlace: Sendable {
     /// From 1; lines end with LF.
     var line = 1
     /// In characters, from 1.
     var column = 1
 
-    /// The place behind some more bytes of UTF-8.
+    /// The position behind some more bytes of UTF-8.
     func behind(_ bytes: UnsafeBufferPointer<UInt8>) -> XMLPlace {
         var place = self
         var start = 0
@@ -20,13 +20,18 @@ struct XMLPlace: Sendable {
     }
 }
 
-/// Bytes that are read, and where they begin in the document.
+/// Bytes that are read, and their position in the document.
 struct XMLPart {
     let bytes: UnsafeBufferPointer<UInt8>
     let place: XMLPlace
 
     var count: Int { bytes.count }
     subscript(_ index: Int) -> UInt8 { bytes[index] }
+    /// The eight bytes from an index on.
+    func word(_ index: Int) -> UInt64 {
+        UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+    }
+
     subscript(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[range]) }
 
     /// An error before the byte at an index.

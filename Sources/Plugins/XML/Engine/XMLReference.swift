@@ -4,7 +4,7 @@ enum XMLReference {
         ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"),
     ].map { (Array($0.utf8), UInt8(ascii: $1)) }
 
-    /// Appends, in UTF-8, what the name between `&` and `;` refers to.
+    /// Appends, in UTF-8, the character that the name between `&` and `;` refers to.
     static func append(_ part: XMLPart, _ range: Range<Int>, to text: inout [UInt8]) throws(XMLError) {
         let name = part[range]
         guard name.first == UInt8(ascii: "#") else {

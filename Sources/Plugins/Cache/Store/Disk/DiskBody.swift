@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// A long body, read and checked chunk by chunk from a file that stays open even if it is replaced.
 final class DiskBodySource: HTTPBodySource {

@@ -1,7 +1,6 @@
+import ErrandEssentials
 import ErrandSupport
 import Synchronization
-
-import ErrandEssentials
 
 /// The files of a disk store: their names, their total size, and the lock that processes share. It does not interpret
 /// the contents of an entry's file.

@@ -1,8 +1,6 @@
 import ErrandEssentials
 import ErrandSupport
 
-import ErrandPOSIX
-
 /// An open file and the system calls of the disk store. Every call may block.
 struct DiskFile: ~Copyable {
     /// An error of the system, without a path.

@@ -1,7 +1,6 @@
 import Errand
-
 import ErrandEssentials
-import ErrandPOSIX
+import ErrandSupport
 
 /// The format of an entry's file, whose name is the digest of its key. Numbers are little-endian.
 ///
@@ -100,7 +99,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// A valid head: where it is, counted from the first slot.
+    /// A valid head and its position, counted from the first slot.
     struct Head: Sendable {
         var range: Range<Int>
         var place: Int

@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 public import ErrandEssentials
+import Synchronization
 
 /// Stores entries in a directory, one file each, and evicts the least recently used ones. Processes may share it.
 ///
@@ -9,12 +8,12 @@ public import ErrandEssentials
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The directory is created at the first use, with access for its owner only; a regular file at its path is removed. The
-/// store keeps its files in `errand-cache` within it, excluded from backups on Apple's platforms, and touches nothing
-/// else. Initializing a store does not access the disk, however large the
-/// directory is. An entry appears completely or not at all; an entry that is damaged, or written by another version, is a
-/// miss and is removed. While an entry is written it uses space in addition to the limit, at most a quarter of it. Use one
-/// limit for all stores of a directory.
+/// The directory is created at the first use, with access for its owner only; a regular file at its path is removed.
+/// The store keeps its files in `errand-cache` within it, excluded from backups on Apple's platforms, and touches
+/// nothing else. Initializing a store does not access the disk, however large the directory is. An entry appears
+/// completely or not at all; an entry that is damaged, or written by another version, is a miss and is removed. While
+/// an entry is written it uses space in addition to the limit, at most a quarter of it. Use one limit for all stores of
+/// a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they are written, and decrypts them after they are read. Use authenticated encryption with a
     /// new nonce each time. An entry for which `open` throws is a miss.
@@ -96,7 +95,7 @@ public final class DiskStore: CacheStore {
     }
 
     /// Stores an entry of at most a quarter of the limit: writes a new file, then moves it to its place. If the disk is
-    /// full, the least recently used entries are evicted. Throws ``CacheStoreError``, and what the body throws.
+    /// full, the least recently used entries are evicted. Throws ``CacheStoreError``, and the error of the body.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
@@ -241,7 +240,7 @@ public final class DiskStore: CacheStore {
 }
 
 extension CacheStore where Self == DiskStore {
-    /// In a directory, 50 MB by default.
+    /// A store in a directory, 50 MB by default.
     public static func disk(
         at directory: URL, limit: CacheLimit = .megabytes(50), seal: DiskStore.Seal? = nil
     ) -> DiskStore { DiskStore(at: directory, limit: limit, seal: seal) }

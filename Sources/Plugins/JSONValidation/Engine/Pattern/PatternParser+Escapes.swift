@@ -28,7 +28,7 @@ extension PatternParser {
         }
     }
 
-    /// What an escape, or a part of a class, stands for.
+    /// The meaning of an escape, or of a part of a class.
     enum Part {
         case character(UInt32)
         case set(PatternSet)

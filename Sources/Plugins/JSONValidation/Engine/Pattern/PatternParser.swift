@@ -20,7 +20,7 @@ struct PatternParser {
     var flags = Flags()
     /// The first thing that a regular expression may have, but that is not supported or too large.
     private var first: PatternFault?
-    /// What compiling may still take.
+    /// The remaining budget of compiling.
     var budget: CompileBudget
 
     /// The sets of the pattern, each once.
@@ -36,7 +36,7 @@ struct PatternParser {
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// The tree of a pattern and its sets; throws for what is not supported too.
+    /// The tree of a pattern and its sets; throws for unsupported syntax too.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -52,7 +52,7 @@ struct PatternParser {
         return (node, parser.sets)
     }
 
-    /// Whether a text is a regular expression, also one that is not supported; nil if it is too large to say.
+    /// Whether a text is a regular expression, also an unsupported one; nil if it is too large to decide.
     static func isPattern(_ source: String) -> Bool? {
         let scalars = Array(source.unicodeScalars)
         var parser = PatternParser(scalars, CompileBudget(steps: 1_000_000 + scalars.count * 2, bytes: 16 << 20))
@@ -85,7 +85,7 @@ struct PatternParser {
         PatternFault(reason: reason, offset: offset ?? place)
     }
 
-    /// Notes what ECMA-262 has, and this engine has not; the rest is still parsed.
+    /// Records syntax of ECMA-262 that this engine does not support; the rest is still parsed.
     mutating func note(_ reason: String, at offset: Int, _ kind: PatternFault.Kind = .unsupported) {
         if first == nil { first = PatternFault(reason: reason, offset: offset, kind: kind) }
     }

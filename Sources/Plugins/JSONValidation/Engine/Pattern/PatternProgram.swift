@@ -30,10 +30,10 @@ final class PatternProgram: Sendable {
     let sets: [CompiledSet]
     let looks: [Look]
     private let tables = Mutex(PatternTables())
-    /// What its tables are taken from, with those of other patterns.
+    /// The room for its tables, shared with other patterns.
     private let room: PatternRoom
 
-    /// Compiles a pattern; throws ``PatternFault`` for what is not supported.
+    /// Compiles a pattern; throws ``PatternFault`` for unsupported syntax.
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
         try self.init(source, &budget, PatternRoom())
@@ -54,9 +54,9 @@ final class PatternProgram: Sendable {
     /// The table that replaces the steps for texts in ASCII, if there is one yet.
     func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
 
-    /// Notes the steps that a text took. When texts have taken as many as a table may take to make, it is made.
+    /// Counts the steps that a text took. When texts have taken as many as making a table may take, the table is made.
     ///
-    /// - Returns: what was taken to make it.
+    /// - Returns: the steps that making it took.
     func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
         let work = tables.withLock { $0[scope].spend(count) }
         guard let work else { return 0 }

@@ -30,7 +30,8 @@ enum PatternScripts {
     }
 
     private static func without(_ set: PatternSet, _ other: PatternSet) -> [ClosedRange<UInt32>] {
-        // What is in the one and not in the other: the complement of the union of its complement and the other.
+        // The characters that are in the one set and not in the other: the complement of the union of its complement
+        // and the other.
         PatternSet(set.inverted.ranges + other.ranges).inverted.ranges
     }
 

@@ -1,7 +1,7 @@
 /// A pattern as a deterministic automaton over ASCII: one look-up for each character. Patterns with lookarounds or word
 /// boundaries have none, nor have those that would need many states; texts beyond ASCII are left to the machine.
 final class PatternTable: @unchecked Sendable {
-    // What the pointers lead to is written in the initializer, and never again.
+    // The memory behind the pointers is written in the initializer, and never again.
 
     static let maximumStates = 200
     /// How many characters that are looked up count as a step.
@@ -58,7 +58,7 @@ final class PatternTable: @unchecked Sendable {
         return accepts[state] ? .matches : .differs
     }
 
-    /// What came of making a table.
+    /// The result of making a table.
     struct Attempt {
         var table: PatternTable?
         /// Whether more work might make one.
@@ -84,7 +84,7 @@ final class PatternTable: @unchecked Sendable {
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
-        /// Whether no table will be made, or somebody makes one.
+        /// Whether no table will be made, or another task makes one.
         private var isClosed = false
         private var spent = 0
         private var threshold = 2_000

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// A number of a JSON text without any loss: `mantissa * 10^exponent`, without zeros at the end of the mantissa.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
@@ -7,7 +9,7 @@ struct ExactDecimal: Sendable, Hashable {
     private(set) var long: [UInt8] = []
     private(set) var exponent = 0
 
-    /// A number that the lexer has accepted.
+    /// A number that the grammar has accepted.
     init(_ start: BytePointer, _ end: BytePointer) {
         var p = start
         if p < end, p.pointee == 0x2D {
@@ -65,7 +67,7 @@ struct ExactDecimal: Sendable, Hashable {
         let isNegative = p < end && p.pointee == 0x2D
         var power = 0
         while p < end {
-            if Lexer.isDigit(p.pointee) {
+            if JSONGrammar.isDigit(p.pointee) {
                 power = min(power * 10 + Int(p.pointee - 0x30), JSONNumber.largestExponent)
             }
             p += 1

@@ -200,7 +200,7 @@ struct KeywordReader {
                 found.kinds |= ValueKind.number
             case .array, .object:
                 let range = document.values[value].start..<document.values[value].end
-                let digest = document.text(value) { ValueHash.digest($0, $1) } ?? ValueDigest(hash: 0, length: 0)
+                let digest = document.text(value) { ValueHash.shared.digest($0, $1) } ?? ValueDigest(hash: 0, length: 0)
                 found.composites[digest, default: []].append(Array(document.bytes[range]))
                 found.kinds |= document.values[value].kind == .array ? ValueKind.array : ValueKind.object
             }

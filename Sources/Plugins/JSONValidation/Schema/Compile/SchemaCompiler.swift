@@ -83,7 +83,7 @@ final class SchemaCompiler {
         return number
     }
 
-    /// What a schema refers to that has nothing but a reference.
+    /// The target of a schema that consists of a reference only.
     private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
         if let known = aliases[key] { return known }
         let place = key.place

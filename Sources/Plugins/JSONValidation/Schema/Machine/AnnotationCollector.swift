@@ -1,8 +1,9 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// Keeps, for each result that is in use, the annotations that stand if the lane holds.
 struct AnnotationCollector {
-    /// What was found, with numbers that the results refer to.
+    /// The annotations that were found, with numbers that the results refer to.
     private(set) var found: [JSONAnnotation] = []
     /// By the index of the result.
     private var notes: [[Int]] = []
@@ -56,7 +57,7 @@ extension SchemaValidator {
         let lane = state.pointee.lanes[index]
         let node = program.nodes[Int(lane.node)]
         for annotation in node.annotations {
-            if annotation.keyword.hasPrefix("content"), start.pointee != Lexer.quote { continue }
+            if annotation.keyword.hasPrefix("content"), start.pointee != JSONGrammar.quote { continue }
             let place = SchemaPlace(document: node.place.document, value: annotation.value)
             let made = JSONAnnotation(
                 pointer: pointer(depth), keyword: annotation.keyword, value: value(of: place),
@@ -129,7 +130,7 @@ extension SchemaValidator {
         // Nothing is hard, so that every lane has a result that annotations are bound to.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = (0..<root.pointee.laneCount).map { root.pointee.lanes[$0].node }
-        guard read(Lexer.skipSpace(p, end), root, 0) != nil else { return nil }
+        guard read(JSONGrammar.skipSpace(p, end), root, 0) != nil else { return nil }
         if steps < 0 || machine.isFull { _ = tooMuch(at: end, depth: 0) }
         guard problems.count == 0, let collector, !collector.isFull else { return nil }
         guard let place = lanes.firstIndex(of: program.root) else { return [] }

@@ -1,8 +1,10 @@
+import ErrandHTTPSyntax
+
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
     /// Whether two values are equal. Each of them is read once, however deep it is; the cost is their length.
     static func areEqual(_ a: BytePointer, _ aEnd: BytePointer, _ b: BytePointer, _ bEnd: BytePointer) -> Bool {
-        if aEnd - a == bEnd - b, Lexer.equal(a, b, count: aEnd - a) { return true }
+        if aEnd - a == bEnd - b, Bytes.equal(a, b, count: aEnd - a) { return true }
         let (first, second) = (ValueOutline(a, aEnd), ValueOutline(b, bEnd))
         var open = [(0, 0)]
         while let (one, other) = open.popLast() {
@@ -29,22 +31,22 @@ private struct ValueOutline {
         var open: [Int] = []
         var p = start
         while p < end {
-            p = Lexer.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(p, end)
             guard p < end else { break }
             switch p.pointee {
-            case Lexer.comma, Lexer.colon: p += 1
-            case Lexer.openBrace, Lexer.openBracket:
+            case JSONGrammar.comma, JSONGrammar.colon: p += 1
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 open.append(parts.count)
                 parts.append(Part(start: p, end: p, isContainer: true))
                 p += 1
-            case Lexer.closeBrace, Lexer.closeBracket:
+            case JSONGrammar.closeBrace, JSONGrammar.closeBracket:
                 p += 1
                 guard let last = open.popLast() else { return }
                 parts[last].end = p
                 parts[last].next = parts.count
             default:
-                let behind = Lexer.scalarEnd(p, end)
-                // The lexer accepted the text before; this ends a loop that would make no way.
+                let behind = JSONGrammar.scalarEnd(p, end)
+                // The grammar accepted the text before; this ends a loop that would make no way.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
                 p = behind
@@ -62,7 +64,7 @@ private struct ValueOutline {
         guard a.start.pointee == b.start.pointee else { return nil }
         let (mine, others) = (children(index), other.children(otherIndex))
         guard mine.count == others.count else { return nil }
-        if a.start.pointee == Lexer.openBracket { return Array(zip(mine, others)) }
+        if a.start.pointee == JSONGrammar.openBracket { return Array(zip(mine, others)) }
         var members: [[UInt8]: Int] = [:]
         for place in stride(from: 0, to: others.count - 1, by: 2) {
             members[other.key(others[place])] = others[place + 1]
@@ -92,11 +94,11 @@ private struct ValueOutline {
 
     private static func areEqual(_ a: Part, _ b: Part) -> Bool {
         switch (a.start.pointee, b.start.pointee) {
-        case (Lexer.quote, Lexer.quote):
+        case (JSONGrammar.quote, JSONGrammar.quote):
             JSONText(start: a.start + 1, end: a.end - 1).decoded.elementsEqual(
                 JSONText(start: b.start + 1, end: b.end - 1).decoded)
         case (0x2D, let byte), (0x30...0x39, let byte):
-            (byte == 0x2D || Lexer.isDigit(byte))
+            (byte == 0x2D || JSONGrammar.isDigit(byte))
                 && ExactDecimal(a.start, a.end) == ExactDecimal(b.start, b.end)
         default: a.start.pointee == b.start.pointee
         }

@@ -33,7 +33,7 @@ struct PlanBuilder {
     private func finish(_ draft: Draft) -> TransitionPointer {
         var draft = draft
         machine.work += 200 + draft.roots.count * 4 + draft.wires.count * 4
-        // What a lane treats as unevaluated counts as evaluated for those that apply it.
+        // Parts that a lane treats as unevaluated count as evaluated for those that apply it.
         for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
         for (lane, node) in draft.unevaluated {
             machine.work += draft.wires.count

@@ -1,7 +1,7 @@
 /// An open array or object; the frame of the document at 0.
 struct SchemaFrame {
     var state: StatePointer
-    /// What the current element or member is validated against.
+    /// The state that the current element or member is validated against.
     var transition: TransitionPointer
     var array: UnsafeMutablePointer<ArrayPlan>?
     var object: UnsafeMutablePointer<ObjectPlan>?

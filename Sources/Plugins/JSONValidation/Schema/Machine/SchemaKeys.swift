@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// A set of strings, prepared to find one of them in a text.
 struct SchemaKeys {
     let rules: UnsafeMutablePointer<KeyRule>
@@ -29,8 +31,8 @@ struct SchemaKeys {
     /// Whether a text continues with a key and its closing quote; at least 16 bytes are left.
     @inline(__always) func isNext(_ index: Int, _ p: BytePointer, _ end: BytePointer) -> Bool {
         let rule = rules + index
-        guard Lexer.word(p) & rule.pointee.mask0 == rule.pointee.word0,
-            Lexer.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
+        guard Bytes.word(p) & rule.pointee.mask0 == rule.pointee.word0,
+            Bytes.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
         else { return false }
         return rule.pointee.length < 16 || isLongNext(rule, p, end)
     }
@@ -39,8 +41,8 @@ struct SchemaKeys {
         -> Bool
     {
         let length = Int(rule.pointee.length)
-        return end - p > length && p[length] == Lexer.quote
-            && Lexer.equal(p, pool + Int(rule.pointee.text), count: length)
+        return end - p > length && p[length] == JSONGrammar.quote
+            && Bytes.equal(p, pool + Int(rule.pointee.text), count: length)
     }
 
     /// The index of a string; -1 if it is none of the set.
@@ -62,7 +64,7 @@ struct SchemaKeys {
     private func isText(_ index: Int, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
         let length = Int(rules[index].length)
         if hasEscapes { return bytes(index).elementsEqual(text.decoded) }
-        return length == text.count && Lexer.equal(text.start, pool + Int(rules[index].text), count: length)
+        return length == text.count && Bytes.equal(text.start, pool + Int(rules[index].text), count: length)
     }
 
     func bytes(_ index: Int) -> UnsafeBufferPointer<UInt8> {

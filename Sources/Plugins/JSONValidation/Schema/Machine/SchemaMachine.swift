@@ -1,5 +1,5 @@
-/// What validation derives from a schema as it goes, and its stacks: used by one validation at a time, and again by the
-/// next ones.
+/// The states that validation derives from a schema as it goes, and its stacks: used by one validation at a time, and
+/// then by the next ones.
 final class SchemaMachine {
     /// The bytes that a machine may grow to, and still be kept for the next validation.
     private static let keptBytes = 16 << 20
@@ -101,13 +101,13 @@ final class SchemaMachine {
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
-    /// What it was made with.
+    /// The bytes that it was made with.
     private lazy var constantBytes = arena.size
 
     /// Begins with another text.
     func begin(_ limits: JSONLimits) {
         _ = constantBytes
-        memoryLimit = arena.size + limits.maximumMemory
+        memoryLimit = arena.size + limits.maximumMemoryBytes
         (work, workLimit) = (0, limits.maximumSteps)
     }
 

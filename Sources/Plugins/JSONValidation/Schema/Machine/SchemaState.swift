@@ -21,7 +21,7 @@ struct SchemaState {
     /// Whether a lane has rules for arrays or for objects.
     var hasArrays = false
     var hasObjects = false
-    /// What is derived from the rules at the first array and at the first object.
+    /// The rules for arrays and objects, derived at the first array and at the first object.
     var array: UnsafeMutablePointer<ArrayPlan>?
     var object: UnsafeMutablePointer<ObjectPlan>?
 }
@@ -71,7 +71,7 @@ struct LaneGate {
     var entry: Int32 = -1
 }
 
-/// What a part of a value is validated against, and what its results mean for the lanes of the whole.
+/// The state that a part of a value is validated against, and the effect of its results on the lanes of the whole.
 struct SchemaTransition {
     var state: StatePointer
     var wires: UnsafeMutablePointer<SchemaWire>
@@ -146,7 +146,7 @@ struct KeyEntry {
     var next: Int32
 }
 
-/// What is checked when an object ends.
+/// The checks at the end of an object.
 struct LaneObject {
     var lane: Int32
     /// A bit for each required key among the first 64.

@@ -119,11 +119,11 @@ extension SchemaValidator {
         _ depth: Int
     ) -> Bool {
         if frame.pointee.isObject {
-            let key = ValueHash.text(frame.pointee.key, frame.pointee.keyEnd)
-            frame.pointee.digest = ValueHash.adding(key, digest, to: frame.pointee.digest)
+            let key = valueHash.text(frame.pointee.key, frame.pointee.keyEnd)
+            frame.pointee.digest = valueHash.adding(key, digest, to: frame.pointee.digest)
             return true
         }
-        frame.pointee.digest = ValueHash.adding(digest, to: frame.pointee.digest)
+        frame.pointee.digest = valueHash.adding(digest, to: frame.pointee.digest)
         guard let plan = frame.pointee.array, plan.pointee.isUnique, !frame.pointee.hasEqual else { return true }
         let outcome = uniques.insert(start, p, digest, array: frame.pointee.number)
         steps -= uniques.takeCompared() / Self.bytesOfStep
@@ -159,10 +159,14 @@ extension SchemaValidator {
             }
         }
         if count < rule.pointee.minimum {
-            fail("/minItems", "an array of at least \(rule.pointee.minimum) elements", "\(count)", &self)
+            fail(
+                "/minItems", "an array of \(MessageText.counted("at least \(rule.pointee.minimum)", "element"))",
+                "\(count)", &self)
         }
         if count > rule.pointee.maximum {
-            fail("/maxItems", "an array of at most \(rule.pointee.maximum) elements", "\(count)", &self)
+            fail(
+                "/maxItems", "an array of \(MessageText.counted("at most \(rule.pointee.maximum)", "element"))",
+                "\(count)", &self)
         }
         if rule.pointee.isUnique, frame.pointee.hasEqual {
             fail("/uniqueItems", "an array whose elements differ", "two that are equal", &self)
@@ -173,12 +177,15 @@ extension SchemaValidator {
                 let isPlain = rule.pointee.minimumContained == 1
                 fail(
                     isPlain ? "/contains" : "/minContains",
-                    "at least \(rule.pointee.minimumContained) elements that fit", "\(contained)", &self,
+                    "\(MessageText.counted("at least \(rule.pointee.minimumContained)", "element")) that \(isPlain ? "fits" : "fit")",
+                    "\(contained)", &self,
                     isDerived: true)
             }
             if contained > rule.pointee.maximumContained {
                 fail(
-                    "/maxContains", "at most \(rule.pointee.maximumContained) elements that fit", "\(contained)", &self,
+                    "/maxContains",
+                    "\(MessageText.counted("at most \(rule.pointee.maximumContained)", "element")) that \(rule.pointee.maximumContained == 1 ? "fits" : "fit")",
+                    "\(contained)", &self,
                     isDerived: true)
             }
         }
@@ -214,7 +221,7 @@ extension SchemaValidator {
             if isHard {
                 report(
                     .value, lane, "/minProperties", depth - 1, start,
-                    "an object of at least \(rule.pointee.minimum) keys", "\(count)")
+                    "an object of \(MessageText.counted("at least \(rule.pointee.minimum)", "key"))", "\(count)")
             }
         }
         if count > rule.pointee.maximum {
@@ -222,7 +229,7 @@ extension SchemaValidator {
             if isHard {
                 report(
                     .value, lane, "/maxProperties", depth - 1, start,
-                    "an object of at most \(rule.pointee.maximum) keys",
+                    "an object of \(MessageText.counted("at most \(rule.pointee.maximum)", "key"))",
                     "\(count)")
             }
         }

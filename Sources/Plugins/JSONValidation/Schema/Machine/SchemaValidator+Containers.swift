@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 extension SchemaValidator {
     /// Opens a frame for an array or an object; whether there is room.
     mutating func open(
@@ -25,8 +27,8 @@ extension SchemaValidator {
         frame.pointee.hasEqual = false
         frame.pointee.results = resultTop
         frame.pointee.words = wordTop
-        frame.pointee.digest = ValueHash.start(isObject: isObject)
         frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
+        if frame.pointee.hashes { frame.pointee.digest = valueHash.start(isObject: isObject) }
         if count > 0 {
             steps -= state.pointee.cost
             if steps < 0 || machine.isFull { return tooMuch(at: p, depth: depth - 1) }
@@ -139,7 +141,7 @@ extension SchemaValidator {
         _ frame: UnsafeMutablePointer<SchemaFrame>, _ plan: UnsafeMutablePointer<ObjectPlan>?, _ p: BytePointer,
         _ depth: Int
     ) -> BytePointer? {
-        let scan = Lexer.string(p + 1, end)
+        let scan = JSONGrammar.string(p + 1, end)
         if scan.fault != .none {
             stop(scan.fault, at: scan.end, depth: depth - 1)
             return nil

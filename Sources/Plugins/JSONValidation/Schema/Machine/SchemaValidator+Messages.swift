@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 extension SchemaValidator {
     // MARK: Problems of the schema
 

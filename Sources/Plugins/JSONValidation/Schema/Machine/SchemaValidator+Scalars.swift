@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 extension SchemaValidator {
     /// Computes the results of all lanes for a scalar, and delivers them; false if the rest of the text is not read.
     @inline(never) mutating func settleScalar(
@@ -6,7 +8,7 @@ extension SchemaValidator {
         guard let results = scalar(state, kind, start, p, depth) else { return false }
         if depth > base {
             let frame = machine.frames + depth
-            let digest = frame.pointee.hashes ? ValueHash.scalar(start, p) : ValueDigest(hash: 0, length: 0)
+            let digest = frame.pointee.hashes ? valueHash.scalar(start, p) : ValueDigest(hash: 0, length: 0)
             if collector != nil { takeAnnotations(results, resultTop, frame, start) }
             guard deliver(results, to: frame, start, p, digest, depth) else { return false }
         }
@@ -121,12 +123,12 @@ extension SchemaValidator {
                 steps -= bytes / 4
                 if length < rule.pointee.minimum {
                     guard isHard else { return false }
-                    let words = "a string of at least \(rule.pointee.minimum) characters"
+                    let words = "a string of \(MessageText.counted("at least \(rule.pointee.minimum)", "character"))"
                     report(.value, lane.pointee, "/minLength", depth, start, words, "\(length)")
                     holds = false
                 } else if length > rule.pointee.maximum {
                     guard isHard else { return false }
-                    let words = "a string of at most \(rule.pointee.maximum) characters"
+                    let words = "a string of \(MessageText.counted("at most \(rule.pointee.maximum)", "character"))"
                     report(.value, lane.pointee, "/maxLength", depth, start, words, "\(length)")
                     holds = false
                 }
@@ -150,7 +152,7 @@ extension SchemaValidator {
         }
         if let format = rule.pointee.format {
             steps -= text.count &* 2
-            // What was not looked at is not judged, as the end of the steps is a problem of its own.
+            // Content that was not read is not judged, as the end of the steps is a problem of its own.
             guard steps >= 0 else { return holds }
             switch format.fits(text.string()) {
             case true?: break
@@ -282,10 +284,12 @@ extension JSONText {
         var count = 0
         while p < end {
             let byte = p.pointee
-            if byte == Lexer.backslash, end - p >= 2 {
+            if byte == JSONGrammar.backslash, end - p >= 2 {
                 let isUnicode = p[1] == 0x75
                 // The second half of a pair does not count.
-                if isUnicode, end - p >= 6, let unit = Lexer.hexUnit(p + 2, end), unit & 0xFC00 == 0xDC00 { count -= 1 }
+                if isUnicode, end - p >= 6, let unit = JSONGrammar.hexUnit(p + 2, end), unit & 0xFC00 == 0xDC00 {
+                    count -= 1
+                }
                 p += isUnicode ? 6 : 2
                 count += 1
             } else {

@@ -1,3 +1,5 @@
+import ErrandHTTPSyntax
+
 /// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each
 /// lane of the state.
 struct SchemaValidator: ~Copyable, TextValidator {
@@ -8,6 +10,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     let limits: JSONLimits
     var keys: KeySet
     var uniques: UniqueSet
+    let valueHash = ValueHash.shared
     var problems: ProblemList
     var pending: [PendingPart] = []
     /// The pending parts by what determines their fate.
@@ -54,7 +57,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         guard let p = firstByte() else { return }
         let root = machine.state([SchemaMachine.root(program.root, isHard: true)], program)
         guard var rest = read(p, root, 0) else { return }
-        rest = Lexer.skipSpace(rest, end)
+        rest = JSONGrammar.skipSpace(rest, end)
         if rest < end { stop(.end, at: rest, depth: 0) }
         if steps < 0 || machine.isFull { _ = tooMuch(at: rest, depth: 0) }
     }
@@ -73,8 +76,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
             let byte = p.pointee
             var isOpen = false
             switch byte {
-            case Lexer.quote:
-                let scan = Lexer.string(p + 1, end)
+            case JSONGrammar.quote:
+                let scan = JSONGrammar.string(p + 1, end)
                 p = scan.end
                 if scan.fault != .none { return stopped(scan.fault, p, depth) }
                 if state.pointee.plain & ValueKind.string == 0 || !isQuiet {
@@ -82,7 +85,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     frame = machine.frames + depth
                 }
             case 0x2D, 0x30...0x39:
-                let (scan, isPlain) = Lexer.number(p, end)
+                let (scan, isPlain) = JSONGrammar.number(p, end)
                 p = scan.end
                 if scan.fault != .none { return stopped(scan.fault, p, depth) }
                 let kind = isPlain ? ValueKind.integer : ValueKind.fraction
@@ -91,7 +94,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     frame = machine.frames + depth
                 }
             case 0x74, 0x66, 0x6E:
-                let scan = Lexer.literal(p, end)
+                let scan = JSONGrammar.literal(p, end)
                 p = scan.end
                 if scan.fault != .none { return stopped(scan.fault, p, depth) }
                 let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
@@ -99,7 +102,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     guard settleScalar(state, kind, start, p, depth, base) else { return nil }
                     frame = machine.frames + depth
                 }
-            case Lexer.openBrace, Lexer.openBracket:
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 depth += 1
                 if depth > limits.maximumDepth {
                     tooDeep(at: p, depth: depth - 1)
@@ -107,10 +110,10 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 }
                 if depth == machine.frameCapacity { machine.growFrames() }
                 frame = machine.frames + depth
-                let isObject = byte == Lexer.openBrace
+                let isObject = byte == JSONGrammar.openBrace
                 guard open(frame, state, at: p, isObject: isObject, hashes: depth - 1 > base && frame[-1].hashes, depth)
                 else { return nil }
-                p = Lexer.skipSpace(p + 1, end)
+                p = JSONGrammar.skipSpace(p + 1, end)
                 if p < end, p.pointee == byte + 2 {
                     p += 1
                     guard close(frame, 0, p, depth, base) else { return nil }
@@ -129,12 +132,12 @@ struct SchemaValidator: ~Copyable, TextValidator {
             // After a value: closing brackets, then the next key or element.
             while !isOpen {
                 if depth == base { return p }
-                p = Lexer.skipSpace(p, end)
+                p = JSONGrammar.skipSpace(p, end)
                 guard p < end else {
                     return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
                 }
-                if p.pointee == Lexer.comma {
-                    p = Lexer.skipSpace(p + 1, end)
+                if p.pointee == JSONGrammar.comma {
+                    p = JSONGrammar.skipSpace(p + 1, end)
                     if frame.pointee.isObject { break }
                     frame.pointee.count &+= 1
                     nextElement(frame)
@@ -142,7 +145,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     isQuiet = frame.pointee.isQuiet
                     continue values
                 }
-                guard p.pointee == (frame.pointee.isObject ? Lexer.closeBrace : Lexer.closeBracket) else {
+                guard p.pointee == (frame.pointee.isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
                     return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
                 }
                 p += 1
@@ -153,24 +156,24 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 frame = machine.frames + depth
             }
             // A key. Mostly it is the one that followed the previous key in the object before.
-            guard p < end, p.pointee == Lexer.quote else { return stopped(.key, p, depth - 1) }
+            guard p < end, p.pointee == JSONGrammar.quote else { return stopped(.key, p, depth - 1) }
             frame.pointee.key = p
             guard let key = readKey(frame, p, depth) else { return nil }
             p = key
             state = frame.pointee.transition.pointee.state
             isQuiet = frame.pointee.isQuiet
-            if p < end, p.pointee == Lexer.colon {
+            if p < end, p.pointee == JSONGrammar.colon {
                 p += 1
             } else {
-                p = Lexer.skipSpace(p, end)
-                guard p < end, p.pointee == Lexer.colon else { return stopped(.colon, p, depth - 1) }
+                p = JSONGrammar.skipSpace(p, end)
+                guard p < end, p.pointee == JSONGrammar.colon else { return stopped(.colon, p, depth - 1) }
                 p += 1
             }
-            p = Lexer.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(p, end)
         }
     }
 
-    private mutating func stopped(_ fault: SyntaxFault, _ p: BytePointer, _ depth: Int) -> BytePointer? {
+    private mutating func stopped(_ fault: JSONFault, _ p: BytePointer, _ depth: Int) -> BytePointer? {
         stop(fault, at: p, depth: depth)
         return nil
     }

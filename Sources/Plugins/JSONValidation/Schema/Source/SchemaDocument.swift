@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// A JSON document that schemas are read from: its values by index, each with its place in the text.
 final class SchemaDocument: Sendable {
@@ -62,14 +63,14 @@ final class SchemaDocument: Sendable {
         var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
         var key: [UInt8] = []
         while true {
-            p = Lexer.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(p, end)
             guard p < end else { return parsed }
             let byte = p.pointee
-            if byte == Lexer.comma || byte == Lexer.colon {
+            if byte == JSONGrammar.comma || byte == JSONGrammar.colon {
                 p += 1
                 continue
             }
-            if byte == Lexer.closeBrace || byte == Lexer.closeBracket {
+            if byte == JSONGrammar.closeBrace || byte == JSONGrammar.closeBracket {
                 guard let closed = open.popLast() else { return parsed }
                 p += 1
                 parsed.values[closed.value].end = p - base
@@ -81,10 +82,10 @@ final class SchemaDocument: Sendable {
             }
             // By index, since a copy of the innermost one would make each append copy its arrays.
             let innermost = open.count - 1
-            if byte == Lexer.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
+            if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
             {
-                let scan = Lexer.string(p + 1, end)
+                let scan = JSONGrammar.string(p + 1, end)
                 key = Array(JSONText(start: p + 1, end: scan.end - 1).decoded)
                 p = scan.end
                 guard budget.spend(steps: 2, bytes: bytesOfKey + key.count) else { return nil }
@@ -100,19 +101,19 @@ final class SchemaDocument: Sendable {
             let parent = innermost >= 0 ? open[innermost].value : -1
             var value = Value(kind: .null, start: p - base, end: 0, parent: parent)
             switch byte {
-            case Lexer.openBrace, Lexer.openBracket:
-                value.kind = byte == Lexer.openBrace ? .object : .array
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
+                value.kind = byte == JSONGrammar.openBrace ? .object : .array
                 open.append((index, [], []))
                 p += 1
-            case Lexer.quote:
+            case JSONGrammar.quote:
                 value.kind = .string
-                p = Lexer.string(p + 1, end).end
+                p = JSONGrammar.string(p + 1, end).end
             case 0x74: (value.kind, p) = (.true, p + 4)
             case 0x66: (value.kind, p) = (.false, p + 5)
             case 0x6E: p += 4
             default:
                 value.kind = .number
-                p = Lexer.number(p, end).scan.end
+                p = JSONGrammar.number(p, end).scan.end
             }
             value.end = p - base
             parsed.values.append(value)
@@ -196,7 +197,7 @@ final class SchemaDocument: Sendable {
                 value = next
             case .array:
                 let isIndex =
-                    !key.isEmpty && key.count < 10 && key.allSatisfy(Lexer.isDigit)
+                    !key.isEmpty && key.count < 10 && key.allSatisfy(JSONGrammar.isDigit)
                     && (key.count == 1 || key[0] != 0x30)
                 guard isIndex, let index = Int(String(decoding: key, as: UTF8.self)), index < values[value].count
                 else { return nil }

@@ -27,7 +27,7 @@ final class SchemaRegistry {
     private var byURI: [String: Int] = [:]
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
-    /// What compiling may still take.
+    /// The remaining budget of compiling.
     private(set) var budget: CompileBudget
     /// The tables of all patterns.
     let room = PatternRoom()
@@ -270,7 +270,8 @@ final class SchemaRegistry {
         var bytes = name.utf8.makeIterator()
         guard let first = bytes.next(), ASCII.isLetter(first) || first == 0x5F else { return false }
         while let byte = bytes.next() {
-            guard ASCII.isLetter(byte) || Lexer.isDigit(byte) || byte == 0x2D || byte == 0x5F || byte == 0x2E else {
+            guard ASCII.isLetter(byte) || JSONGrammar.isDigit(byte) || byte == 0x2D || byte == 0x5F || byte == 0x2E
+            else {
                 return false
             }
         }

@@ -1,8 +1,7 @@
 import Errand
-
 import ErrandEssentials
 
-/// Giving up, at every stage; the server sees the connection close.
+/// Cancellation at every stage; the server sees the connection close.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.cancellation, "before it begins") { bench in

@@ -1,11 +1,10 @@
 import Errand
-
 import ErrandEssentials
 
 /// Content codings (RFC 9110, section 8.4), trailers, 1xx responses and ranges.
 enum CodingCases {
     private static let text = String(repeating: "one answer, coded\n", count: 20)
-    // The text above, as gzip and zlib wrote it once: what is tested must not come from what tests.
+    // The text above, as gzip and zlib wrote it once: the tested code must not produce its own input.
     private static let gzip =
         Data(base64Encoded: "H4sIAAAAAAACA8vPS1VIzCsuTy3SUUjOT0lN4cofFaGBCADl3wqlaAEAAA==") ?? Data()
     private static let deflate = Data(base64Encoded: "eNrLz0tVSMwrLk8t0lFIzk9JTeHKHxWhgQgAzhB9jQ==") ?? Data()
@@ -62,13 +61,13 @@ enum CodingCases {
         ConformanceDraft(.informational, "1xx responses come before the real one and do not replace it") { bench in
             bench.server.on(
                 "/early",
-                TestResponse.text("real").informational(100).informational(103, ["Link": "</a.css>"])
-                    .informational(103, ["Link": "</b.css>"]))
+                TestResponse.text("real").informational(100).informational(103, [.link: "</a.css>"])
+                    .informational(103, [.link: "</b.css>"]))
             for delivery in FramingCases.deliveries {
                 let received = try await bench.exchange(.get, "/early", delivery: delivery)
                 try bench.equal(received.status, 200, "the status")
                 try bench.equal(received.text, "real", "the body")
-                try bench.equal(received.headers["Link"], nil, "Link of the real response")
+                try bench.equal(received.headers[.link], nil, "Link of the real response")
             }
             let posted = try await bench.exchange(.post, "/early", body: .text("payload"))
             try bench.equal(posted.text, "real", "the body of the response to POST")
@@ -81,16 +80,16 @@ enum CodingCases {
                 ("bytes=-5", 9_995..<10_000), ("bytes=9000-20000", 9_000..<10_000),
             ]
             for (range, expected) in cases {
-                let received = try await bench.exchange(.get, "/film", headers: ["Range": range, "If-Range": "\"v1\""])
+                let received = try await bench.exchange(.get, "/film", headers: [.range: range, .ifRange: "\"v1\""])
                 try bench.equal(received.status, 206, "the status for \(range)")
                 try bench.equal(received.data, whole.subdata(in: expected), "the body for \(range)")
                 let described = "bytes \(expected.lowerBound)-\(expected.upperBound - 1)/10000"
-                try bench.equal(received.headers["Content-Range"], described, "Content-Range")
+                try bench.equal(received.headers[.contentRange], described, "Content-Range")
             }
-            let stale = try await bench.exchange(.get, "/film", headers: ["Range": "bytes=5-", "If-Range": "\"v0\""])
+            let stale = try await bench.exchange(.get, "/film", headers: [.range: "bytes=5-", .ifRange: "\"v0\""])
             try bench.equal(stale.status, 200, "the status for another version")
             try bench.equal(stale.data, whole, "the body for another version")
-            let beyond = try await bench.exchange(.get, "/film", headers: ["Range": "bytes=10000-"])
+            let beyond = try await bench.exchange(.get, "/film", headers: [.range: "bytes=10000-"])
             try bench.equal(beyond.status, 416, "the status for a part behind the end")
         },
     ]

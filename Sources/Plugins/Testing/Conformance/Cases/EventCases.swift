@@ -1,8 +1,7 @@
 import Errand
-
 import ErrandEssentials
 
-/// What is reported while it works.
+/// The events that a transport reports while it works.
 enum EventCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.events, "timings come once, and what is not known is nil") { bench in

@@ -1,8 +1,7 @@
 import Errand
-
 import ErrandEssentials
 
-/// Connections that end at the wrong moment, and responses that are none.
+/// Connections that end at the wrong moment, and invalid responses.
 enum FaultCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
@@ -17,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // The last two bytes are an empty line that says nothing more.
+            // The last two bytes are an empty line without further meaning.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
@@ -71,7 +70,7 @@ enum FaultCases {
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
-                // More than one, because a transport may try once more.
+                // Several plans, because a transport may try again.
                 server.enqueueConnections(plan, plan, plan, plan)
                 try await bench.failure(of: "a connection that ends at once", .connectionLost, .cannotConnect) {
                     try await bench.viaAgent(HTTPRequest(.get, url))

@@ -1,8 +1,7 @@
 import Errand
-
 import ErrandEssentials
 
-/// Where a response ends (RFC 9112, section 6).
+/// The end of a response (RFC 9112, section 6).
 enum FramingCases {
     static let deliveries: [BodyDelivery] = [.data, .stream]
 
@@ -64,14 +63,14 @@ enum FramingCases {
         },
         ConformanceDraft(.framing, "204 and 304 have no body, whatever their headers say") { bench in
             for (status, length) in [(204, nil), (304, "5000"), (304, nil)] as [(Int, String?)] {
-                var response = TestResponse.status(status, headers: ["ETag": "\"v1\""])
+                var response = TestResponse.status(status, headers: [.entityTag: "\"v1\""])
                 if let length { response = response.header(.contentLength, length) }
                 bench.server.on("/empty", response)
                 for delivery in deliveries {
                     let came = try await bench.exchange(.get, "/empty", delivery: delivery)
                     try bench.equal(came.status, status, "the status")
                     try bench.equal(came.data.count, 0, "bytes of the body of a \(status)")
-                    try bench.equal(came.headers["ETag"], "\"v1\"", "ETag")
+                    try bench.equal(came.headers[.entityTag], "\"v1\"", "ETag")
                 }
                 try await bench.expectWorking(after: "a \(status)")
             }

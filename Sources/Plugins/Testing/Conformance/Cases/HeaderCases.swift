@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
@@ -75,7 +74,7 @@ enum HeaderCases {
     ]
 }
 
-/// What is left to Core and to filters (the contract of ``Transport``).
+/// Responses that are left to Core and to filters (the contract of ``Transport``).
 enum NeutralityCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in
@@ -104,13 +103,13 @@ enum NeutralityCases {
         },
         ConformanceDraft(.neutrality, "a challenge is a response, with its body") { bench in
             for challenge in ["Basic realm=\"here\"", "Digest realm=\"d\", nonce=\"n\"", "Bearer", "Unknown x=1", ""] {
-                let response = TestResponse.text("who are you?", status: 401).header("WWW-Authenticate", challenge)
+                let response = TestResponse.text("who are you?", status: 401).header(.wwwAuthenticate, challenge)
                 bench.server.on("/private", response)
                 for delivery in FramingCases.deliveries {
                     let came = try await bench.exchange(.get, "/private", delivery: delivery)
                     try bench.equal(came.status, 401, "the status")
                     try bench.equal(came.text, "who are you?", "the body")
-                    try bench.equal(came.headers["WWW-Authenticate"], challenge, "WWW-Authenticate")
+                    try bench.equal(came.headers[.wwwAuthenticate], challenge, "WWW-Authenticate")
                 }
             }
             bench.server.on("/private", .text("no", status: 401))
@@ -135,12 +134,12 @@ enum NeutralityCases {
         },
         ConformanceDraft(.neutrality, "a fresh response is asked for again") { bench in
             bench.server.on("/fresh") { request in
-                TestResponse.text("\(request.index)").header("Cache-Control", "max-age=3600").header("ETag", "\"v\"")
+                TestResponse.text("\(request.index)").header(.cacheControl, "max-age=3600").header(.entityTag, "\"v\"")
             }
             let bodies = [try await bench.exchange(.get, "/fresh").text, try await bench.exchange(.get, "/fresh").text]
             try bench.equal(bench.server.requestCount, 2, "requests at the server")
             try bench.expect(
-                bench.server.received.allSatisfy { !$0.headers.contains("If-None-Match") }, "no condition of its own",
+                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) }, "no condition of its own",
                 came: "\(bodies)")
         },
     ]

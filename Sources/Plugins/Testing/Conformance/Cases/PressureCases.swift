@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// A slow reader holds back the other side.
@@ -8,7 +7,7 @@ enum PressureCases {
         ConformanceDraft(.backpressure, "a reader that stops holds back the server, and others go on") { bench in
             let total = 256 << 20
             let gate = Gate()
-            // Sockets hold some megabytes each; 64 MiB say that somebody else does.
+            // Sockets buffer some megabytes each; 64 MiB prove that something else buffers too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
@@ -57,7 +56,7 @@ enum PressureCases {
     ]
 }
 
-/// Two pieces, the second one when a connection is there.
+/// Two pieces; the second one is available once a connection exists.
 private final class LateSource: HTTPBodySource {
     private let gate: Gate
     private let count = Watched(0)

@@ -1,8 +1,7 @@
 import Errand
-
 import ErrandEssentials
 
-/// Connections used again, many at once, and what becomes of them.
+/// Reused connections, many requests at once, and the end of connections.
 enum ReuseCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.reuse, "requests one after the other share a connection") { bench in
@@ -80,7 +79,7 @@ enum ReuseCases {
         },
     ]
 
-    /// A transport that is gone when this returns.
+    /// Uses a transport that is released when this returns.
     private static func use(_ bench: ConformanceBench) async throws {
         let transport = try bench.make()
         for _ in 0..<3 { _ = try await transport.send(bench.request(.get, "/ok"), options: TransportOptions()) }

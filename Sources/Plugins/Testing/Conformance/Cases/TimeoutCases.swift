@@ -1,5 +1,4 @@
 import Errand
-
 import ErrandEssentials
 
 /// Silence, measured on a clock that the case moves.
@@ -32,12 +31,12 @@ enum TimeoutCases {
                 let response = TestResponse.repeating(count: 1 << 20).header("X-Trace", "7")
                 bench.server.on("/half", response.waiting(for: gate, afterBodyBytes: 600_000))
                 let time = ManualTimeSource()
-                var configuration = NetworkAgent.Configuration()
+                var configuration = AgentConfiguration()
                 configuration.timeout = .seconds(10)
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // The progress of data is its call's; a stream is read when its call is over.
+                // The progress of data belongs to its call; a stream is read after its call has ended.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -49,7 +48,7 @@ enum TimeoutCases {
                     }
                     return data
                 }
-                // The head and some of the body are there.
+                // The head and some of the body were received.
                 _ = try await received.wait(for: "some of the body", within: .seconds(300)) { $0 > 0 ? true : nil }
                 let error = try await untilEnd(of: task, time, bench)
                 try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
@@ -112,7 +111,7 @@ enum TimeoutCases {
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
     ) async throws -> ErrandError {
         try await time.waitForSleepers()
-        // What the transport receives counts from when it receives it, so one step may not be enough.
+        // The transport measures from the moment at which it receives bytes, so one step may not be enough.
         let ending = Watched(false)
         let mover = Task {
             while !ending.read({ $0 }) {

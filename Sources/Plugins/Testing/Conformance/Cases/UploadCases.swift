@@ -1,7 +1,6 @@
 import Errand
-import Synchronization
-
 import ErrandEssentials
+import Synchronization
 
 /// Bodies of requests, framed exactly (RFC 9112, section 6).
 enum UploadCases {
@@ -97,7 +96,7 @@ enum UploadCases {
     }
 }
 
-/// Gives bytes in pieces of these sizes, an empty one included; may fail at the end, or never end.
+/// Delivers bytes in pieces of these sizes, including an empty one; may fail at the end, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 
@@ -119,7 +118,7 @@ final class PiecesSource: HTTPBodySource {
         state = Mutex(State(rest: data, sizes: sizes[...]))
     }
 
-    /// Bytes that were asked for so far.
+    /// The number of bytes that were requested so far.
     var pulled: Int { state.withLock { $0.pulled } }
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

@@ -2,10 +2,10 @@ import Errand
 import ErrandEssentials
 
 extension AccessoryDraft {
-    /// What it keeps.
+    /// The memory that an accessory keeps.
     static let memory: [AccessoryDraft] = [
         AccessoryDraft("it asks for a bounded copy of bodies") { bench in
-            let limit = try bench.make().0.bodyByteLimit
+            let limit = try bench.make().0.maximumBodyBytes
             try bench.filters.expect((0...(64 << 20)).contains(limit), "64 MiB at most", came: "\(limit) bytes")
         },
         AccessoryDraft("it keeps no activity after its end") { bench in
@@ -53,7 +53,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// What it writes, and what it says of itself.
+    /// The text that it writes, and its descriptions.
     static let writing: [AccessoryDraft] = [
         AccessoryDraft("no secret is in what it writes") { bench in
             let (accessory, output) = try bench.make()
@@ -70,7 +70,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Calls with secrets wherever there may be one.
+    /// Sends calls with secrets in every possible position.
     private static func playWithSecrets(
         _ bench: AccessoryBench, _ accessory: any Accessory, afterEach look: () throws -> Void = {}
     ) async throws {
@@ -111,13 +111,14 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// The bytes that an accessory keeps for each activity, beside what it has written; nil if there is a bound.
+    /// The bytes that an accessory keeps for each activity, beside the text that it has written; nil if they are
+    /// bounded.
     private static func growth(
         _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // What is kept of a text has a place in a collection as well.
+        // Text that is kept also takes space in a collection.
         meter.written = { _ in
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128
@@ -135,7 +136,7 @@ extension AccessoryDraft {
         }
     }
 
-    /// Uses an agent and lets go of it.
+    /// Uses an agent and releases it.
     private static func released(_ bench: AccessoryBench) async throws -> (Weak, Weak) {
         let (transport, (accessory, _)) = (BenchScene.transport(), try bench.make())
         let agent = bench.agent(transport, BenchForwarder(accessory))

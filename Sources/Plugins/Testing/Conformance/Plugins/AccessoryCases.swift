@@ -4,7 +4,7 @@ import ErrandEssentials
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// How calls end with an accessory, and without one.
+    /// The end of calls with an accessory, and without one.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends as it does without it") { bench in
             let (accessory, _) = try bench.make()
@@ -19,10 +19,10 @@ extension AccessoryDraft {
         AccessoryDraft("it reports nothing of its own") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // One that asks for bodies has all receive them.
-                let limit = min(accessory.bodyByteLimit, 1 << 20)
+                // An accessory that requests bodies makes all accessories receive them.
+                let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
-                    RecordingAccessory(bodyByteLimit: limit), RecordingAccessory(bodyByteLimit: limit)
+                    RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
                 )
                 let forwarder = BenchForwarder(accessory)
                 _ = await scene.play(on: bench.agent(with, forwarder))
@@ -68,7 +68,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Each activity's events stay in order; those of several meet.
+            // The events of each activity stay in order; those of several interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -92,7 +92,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// What it makes of the threads of others.
+    /// The use of threads that the accessory does not own.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("it does not block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -114,7 +114,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // The first comes to its end only when the other is over, or is known to wait.
+            // The first one ends only when the other has ended, or is known to wait.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = POSIX.startThread(stack: 1 << 20) {
@@ -150,7 +150,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Every kind of event, often enough to tell the middle from the rest.
+    /// Every kind of event, often enough for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)

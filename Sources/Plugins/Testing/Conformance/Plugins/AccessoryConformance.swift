@@ -1,14 +1,14 @@
 public import Errand
 
-/// Everything that an ``Accessory`` promises, as a list of cases for any test framework.
+/// The promises of an ``Accessory``, as a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: AccessoryConformance.cases(for: { MyAccessory() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes an accessory and installs it in an agent of its own, over a transport in memory. One that writes
-/// something is also searched for secrets:
+/// Each case makes an accessory and installs it in an agent of its own, over a transport in memory. The output of one
+/// that writes something is also searched for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
@@ -17,12 +17,12 @@ public enum AccessoryConformance {
     /// The cases for the accessories that `make` makes.
     ///
     /// - Parameters:
-    ///   - make: makes an accessory with no state shared with another.
-    ///   - output: everything that it has written so far, for the search for secrets; nothing by default.
-    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are in
-    ///     the list too, and say why.
-    ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
-    ///   - gracePeriod: how long after a call what belongs to it may still be there; 30 seconds by default.
+    ///   - make: makes an accessory that shares no state with another.
+    ///   - output: the text that it has written so far, for the search for secrets; none by default.
+    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
+    ///     in the list too, with the reason.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
@@ -52,18 +52,18 @@ struct AccessoryDraft: Sendable {
     }
 }
 
-/// What a case works with: accessories to make, and agents that have them.
+/// The tools of a case: accessories to make, and agents that have them.
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
 
-    /// For agents and checks; it makes no filter.
+    /// The tools for agents and checks; it makes no filter.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
-    /// An agent to which everything may happen that a scene knows.
+    /// An agent on which every scene can be played.
     func agent(_ accessories: any Accessory...) -> NetworkAgent { agent(BenchScene.transport(), accessories) }
 
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {

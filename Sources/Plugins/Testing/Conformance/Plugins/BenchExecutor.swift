@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A thread that tasks can prefer, and on which each piece of their work is measured: from where a task goes on to where it
-/// waits again.
+/// A thread that tasks can prefer, on which each piece of their work is measured: from the point where a task continues
+/// to the point where it waits again.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -12,7 +12,7 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: (waits: Int32, rings: Int32)
 
-    /// Nil if the system has no thread or no descriptor left. The thread keeps it until it is ended.
+    /// Nil if the system has no thread or no descriptor left. The thread keeps the executor until it is ended.
     init?() {
         guard let bell = POSIX.makeBell() else { return nil }
         self.bell = bell
@@ -21,7 +21,7 @@ final class BenchExecutor: TaskExecutor {
 
     deinit { POSIX.closeBell(bell) }
 
-    /// Ends the thread once it has nothing to do.
+    /// Ends the thread once it is idle.
     func end() {
         state.withLock { $0.isOver = true }
         POSIX.ring(bell.rings)
@@ -33,7 +33,7 @@ final class BenchExecutor: TaskExecutor {
         POSIX.ring(bell.rings)
     }
 
-    /// What was used since the last time.
+    /// The use since the last call.
     func takeUse() -> ThreadUse {
         state.withLock { state in
             defer { state.use = ThreadUse() }
@@ -59,11 +59,11 @@ final class BenchExecutor: TaskExecutor {
     }
 }
 
-/// What some pieces of work make of the threads that they run on.
+/// The use of a thread by some pieces of work.
 struct ThreadUse: Sendable {
-    /// The processor worked.
+    /// The time for which the processor worked.
     var worked = Duration.zero
-    /// The thread was kept, and no processor worked for it.
+    /// The time for which the thread was occupied while no processor worked for it.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -74,18 +74,19 @@ struct ThreadUse: Sendable {
         let (begin, worked, waits) = (ContinuousClock.now, POSIX.threadTime(), POSIX.threadWaits())
         body()
         let spent = POSIX.threadTime() - worked
-        // A thread that did not wait of its own accord had to leave the processor to others.
+        // A thread that did not wait by itself was preempted.
         let hasWaited = waits == nil || POSIX.threadWaits() != waits
         let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// The middle of each, which what else the machine does cannot move.
+    /// The median of each part, which other load on the machine does not affect.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// More than any lock that is held for an instant blocks, and more work than a small message needs in any build.
+    /// The maximum: longer than a lock that is held for an instant blocks, and more work than a small message needs in
+    /// any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

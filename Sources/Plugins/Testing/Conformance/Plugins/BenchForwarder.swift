@@ -1,18 +1,18 @@
 import Errand
 import ErrandEssentials
 
-/// Stands between an agent and an accessory: measures it, or keeps events from it.
+/// Stands between an agent and an accessory: measures it, or withholds events from it.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
         let event: ActivityEvent
     }
 
-    /// What happens to the events.
+    /// The treatment of the events.
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// What each event made of its thread, by the name of the event.
+        /// The use of the thread by each event, by the name of the event.
         var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
         var counts: [Activity.ID: Int] = [:]
@@ -29,7 +29,7 @@ final class BenchForwarder: Accessory {
         (self.accessory, self.mode, self.keepsEvents, self.measures) = (accessory, mode, keepsEvents, measures)
     }
 
-    var bodyByteLimit: Int { accessory.bodyByteLimit }
+    var maximumBodyBytes: Int { accessory.maximumBodyBytes }
     var isListening: Bool { accessory.isListening }
     var events: [Event] { state.read { $0.events } }
 
@@ -56,7 +56,7 @@ final class BenchForwarder: Accessory {
     /// Whether an activity had more events than it can have.
     var isFlooded: Bool { state.read { $0.isFlooded } }
 
-    /// The event that takes most of something, by the median, which what else the machine does cannot move.
+    /// The event with the largest median of one part, which other load on the machine does not affect.
     func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
         let medians = state.read { state in
             state.uses.filter { $0.value.count >= 20 }.map {

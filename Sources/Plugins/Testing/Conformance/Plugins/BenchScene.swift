@@ -1,17 +1,17 @@
 import Errand
 import ErrandEssentials
 
-/// What may happen to a call, for those who look on: each is the last part of a path.
+/// An event in the life of a call, for observers: each is the last component of a path.
 enum BenchScene: String, Sendable, CaseIterable {
     case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
     case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
 
-    /// Those whose events are the same each time.
+    /// The scenes whose events are the same each time.
     static let steady = allCases.filter {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// What a caller gets, in a word; the bytes too where there are any.
+    /// The caller's result, in a word; with the bytes if there are any.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -69,7 +69,7 @@ enum BenchScene: String, Sendable, CaseIterable {
     }
 }
 
-/// What a call of a scene waits for.
+/// The gate that a call of a scene waits for.
 private enum BenchGate: TagKey {
     static var defaultValue: Gate? { nil }
 }
@@ -80,7 +80,7 @@ extension BenchScene {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)
             let headers: HTTPHeaders = [
-                "Content-Type": "application/json", .setCookie: "session=\(BenchRequest.secrets[2])",
+                .contentType: "application/json", .setCookie: "session=\(BenchRequest.secrets[2])",
             ]
             let body = HTTPBody(Data("{\"a\":[1,2],\"access_token\":\"\(BenchRequest.secrets[4])\"}".utf8))
             switch scene {
@@ -124,7 +124,7 @@ extension BenchScene {
                     exchange.note("conformance", "detached")
                     _ = try? await next(exchange)
                 }
-            case .undecodable: throw ErrandError(.decoding, "conformance", underlying: BenchError())
+            case .undecodable: throw ErrandError(.decodingFailed, "conformance", underlying: BenchError())
             case .cancelledWhileWaiting, .overdue: try await exchange.tags[BenchGate.self]?.wait()
             default: break
             }

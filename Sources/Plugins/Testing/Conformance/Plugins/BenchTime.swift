@@ -1,8 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// The time of a case: a wait that ends before the horizon is soon over, and moves the time; one that ends later goes on until
-/// it is cancelled.
+/// The time of a case: a wait that ends before the horizon is short, and advances the time; one that ends later lasts
+/// until it is cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
@@ -10,8 +10,8 @@ final class BenchTime: TimeSource {
     private let waits = Watched<[Duration]>([])
 
     /// - Parameters:
-    ///   - horizon: from the beginning on.
-    ///   - pace: how long a short wait takes nevertheless, so that what it is a limit for comes first.
+    ///   - horizon: the horizon at the beginning.
+    ///   - pace: the real duration of a short wait, so that the operation it limits ends first.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -19,16 +19,16 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest wait of those that go on.
+    /// The longest of the waits that last.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// Lets time pass; the horizon is as far away as before.
+    /// Advances the time; the horizon keeps its distance.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
     }
 
-    /// Every wait that begins from now on goes on.
+    /// Makes every wait that begins from now on last.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// A transport in memory that reads bodies as a real one does, and knows what is in flight.
+/// A transport in memory that reads bodies like a real one, and knows the requests in flight.
 final class BenchTransport: Transport {
     /// A request with its body, and the tags that reached the transport.
     struct Arrival: Sendable {
@@ -24,8 +24,8 @@ final class BenchTransport: Transport {
     private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` gets the request and its number, from 1; `reports` says whether accessories receive what happens on the
-    /// wire.
+    /// `respond` gets the request and its number, from 1; `reports` determines whether accessories receive the events
+    /// of the wire.
     init(
         keepsArrivals: Bool = true, reports: Bool = false,
         _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
@@ -41,7 +41,7 @@ final class BenchTransport: Transport {
     var arrivals: [Arrival] { state.read { $0.arrivals } }
     var running: Int { state.read { $0.running } }
 
-    /// Lets go of what has arrived.
+    /// Releases the requests that have arrived.
     func forget() { state.update { ($0.arrivals, $0.count) = ([], 0) } }
 
     func arrived(_ count: Int) async throws {
@@ -67,7 +67,7 @@ final class BenchTransport: Transport {
         defer { state.update { $0.running -= 1 } }
         if reports {
             options.report(.progress(TransferProgress(sent: Int64(body.count))))
-            options.report(.informational(status: 103, headers: ["Link": "</style>; rel=preload"]))
+            options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"]))
         }
         let response = try await respond(request, index)
         if reports {
@@ -79,15 +79,15 @@ final class BenchTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// A text as a server sends it; none to HEAD.
+    /// A text as a server sends it; no body for HEAD.
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
-        let headers: HTTPHeaders = ["Content-Type": "text/plain", "Content-Length": "\(text.utf8.count)"]
+        let headers: HTTPHeaders = [.contentType: "text/plain", .contentLength: "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))
         return HTTPResponse(to: request, status: status, headers: headers, body: body)
     }
 }
 
-/// Stands before or behind the filter, and sees what passes it.
+/// Stands before or behind the filter, and observes the exchanges that pass.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -127,7 +127,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// Keeps activities weakly, to see whether something else keeps them.
+/// Holds activities weakly, to find out whether something else keeps them.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -137,12 +137,12 @@ final class BenchWitness: Accessory {
         references.update { $0.append(Reference(activity: activity)) }
     }
 
-    /// How many are still there.
+    /// The number of activities that still exist.
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A value that every task inherits which is started while it is set, and keeps until its end: a task that holds nothing
-/// else is found by it.
+/// A value that every task inherits that is started while it is set, and keeps until its end: it reveals a task that
+/// holds nothing else.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// What a case works with: filters to make, agents around them, and checks that say what they wanted.
+/// The tools of a case: filters to make, agents around them, and checks that report what they expected.
 struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
@@ -14,7 +14,7 @@ struct FilterBench: Sendable {
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
     ) -> NetworkAgent {
-        var configuration = NetworkAgent.Configuration(baseURL: origin + "/v1")
+        var configuration = AgentConfiguration(baseURL: origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
         configuration.filters = outside + (filter.map { [$0] } ?? []) + inside
         configuration.accessories = accessories
@@ -32,15 +32,15 @@ struct FilterBench: Sendable {
         return try await agent.send(request, options: CallOptions()).value
     }
 
-    /// The same without the filter: how it is when nothing stands in the way.
+    /// The same without the filter, as a control.
     func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Waits until something is so, at most as long as the bench is patient; false if it never is.
+    /// Waits until a condition holds, at most as long as the bench is patient; false if it never does.
     ///
-    /// Patience is counted in looks, a millisecond apart: where the machine is so busy that tasks wait for their turn, this one
-    /// waits for its own as well.
+    /// Patience is counted in checks, a millisecond apart: on a machine so busy that tasks wait for their turn, this
+    /// task waits for its turn as well.
     func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
         var looks = gracePeriod / .milliseconds(1)
         while !isSo() {
@@ -51,7 +51,7 @@ struct FilterBench: Sendable {
         return true
     }
 
-    /// Lets what was left running go on for a moment.
+    /// Lets remaining work run for a moment.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -67,7 +67,7 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
-    /// Whether an operation ends, at most as long as the bench is patient; it is cancelled then, whatever it has come to.
+    /// Whether an operation ends, at most as long as the bench is patient; it is cancelled then in any case.
     func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
         let done = Counter()
         let task = Task {
@@ -79,7 +79,7 @@ extension FilterBench {
         return try await bench.becomes { done.value > 0 }
     }
 
-    /// What an operation throws; a failure of the case if it throws nothing.
+    /// The error of an operation; a failure of the case if it throws none.
     func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
         let response: HTTPResponse
         do { response = try await body() } catch { return error }
@@ -109,7 +109,7 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// Where each of them stands.
+    /// The paths of the scenes.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
@@ -123,10 +123,10 @@ struct BenchRequest: Request {
     }
 }
 
-/// An error of no known type, as a filter or a transport of others may throw.
+/// An error of an unknown type, as a filter or a transport of others may throw.
 struct BenchError: Error, Equatable {}
 
-/// The same as an object, of which there is one.
+/// The same as a unique object.
 final class BenchFault: Error {}
 
 /// A tag that no filter knows.
@@ -134,5 +134,5 @@ enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }
 
-/// The value of the tag, an object so that it is seen who keeps it.
+/// The value of the tag, an object so that its owners can be found.
 final class BenchMark: Sendable {}

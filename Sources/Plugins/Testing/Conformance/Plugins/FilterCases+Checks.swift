@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// What other filters and the request have asked for, beside the response.
+    /// The demands of other filters and of the request, beside the response.
     static let checks: [FilterDraft] = [
         FilterDraft("the checks of others run, and refuse what they refuse") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
@@ -63,7 +63,7 @@ extension FilterDraft {
         FilterDraft("a response that the request refuses is not served again") { bench in
             for kind in ["status", "check", "decoding"] {
                 let transport = BenchTransport { request, index in
-                    let headers: HTTPHeaders = ["Content-Type": "text/plain"]
+                    let headers: HTTPHeaders = [.contentType: "text/plain"]
                     let isBad = index == 1
                     return HTTPResponse(
                         to: request, status: isBad && kind == "status" ? 418 : 200, headers: headers,

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// Redirects, retries, caches and batches around it.
+    /// Redirects, retries, caches and batches around the filter.
     static let surroundings: [FilterDraft] = [
         FilterDraft("a redirect is followed") { bench in
             let transport = BenchTransport { request, _ in
@@ -83,13 +83,13 @@ extension FilterDraft {
         FilterDraft("a response for one user, or to one body, is not served to another") { bench in
             let transport = BenchTransport { request, _ in
                 let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
-                return .text((request.headers["Authorization"] ?? "anonymous") + " " + body, for: request)
+                return .text((request.headers[.authorization] ?? "anonymous") + " " + body, for: request)
             }
             let agent = try bench.agent(transport, filter: bench.make())
             for user in ["Bearer one", "Bearer two"] {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
-                let sent = transport.arrivals.last?.request.headers["Authorization"] ?? "none"
+                let sent = transport.arrivals.last?.request.headers[.authorization] ?? "none"
                 // A filter that brings credentials of its own may replace them.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
@@ -130,7 +130,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in a second agent and in one that goes at the end, at the same time.
+    /// Uses a filter in a second agent and in one that is released at the end, at the same time.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }
@@ -140,7 +140,7 @@ extension FilterDraft {
         try bench.equal(twos, (0..<8).map { "second /v1/items/\($0)" }, "the responses of the second agent")
     }
 
-    /// Many at once.
+    /// Many requests at once.
     static let crowds: [FilterDraft] = [
         FilterDraft("of two hundred calls at once each gets its own response") { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())

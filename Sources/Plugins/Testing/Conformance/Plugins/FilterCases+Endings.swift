@@ -46,7 +46,7 @@ extension FilterDraft {
         FilterDraft("a failure that stays ends the call") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // A filter that swallows everything is stopped here: a sleep that no cancellation reaches.
+                    // A filter that ignores every error is stopped here: a sleep that no cancellation reaches.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -139,10 +139,10 @@ extension FilterDraft {
         },
     ]
 
-    /// What is left when a call is over.
+    /// Objects that remain after a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("once it has returned it sends nothing more for the call") { bench in
-            // What is sent too late may need a moment: of several rounds one is enough.
+            // A late request may need a moment: one of several rounds is enough.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -230,12 +230,12 @@ extension FilterDraft {
         return WeakMark(mark: mark)
     }
 
-    /// Uses an agent and lets go of it.
+    /// Uses an agent and releases it.
     private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only a class can be kept by what it has started; a value is copied.
+        // Only an object can be kept by the work that it has started; a value is copied.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
@@ -246,7 +246,7 @@ struct WeakMark: Sendable { weak let mark: BenchMark? }
 
 /// The same for any object.
 struct Weak: @unchecked Sendable {
-    // Read only, and no more than compared with nil.
+    // Only compared with nil.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

@@ -2,12 +2,12 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// What goes out and what comes back.
+    /// Requests that are sent, and responses that are received.
     static let messages: [FilterDraft] = [
         FilterDraft("a response keeps its status, its fields and its bytes") { bench in
             let bytes = ConformanceBench.pattern(10_000)
             let transport = BenchTransport { request, _ in
-                var headers: HTTPHeaders = ["Content-Type": "application/octet-stream"]
+                var headers: HTTPHeaders = [.contentType: "application/octet-stream"]
                 headers.add("X-Conformance", "one")
                 headers.add("X-Conformance", "two")
                 return HTTPResponse(to: request, status: 201, headers: headers, body: HTTPBody(bytes))
@@ -28,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response without a body stays without one, to HEAD, with 204 and with 304") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // As a server would: a request of another method gets a body.
+                    // Like a server: a request of another method gets a body.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }

@@ -25,9 +25,9 @@ extension FilterDraft {
         [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
             .error(ErrandError($0, "conformance"))
         } + [.error(BenchError())]
-        + [408, 500, 502, 503, 504].flatMap { [.status($0, [:]), .status($0, ["Retry-After": "0"])] }
+        + [408, 500, 502, 503, 504].flatMap { [.status($0, [:]), .status($0, [.retryAfter: "0"])] }
 
-    /// What is sent again, and what a call waits for.
+    /// Requests that are sent again, and waits of a call.
     static let repeats: [FilterDraft] = [
         FilterDraft("a request that is not idempotent is sent once") { bench in
             for method in [HTTPMethod.post, .patch, "CONFORM"] {
@@ -58,7 +58,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Whatever waits for milliseconds, or by the agent's time, has its turn.
+                // Work that waits for milliseconds, or by the agent's time, gets its turn.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -73,7 +73,7 @@ extension FilterDraft {
         FilterDraft("it begins no wait that ends after the deadline") { bench in
             for wait in ["60", "86400", "Sun, 09 Sep 2001 01:48:40 GMT"] {
                 for status in [429, 503] {
-                    let ending = Ending.status(status, ["Retry-After": wait])
+                    let ending = Ending.status(status, [.retryAfter: wait])
                     try await endsItself(
                         bench, ending, within: .seconds(10), deadline: .seconds(10), "an end before the deadline")
                 }
@@ -83,16 +83,16 @@ extension FilterDraft {
             let waits = ["86400", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-1", "1e9", "soon", ""]
             for wait in waits {
                 for status in [429, 503] {
-                    let ending = Ending.status(status, ["Retry-After": wait])
+                    let ending = Ending.status(status, [.retryAfter: wait])
                     try await endsItself(bench, ending, within: .seconds(3_600), "an end within an hour")
                 }
             }
         },
         FilterDraft("a cancellation ends a wait between attempts, and nothing is sent after it") { bench in
-            for ending in [Ending.status(503, ["Retry-After": "5"]), .status(429, [:])] + unclear.prefix(2) {
+            for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    // A filter may wait before the first attempt as well.
+                    // A filter may also wait before the first attempt.
                     time.hold()
                     return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }
@@ -119,8 +119,8 @@ extension FilterDraft {
         },
     ]
 
-    /// Sends twice to a host that responds in one way only. Nothing but the filter may end the calls: a deadline that passes
-    /// does not ring.
+    /// Sends twice to a host that always responds in the same way. Nothing but the filter may end the calls: a deadline
+    /// that passes does not fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -133,7 +133,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than the minute that it may wait by a clock of its own.
+            // Less than the minute for which it may wait by a clock of its own.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

@@ -2,18 +2,18 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// Fields that say what a request means to its server, each of which a filter may take for its own.
+    /// Fields that tell a server the meaning of a request, each of which a filter may mistake for its own.
     private static let fields: HTTPHeaders = [
-        "Accept": "application/vnd.conformance+json;q=0.9, text/*;q=0.1", "Accept-Language": "tlh, de;q=0.5",
-        "Content-Language": "de", "Content-Type": "application/conformance; charset=\"utf-8\"",
-        "If-Match": "\"a,b\", W/\"c\"", "If-Unmodified-Since": "Sat, 29 Oct 1994 19:43:31 GMT", "Prefer": "wait=10",
+        .accept: "application/vnd.conformance+json;q=0.9, text/*;q=0.1", .acceptLanguage: "tlh, de;q=0.5",
+        .contentLanguage: "de", .contentType: "application/conformance; charset=\"utf-8\"",
+        .ifMatch: "\"a,b\", W/\"c\"", .ifUnmodifiedSince: "Sat, 29 Oct 1994 19:43:31 GMT", "Prefer": "wait=10",
         "X-cOnFoRmAnCe": "a  b;c=\"d\\\"e\"", "X-Conformance-Empty": "", "X-Conformance-Text": "ä€ 🙂",
     ]
 
     /// JSON whose text is not what an encoder would write.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
-    /// What of a request has to reach the transport as it was written.
+    /// The parts of a request that have to reach the transport as they were written.
     static let requests: [FilterDraft] = [
         FilterDraft("a URL reaches the transport as it was written") { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
@@ -37,7 +37,7 @@ extension FilterDraft {
         FilterDraft("the fields of a request reach the transport as they were written") { bench in
             let transport = BenchTransport()
             var headers = fields
-            headers.add("Cookie", "conformance=1; other=\"2\"")
+            headers.add(.cookie, "conformance=1; other=\"2\"")
             headers.add("X-Conformance-List", "a, b")
             headers.add("X-Conformance-List", "c")
             for (method, body) in [(HTTPMethod.get, RequestBody.none), (.put, .text("conformance"))] {
@@ -64,29 +64,29 @@ extension FilterDraft {
             let whole = ConformanceBench.pattern(1_000)
             let transport = BenchTransport { request, _ in
                 var headers: HTTPHeaders = [
-                    "Content-Type": "application/octet-stream", "ETag": "\"v1\"", "Cache-Control": "max-age=600",
+                    .contentType: "application/octet-stream", .entityTag: "\"v1\"", .cacheControl: "max-age=600",
                 ]
-                guard let range = request.headers["Range"] else {
+                guard let range = request.headers[.range] else {
                     return HTTPResponse(to: request, status: 200, headers: headers, body: HTTPBody(whole))
                 }
                 let (first, last) = range == "bytes=0-99" ? (0, 99) : (100, 199)
-                headers["Content-Range"] = "bytes \(first)-\(last)/1000"
+                headers[.contentRange] = "bytes \(first)-\(last)/1000"
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Each is asked for before and after the others, and also where a whole could be at hand.
+            // Each is requested before and after the others, and also where a whole response might be available.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
                 for range in ranges {
-                    let headers: HTTPHeaders = range.map { ["Range": $0, "If-Range": "\"v1\""] } ?? [:]
+                    let headers: HTTPHeaders = range.map { [.range: $0, .ifRange: "\"v1\""] } ?? [:]
                     transport.forget()
                     let response = try await agent.send(
                         BenchRequest(path: path, headers: headers), options: CallOptions()
                     ).value
                     for sent in transport.arrivals.map(\.request.headers) {
-                        try bench.equal(sent["Range"], range, "the field Range")
-                        try bench.equal(sent["If-Range"], headers["If-Range"], "the field If-Range")
+                        try bench.equal(sent[.range], range, "the field Range")
+                        try bench.equal(sent[.ifRange], headers[.ifRange], "the field If-Range")
                     }
                     try bench.equal(response.status, range == nil ? 200 : 206, "the status for \(range ?? "the whole")")
                     let expected = range == nil ? whole : range == "bytes=0-99" ? whole[..<100] : whole[100..<200]
@@ -112,12 +112,12 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte") { bench in
-            // The text of a number, an escape or a name that stands twice is a matter of those who write and read it.
+            // The text of a number, an escape or a duplicate name is the business of the code that writes and reads it.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
                     let transport = BenchTransport { request, _ in
-                        let headers: HTTPHeaders = ["Content-Type": "application/json", "Content-Encoding": "identity"]
+                        let headers: HTTPHeaders = [.contentType: "application/json", .contentEncoding: "identity"]
                         return HTTPResponse(
                             to: request, status: 200, headers: headers, body: HTTPBody(Data(text.utf8)))
                     }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// What a call takes of what all share: turns, memory, threads.
+    /// The shared resources that a call uses: turns, memory, threads.
     static let resources: [FilterDraft] = [
         FilterDraft("a call that fails, is refused or is dropped leaves its turn to others") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
@@ -48,7 +48,7 @@ extension FilterDraft {
         FilterDraft("what it keeps for each URL, host, user or body has a bound") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // One of the four is what its table is made for.
+                // One of the four is the kind that its table is made for.
                 let request =
                     switch index % 4 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -79,11 +79,11 @@ extension FilterDraft {
         },
     ]
 
-    /// The ways in which a call may end badly, or not be read to its end.
+    /// The ways in which a call may fail, or not be read to its end.
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// What a breaker counts, so that a refusal may be right afterwards.
+        /// Whether a breaker counts the end, so that a refusal may be right afterwards.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
@@ -148,7 +148,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that waits for ever")
         _ = try await bench.ends {
-            // More than once, where a limit of time is shorter than what a loaded machine needs.
+            // Several times, where a time limit is shorter than a loaded machine needs.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -164,7 +164,7 @@ extension FilterDraft {
         }
     }
 
-    /// The bytes that a filter keeps for each call; nil if there is a bound.
+    /// The bytes that a filter keeps for each call; nil if they are bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
@@ -174,8 +174,8 @@ extension FilterDraft {
             case "lost": throw ErrandError(.connectionLost, "cut, number \(index)")
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
-            // One buffer for all, so that it fills what is bounded by bytes and costs nothing.
-            default: return HTTPResponse(to: request, status: 200, headers: ["ETag": "\"\(index)\""], body: big)
+            // One buffer for all, so that it fills stores that are bounded by bytes, at no cost.
+            default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }
         @Sendable func calls(_ filter: (any Filter)?) -> @Sendable (Int) async -> Void {
@@ -197,7 +197,7 @@ extension FilterDraft {
         }
     }
 
-    /// What a call makes of its thread, in the middle of several.
+    /// The use of a thread by a call, the median of several.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
             throw ConformanceFailure(expected: "a thread of the system's", came: "none")

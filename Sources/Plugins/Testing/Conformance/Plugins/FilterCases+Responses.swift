@@ -2,24 +2,24 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// Fields of a response that stand more than once, or that a list would make ambiguous.
+    /// Fields of a response that occur more than once, or that a list would make ambiguous.
     private static let fields: HTTPHeaders = {
         var fields: HTTPHeaders = [
-            "Content-Type": "text/plain; charset=\"utf-8\"", "ETag": "W/\"conformance\"",
-            "Last-Modified": "Sat, 29 Oct 1994 19:43:31 GMT", "X-cOnFoRmAnCe": "a  b", "X-Conformance-Empty": "",
+            .contentType: "text/plain; charset=\"utf-8\"", .entityTag: "W/\"conformance\"",
+            .lastModified: "Sat, 29 Oct 1994 19:43:31 GMT", "X-cOnFoRmAnCe": "a  b", "X-Conformance-Empty": "",
         ]
         for cookie in ["a=1; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT", "b=\"2,3\"; Secure", "a=3"] {
             fields.add(.setCookie, cookie)
         }
         for challenge in ["Basic realm=\"a, b\"", "Digest realm=\"c\", nonce=\"d\""] {
-            fields.add("WWW-Authenticate", challenge)
+            fields.add(.wwwAuthenticate, challenge)
         }
-        for link in ["</2>; rel=\"next\"", "</0>; rel=prev"] { fields.add("Link", link) }
-        for name in ["Accept", "X-Conformance-Key"] { fields.add("Vary", name) }
+        for link in ["</2>; rel=\"next\"", "</0>; rel=prev"] { fields.add(.link, link) }
+        for name in ["Accept", "X-Conformance-Key"] { fields.add(.vary, name) }
         return fields
     }()
 
-    /// What of a response has to reach the caller as it came.
+    /// The parts of a response that have to reach the caller as they came.
     static let responses: [FilterDraft] = [
         FilterDraft("the fields of a response stay apart, each as it came") { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
@@ -46,7 +46,7 @@ extension FilterDraft {
             ] {
                 let inner = ClosureFilter(.wire) { _, _ in
                     HTTPResponse(
-                        url: url, status: 200, headers: ["Content-Type": "text/plain"],
+                        url: url, status: 200, headers: [.contentType: "text/plain"],
                         body: HTTPBody(Data("kept".utf8)), version: "3", source: source)
                 }
                 let response = try await bench.send(
@@ -65,7 +65,7 @@ extension FilterDraft {
                         let start = (pulled.increment() - 1) * 1_000
                         return start < bytes.count ? bytes[start..<start + 1_000] : nil
                     }
-                    return HTTPResponse(to: request, status: 200, headers: ["ETag": "\"a\""], body: body)
+                    return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"a\""], body: body)
                 }
                 let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
                 try bench.equal(response.body.length, length, "the length of the stream")

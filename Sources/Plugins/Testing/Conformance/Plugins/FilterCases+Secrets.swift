@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension FilterDraft {
-    /// The kinds of ends that a call with secrets may have, with what is reported of it.
+    /// The possible ends of a call with secrets, with everything that is reported.
     private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
@@ -33,7 +33,7 @@ extension FilterDraft {
         return (notes, errors)
     }
 
-    /// The secrets that stand in a text, masked for the failure of the case.
+    /// Checks that texts contain no secrets, which are masked in the failure of the case.
     private static func check(_ bench: FilterBench, _ texts: [String], _ what: String) throws {
         for secret in BenchRequest.secrets + bench.secrets {
             guard let text = texts.first(where: { $0.contains(secret) }) else { continue }
@@ -43,7 +43,7 @@ extension FilterDraft {
         }
     }
 
-    /// What must not be revealed.
+    /// Secrets that must not be revealed.
     static let secrets: [FilterDraft] = [
         FilterDraft("no secret is in a note") { bench in try check(bench, try await reports(bench).notes, "a note") },
         FilterDraft("no secret is in an error") { bench in
@@ -62,7 +62,7 @@ extension FilterDraft {
         },
     ]
 
-    /// What it says of itself.
+    /// The descriptions of the filter.
     static let descriptions: [FilterDraft] = [
         FilterDraft("it stands in a stage, and explains itself in one line") { bench in
             let filter = try bench.make()

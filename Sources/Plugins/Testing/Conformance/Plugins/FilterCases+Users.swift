@@ -3,7 +3,7 @@ import ErrandEssentials
 import Synchronization
 
 extension FilterDraft {
-    /// What tells one user from another.
+    /// The mark that tells one user from another.
     private enum Mark: String, CaseIterable {
         case authorization, field = "a sensitive field", cookie, agent = "the agent's authorization"
         case agentField = "a sensitive field of the agent"
@@ -24,7 +24,7 @@ extension FilterDraft {
             }
         }
 
-        /// A request of a user's; what the agent adds is put into its configuration.
+        /// A request of a user; marks that the agent adds are put into its configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -37,7 +37,7 @@ extension FilterDraft {
         }
     }
 
-    /// Responds with what identifies the user.
+    /// Responds with the value that identifies the user.
     private static func transport(for mark: Mark, _ headers: HTTPHeaders, _ gate: Gate? = nil) -> BenchTransport {
         BenchTransport { request, _ in
             try await gate?.wait()
@@ -47,7 +47,7 @@ extension FilterDraft {
         }
     }
 
-    /// Whether the filter leaves the mark as it is: one that brings credentials of its own makes all users one.
+    /// Whether the filter keeps the mark: one with credentials of its own makes all users one.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -56,11 +56,11 @@ extension FilterDraft {
         return sent.contains(mark.value(of: "probe"))
     }
 
-    /// Whose is whose.
+    /// Responses reach only the user who requested them.
     static let users: [FilterDraft] = [
         FilterDraft("what tells users apart keeps their responses apart, one after the other") { bench in
             for mark in Mark.allCases where try await isKept(mark, bench) {
-                for headers: HTTPHeaders in [[:], ["Cache-Control": "max-age=600"], ["Cache-Control": "private"]] {
+                for headers: HTTPHeaders in [[:], [.cacheControl: "max-age=600"], [.cacheControl: "private"]] {
                     let transport = transport(for: mark, headers)
                     let agent = try bench.agent(transport, filter: bench.make())
                     for user in ["one", "two", "one", "three"] {
@@ -110,7 +110,7 @@ extension FilterDraft {
                 let transport = BenchTransport { request, _ in
                     let (url, body) = (request.urlText, String(decoding: request.body.data ?? Data(), as: UTF8.self))
                     var response = HTTPResponse.text("\(request.method) \(url) \(body)", for: request)
-                    if isFresh { response.headers["Cache-Control"] = "max-age=600" }
+                    if isFresh { response.headers[.cacheControl] = "max-age=600" }
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())

@@ -1,15 +1,15 @@
 public import Errand
 
-/// Everything that a ``Filter`` promises, as a list of cases for any test framework.
+/// The promises of a ``Filter``, as a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes a filter and puts it into an agent of its own, over a transport in memory that the case scripts. Time is
-/// the system's: make the filter so that it waits for milliseconds, and lets two hundred requests pass. What a filter
-/// does on purpose is excused by the name of the case, with a reason:
+/// Each case makes a filter and puts it into an agent of its own, over a transport in memory that the case scripts.
+/// Time is the system's: make the filter so that it waits for milliseconds, and lets two hundred requests pass.
+/// Intended deviations of a filter are excused by the name of the case, with a reason:
 ///
 /// ```swift
 /// FilterConformance.cases(
@@ -19,14 +19,14 @@ public enum FilterConformance {
     /// The cases for the filters that `make` makes.
     ///
     /// - Parameters:
-    ///   - make: makes a filter, or a group of filters, with no state shared with another.
+    ///   - make: makes a filter, or a group of filters, that shares no state with another.
     ///   - secrets: values that the filter holds and must not reveal, such as a key or a token: they appear in no note,
-    ///     error or description, and are not sent to another origin. None by default; the secrets of the requests that the
-    ///     cases send are always looked for.
-    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are in
-    ///     the list too, and say why.
-    ///   - limit: how long one case may take before it counts as hanging; two minutes by default.
-    ///   - gracePeriod: how long after a call what belongs to it may still be there; 30 seconds by default.
+    ///     error or description, and are not sent to another origin. None by default; the secrets of the requests that
+    ///     the cases send are always searched for.
+    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
+    ///     in the list too, with the reason.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],
         excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),

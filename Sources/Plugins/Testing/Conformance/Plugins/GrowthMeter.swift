@@ -1,27 +1,27 @@
 import ErrandEssentials
 
-/// Finds out whether something keeps more memory with every call, however little that is.
+/// Finds out whether something keeps more memory with every call, however little it is.
 ///
-/// What is kept for each call needs more room once there are three times as many calls, whatever it is kept in; what has a
-/// bound stops. The memory is that of the whole process, whose other work may hide growth or look like it: so only what grows
-/// in each of several rounds, and with each of several plugins, is taken for growth.
+/// Memory that is kept for each call grows when there are three times as many calls, in any collection; memory that is
+/// bounded stops growing. The memory is that of the whole process, whose other work may hide growth or imitate it: so
+/// only memory that grows in each of several rounds, and with each of several plugins, counts as growth.
 struct GrowthMeter: Sendable {
-    /// Calls before the first round; each round goes on until there were three times as many as before it.
+    /// The number of calls before the first round; each round triples the number of calls.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// What is not counted, such as the text that the plugin has written.
+    /// Memory that is not counted, such as the text that the plugin has written.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// Bytes for each call from which on it is growth: no collection needs less.
+    /// The number of bytes for each call from which on it is growth: no collection needs fewer.
     var least = 3
 
-    /// The bytes that are kept for each call; nil if it does not grow.
+    /// The bytes that are kept for each call; nil if they do not grow.
     ///
     /// - Parameters:
-    ///   - prepare: makes a plugin, and returns what makes a call with it.
-    ///   - control: makes the same call without a plugin: what grows with that is others' growth.
-    ///   - settle: waits until nothing of the calls runs.
+    ///   - prepare: makes a plugin, and returns a function that makes a call with it.
+    ///   - control: makes the same call without a plugin: its growth is not the plugin's.
+    ///   - settle: waits until no work of the calls runs.
     func growth(
         _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void,
         control: (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void

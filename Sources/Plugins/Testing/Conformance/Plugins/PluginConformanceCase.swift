@@ -1,17 +1,17 @@
 import ErrandEssentials
 
-/// One thing that a filter or an accessory promises, as something to run; see ``FilterConformance`` and
+/// One promise of a filter or an accessory, as a case that can be run; see ``FilterConformance`` and
 /// ``AccessoryConformance``.
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
     /// The promise, in a sentence that is unique in its suite.
     public let name: String
-    /// Why it does not apply to this plugin; nil if it does.
+    /// The reason why it does not apply to this plugin; nil if it does.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs it with a plugin of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if the case takes
-    /// longer than the suite's limit. An excused case does nothing but throw ``ConformanceExcused``.
+    /// Runs the case with a plugin of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if the
+    /// case takes longer than the suite's limit. An excused case only throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }

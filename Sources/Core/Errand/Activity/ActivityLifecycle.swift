@@ -1,0 +1,98 @@
+import ErrandHTTP
+import Synchronization
+
+extension ActivityRegistry {
+    /// Registers, and notifies of will-start, before it returns; then the activity is carried out in a task of its own, off
+    /// the caller's actor.
+    ///
+    /// - Parameters:
+    ///   - agent: lives until the outcome is decided.
+    ///   - completion: awaited between will-stop and did-stop.
+    ///   - perform: puts the success into the result, and returns the response of a request.
+    func launch(
+        _ activity: Activity, keeping agent: (any AnyObject & Sendable)? = nil, priority: TaskPriority? = nil,
+        completion: (@Sendable (ActivityResult) async -> Void)? = nil,
+        perform: @escaping @Sendable (ActivityResult) async throws -> HTTPResponse?
+    ) -> RunningActivity {
+        launch(activity, keeping: agent, inPlace: false) { result in
+            Task(priority: priority) { @concurrent in
+                var received: Result<HTTPResponse?, any Error> = .failure(CancellationError())
+                if !activity.isCancelled {
+                    do { received = .success(try await perform(result)) } catch { received = .failure(error) }
+                }
+                await self.end(activity, result, received, completion)
+            }
+        }
+    }
+
+    /// The same in a task that the caller makes, whose body ends the activity.
+    ///
+    /// - Parameter inPlace: whether the task begins on this thread.
+    func launch(
+        _ activity: Activity, keeping agent: (any AnyObject & Sendable)?, inPlace: Bool,
+        in makeTask: (ActivityResult) -> Task<Void, Never>
+    ) -> RunningActivity {
+        add(activity, keeping: agent)
+        activity.notify(.willStart)
+        if inPlace, Task.isCancelled { activity.cancel(.task) }
+        let result = ActivityResult()
+        let task = makeTask(result)
+        let isDone = inPlace && result.isComplete.load(ordering: .acquiring)
+        if !isDone { activity.attach(task) }
+        return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
+    }
+
+    /// Ends an activity with the response or the failure, from its outcome to did-stop.
+    @inline(__always) func end(
+        _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
+        _ completion: (@Sendable (ActivityResult) async -> Void)?
+    ) async {
+        do {
+            let http = try received.get()
+            try activity.accept()
+            if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
+            settle(activity, result, nil, http)
+        } catch {
+            if activity.ledger.hasStagedWork { await activity.discardStagedWork() }
+            settle(activity, result, error, nil)
+        }
+        if let events = activity.events, events.isDelivering { await events.allDelivered() }
+        if let completion { await completion(result) }
+        stop(activity, result)
+    }
+
+    /// Decides the outcome, and notifies of will-stop.
+    @inline(never) private func settle(
+        _ activity: Activity, _ result: ActivityResult, _ failure: (any Error)?, _ http: HTTPResponse?
+    ) {
+        let settled = activity.settle(failure, http: http)
+        if let failure = settled.failure { result.fail(failure) }
+        activity.notifyLast(.willStop(settled.outcome), end: .events)
+        // Released before the callbacks: in a program whose main thread is blocked they never run.
+        remove(activity)
+    }
+
+    /// Notifies of did-stop, and releases the accessories.
+    @inline(never) private func stop(_ activity: Activity, _ result: ActivityResult) {
+        if activity.events != nil, let outcome = activity.outcome { activity.notifyLast(.didStop(outcome), end: .all) }
+        result.isComplete.store(true, ordering: .releasing)
+    }
+}
+
+/// An activity that was started, with the task that carries it out.
+@usableFromInline struct RunningActivity: Sendable {
+    let activity: Activity
+    let task: Task<Void, Never>
+    @usableFromInline let result: ActivityResult
+    /// Whether it has ended before the start returned.
+    @usableFromInline let isDone: Bool
+
+    /// Waits for did-stop; cancelling the task that waits cancels the activity.
+    @usableFromInline func joined() async {
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            activity.cancel(.task)
+        }
+    }
+}

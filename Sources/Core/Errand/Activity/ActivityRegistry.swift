@@ -1,0 +1,86 @@
+import ErrandHTTP
+import Synchronization
+
+/// The running activities of one agent, and their deadlines.
+final class ActivityRegistry: Sendable {
+    let time: any TimeSource
+    private let state = Mutex(State())
+
+    /// The agent lives as long as what it runs.
+    private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
+
+    private struct State {
+        /// An activity knows its index, so that it is found without a search.
+        var entries: [Entry?] = []
+        var free: [Int] = []
+
+        var running: some Sequence<Activity> { entries.lazy.compactMap { $0?.activity } }
+        /// When the one timer looks for passed deadlines; nil while it is not set.
+        var wakes: ContinuousClock.Instant?
+        var timer: Task<Void, Never>?
+    }
+
+    init(time: any TimeSource) { self.time = time }
+
+    deinit { state.withLock { $0.timer }?.cancel() }
+
+    func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
+        let stale = state.withLock { state in
+            if let index = state.free.popLast() {
+                activity.index = index
+                state.entries[index] = (activity, agent)
+            } else {
+                activity.index = state.entries.count
+                state.entries.append((activity, agent))
+            }
+            return activity.deadline.flatMap { wake(&state, at: $0) }
+        }
+        stale?.cancel()
+    }
+
+    func remove(_ activity: Activity) {
+        let entry = state.withLock { state in
+            var entry: Entry?
+            swap(&entry, &state.entries[activity.index])
+            state.free.append(activity.index)
+            return entry
+        }
+        // The agent may end with it, and its registry with that: not under the lock.
+        withExtendedLifetime(entry) {}
+    }
+
+    var activities: [Activity] { state.withLock { Array($0.running) } }
+
+    /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
+    /// look, of the few that run, happens about once in the length of a deadline.
+    ///
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) -> Task<Void, Never>? {
+        if let wakes = state.wakes, wakes <= instant { return nil }
+        let stale = state.timer
+        state.wakes = instant
+        state.timer = Task.detached { [time, weak self] in
+            do { try await time.sleep(until: instant) } catch { return }
+            self?.cancelOverdue()
+        }
+        return stale
+    }
+
+    private func cancelOverdue() {
+        let now = time.now
+        let overdue = state.withLock { state in
+            state.wakes = nil
+            let deadlines = state.running.compactMap(\.deadline)
+            // The timer that is replaced is the one that has just rung.
+            if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
+            return state.running.filter { $0.deadline.map { $0 <= now } ?? false }
+        }
+        for activity in overdue { activity.cancel(.deadline) }
+    }
+
+    /// Cancels the activities that match, and returns how many it cancelled.
+    @discardableResult
+    func cancelAll(where matches: (Activity) -> Bool) -> Int {
+        activities.filter(matches).count { $0.cancel(.agent) }
+    }
+}

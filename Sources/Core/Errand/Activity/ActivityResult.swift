@@ -1,0 +1,38 @@
+public import ErrandHTTP
+import Synchronization
+
+/// The output of an activity, for those who await it; complete from the activity's will-stop on.
+///
+/// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
+@usableFromInline final class ActivityResult: Sendable {
+    // Written by the task of the activity alone; read by it, and by those who have awaited its end.
+    nonisolated(unsafe) private var value: (any Sendable)?
+    nonisolated(unsafe) private var http: HTTPResponse?
+    nonisolated(unsafe) private var failure: (any Error)?
+    /// Whether did-stop has been delivered.
+    let isComplete = Atomic(false)
+
+    /// - Parameter http: the response that the value was decoded from, of a request.
+    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) { (self.value, self.http) = (value, http) }
+
+    func fail(_ error: any Error) { (value, http, failure) = (nil, nil, error) }
+
+    @usableFromInline func success() throws -> (value: any Sendable, http: HTTPResponse?) {
+        guard let value else { throw failure ?? CancellationError() }
+        return (value, http)
+    }
+
+    /// The output of an activity other than a request.
+    func get<Value>() throws -> Value {
+        guard let value = try success().value as? Value else { throw CancellationError() }
+        return value
+    }
+
+    /// The response of a request.
+    @inlinable func response<Output>() throws -> Response<Output> {
+        let (value, http) = try success()
+        // A cast within a pattern makes no optional of a generic type.
+        guard let http, case let value as Output = value else { throw CancellationError() }
+        return Response(value: value, http: http)
+    }
+}

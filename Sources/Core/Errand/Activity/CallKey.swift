@@ -1,0 +1,41 @@
+import Synchronization
+
+/// Names a value that is the same for the whole of a call, in all its attempts and hops; see `Exchange.once(_:_:)`.
+///
+/// ```swift
+/// struct Shard: Filter {
+///     private let number = CallKey<Int>()
+///
+///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+///         var exchange = exchange
+///         let shard = exchange.once(number) { Int.random(in: 0..<8) }
+///         exchange.http.headers["X-Shard"] = "\(shard)"
+///         return try await next(exchange)
+///     }
+/// }
+/// ```
+///
+/// Make one key for each filter or object that the value belongs to, and keep it.
+public struct CallKey<Value: Sendable>: Sendable {
+    fileprivate let number = CallValues.newNumber()
+
+    /// Makes a key that equals no other.
+    public init() {}
+}
+
+/// The values of one call. A class would cost each call an allocation; this costs an array, and only the calls that
+/// have a value.
+struct CallValues: Sendable {
+    private static let count = Atomic<UInt64>(0)
+    private var values: [(number: UInt64, value: any Sendable)] = []
+
+    init() {}
+
+    fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
+
+    func value<Value>(of key: CallKey<Value>) -> Value? {
+        values.first { $0.number == key.number }?.value as? Value
+    }
+
+    mutating func add<Value>(_ value: Value, for key: CallKey<Value>) { values.append((key.number, value)) }
+}

@@ -1,0 +1,150 @@
+import ErrandHTTP
+import Synchronization
+
+/// Collects what belongs to a call: checks, staged work, streamed bodies, the values of filters, the request that was sent
+/// last, and counters. An activity has one, and so has an exchange that several calls share.
+struct CallLedger: ~Copyable, Sendable {
+    // Not private: the compiler asks for its layout wherever a ledger is stored.
+    struct State {
+        var isClosed = false
+        var lastSent: HTTPRequest?
+        var checks: [ResponseCheck] = []
+        var staged: [StagedWork] = []
+        var bodies: [WeakBody] = []
+        var values = CallValues()
+    }
+
+    private let state = Mutex(State())
+    /// Whether anything was checked or staged: set under the lock of the state, which most then need not take.
+    private let isMarked = Atomic(false)
+    private let attempts = Atomic(0)
+    private let transfers = Atomic(0)
+    private let finalFailureCount = Atomic(0)
+    private let deliveries = Atomic(0)
+
+    // What is replaced below is kept until the lock is released: a user's object may end with it, and that runs code.
+
+    // MARK: Checks and staged work
+
+    /// Adds a check; it replaces one of the same name.
+    func add(_ check: ResponseCheck) {
+        let old = state.withLock { state in
+            let old = state.checks
+            state.checks = old.filter { $0.name != check.name } + [check]
+            isMarked.store(true, ordering: .releasing)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
+
+    /// Keeps work until the response is accepted or refused; discards it where that has happened.
+    func stage(_ work: StagedWork) {
+        let isTooLate = state.withLock { state in
+            if !state.isClosed { state.staged.append(work) }
+            isMarked.store(true, ordering: .releasing)
+            return state.isClosed
+        }
+        if isTooLate { Task { await work.discard() } }
+    }
+
+    var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
+
+    var stagedWorkCount: Int { isMarked.load(ordering: .acquiring) ? state.withLock { $0.staged.count } : 0 }
+
+    /// - Parameter count: the number of pieces that stay.
+    func takeStagedWork(after count: Int = 0) -> [StagedWork] {
+        state.withLock { state in
+            let taken = state.staged.dropFirst(count)
+            state.staged.removeLast(taken.count)
+            return Array(taken)
+        }
+    }
+
+    /// Discards what is staged from now on, if nothing is staged, and returns whether that is so.
+    func sealIfNothingIsStaged() -> Bool {
+        state.withLock { state in
+            if state.staged.isEmpty { state.isClosed = true }
+            return state.isClosed
+        }
+    }
+
+    /// Takes the staged work, and discards what is staged from now on.
+    func sealStagedWork() -> [StagedWork] {
+        state.withLock { state in
+            defer { (state.staged, state.isClosed) = ([], true) }
+            return state.staged
+        }
+    }
+
+    // MARK: What was sent and received
+
+    /// The evidence for an error: the request as built, then as filters and redirects have changed it.
+    var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
+
+    func willSend(_ request: HTTPRequest) {
+        let old = state.withLock { state in
+            let old = state.lastSent
+            if !state.isClosed { state.lastSent = request }
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Keeps a weak reference to a streamed body, so that a failure after the head ends its transfer.
+    func watch(_ body: HTTPBody) {
+        let readers = state.withLock { state in
+            let readers = state.bodies.compactMap(\.reader)
+            state.bodies = readers.map { WeakBody($0) } + [WeakBody(body.reader)]
+            return readers
+        }
+        withExtendedLifetime(readers) {}
+    }
+
+    /// Ends the collection: keeps nothing, and discards what is staged from now on.
+    func close(cancelsBodies: Bool) {
+        let left = state.withLock { state in
+            let left = (state.bodies, state.checks, state.lastSent, state.staged)
+            (state.bodies, state.checks, state.lastSent, state.staged) = ([], [], nil, [])
+            state.isClosed = true
+            return left
+        }
+        if cancelsBodies { for body in left.0 { body.reader?.cancel() } }
+        let staged = left.3
+        if !staged.isEmpty { Task { await staged.discard() } }
+        withExtendedLifetime(left) {}
+    }
+
+    // MARK: The values of filters
+
+    func value<Value>(of key: CallKey<Value>) -> Value? { state.withLock { $0.values.value(of: key) } }
+
+    /// The value that was added first; it is made without the lock.
+    func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
+        if let known = value(of: key) { return known }
+        let new = make()
+        return state.withLock { state in
+            if let known = state.values.value(of: key) { return known }
+            state.values.add(new, for: key)
+            return new
+        }
+    }
+
+    /// Takes over the values of a call, for work that outlives it; before that work begins.
+    func adoptValues(of other: borrowing CallLedger) {
+        let values = other.state.withLock { $0.values }
+        state.withLock { $0.values = values }
+    }
+
+    // MARK: Counters
+
+    func countAttempt() -> Int { attempts.add(1, ordering: .relaxed).newValue }
+    func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }
+
+    var finalFailures: Int { finalFailureCount.load(ordering: .acquiring) }
+    func declareFailureFinal() { finalFailureCount.add(1, ordering: .acquiringAndReleasing) }
+
+    var possibleDeliveries: Int { deliveries.load(ordering: .acquiring) }
+    func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }
+}

@@ -1,0 +1,80 @@
+public import ErrandHTTP
+import ErrandSupport
+
+/// The way that a request would take, for people who look for what happens to it; made by
+/// ``NetworkAgent/explain(_:options:)``.
+///
+/// ```swift
+/// print(agent.explain(GetUser(id: 7)))
+/// // GET https://api.example.com/v1/users/7
+/// //  1 call  cache, timed
+/// //  2 call  redirects, at most 20
+/// //  3 hop   transport CurlTransport
+/// // status 200–299, content type application/json
+/// ```
+public struct RequestExplanation: Sendable, CustomStringConvertible {
+    /// One step of the way.
+    public struct Step: Sendable, Hashable, CustomStringConvertible {
+        /// Once for a call, once for each hop, or once for each request that reaches the transport.
+        public let stage: FilterStages
+        /// The filter's own ``Filter/explanation``.
+        public let text: String
+
+        /// Stage and text, in one line.
+        public var description: String {
+            let name =
+                switch stage {
+                case .call: "call  "
+                case .wire: "wire  "
+                default: "hop   "
+                }
+            return name + text
+        }
+    }
+
+    /// The request as it is built, before the filters; the error if it cannot be.
+    public let request: Result<HTTPRequest, any Error>
+    /// The filters in the order in which they run, with the redirects and the transport in their places.
+    public let steps: [Step]
+    /// The conditions for the final response, in order: status, content type, checks. Filters may add checks to a call.
+    public let checks: [String]
+    /// The known problems of the order of the filters, with the reason, a sentence each.
+    public let problems: [String]
+
+    /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are masked.
+    public var description: String {
+        var lines: [String] = []
+        switch request {
+        case .success(let request): lines.append(request.description)
+        case .failure(let error): lines.append("cannot be built: \(error.briefDescription)")
+        }
+        for (index, step) in steps.enumerated() {
+            let number = "\(index + 1)"
+            lines.append(String(repeating: " ", count: max(0, 2 - number.count)) + "\(number) \(step)")
+        }
+        lines.append(checks.joined(separator: ", "))
+        return (lines + problems.map { "problem: \($0)" }).joined(separator: "\n")
+    }
+}
+
+extension RequestExplanation {
+    /// The way of a request under some settings.
+    init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
+        request = Result { try RequestBuilder(settings).validRequest(described, tags) }
+        let way = FilterChain.make(of: described, callFilters, tags, settings).steps
+        steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
+        problems = FilterOrder.problems(way.map(\.filter), for: described)
+        let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
+        checks =
+            ["status \(described.acceptableStatuses)", "content type \(types)"]
+            + described.checks.map { "check \($0.name)" }
+    }
+
+    private static func text(
+        of filter: any Filter, _ described: some Request, _ settings: PipelineSettings
+    ) -> String {
+        guard filter is RedirectStep else { return filter.explanation }
+        let policy = described.redirects ?? settings.redirects
+        return policy.maximumHops > 0 ? "redirects, at most \(policy.maximumHops)" : "redirects are not followed"
+    }
+}

@@ -1,0 +1,165 @@
+public import ErrandEssentials
+public import ErrandHTTP
+
+/// A request in one line, for a call that needs no type of its own.
+///
+/// ```swift
+/// let user = try await agent.send(Call<User>(.get, "users/7")).value
+/// let found = try await agent.send(Call<[User]>(.get, "users", query: ["q": text, "page": page])).value
+/// try await agent.send(Call<Void>(.post, "users", body: .json(user)) { $0.timeout = .seconds(5) })
+/// ```
+///
+/// `Output` is what a ``Request``'s may be: `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, anything `Decodable`
+/// or an optional of it; for another one there is ``init(_:_:query:body:decode:configure:)``. Every member of ``Request``
+/// is a property here, with the same default.
+public struct Call<Output: Sendable>: Request {
+    /// See ``Request/method``.
+    public var method: HTTPMethod
+    /// See ``Request/path``.
+    public var path: String
+    /// See ``Request/base``.
+    public var base = BaseChoice.standard
+    /// See ``Request/query``.
+    public var query: Parameters
+    /// See ``Request/parameters``.
+    public var parameters: Parameters?
+    /// See ``Request/parameterPlacement``.
+    public var parameterPlacement = ParameterPlacement.automatic
+    /// See ``Request/parameterEncoding``.
+    public var parameterEncoding = ParameterEncoding()
+    /// See ``Request/headers``.
+    public var headers: HTTPHeaders = [:]
+    /// See ``Request/body``.
+    public var body: RequestBody
+    /// See ``Request/authorization``.
+    public var authorization: Authorization?
+    /// See ``Request/timeout``.
+    public var timeout: Duration?
+    /// See ``Request/deadline``.
+    public var deadline: Duration?
+    /// See ``Request/priority``.
+    public var priority: RequestPriority?
+    /// See ``Request/redirects``.
+    public var redirects: RedirectPolicy?
+    /// See ``Request/acceptableStatuses``.
+    public var acceptableStatuses = StatusCodes.successful
+    /// See ``Request/acceptableContentTypes``.
+    public var acceptableContentTypes: ContentTypes
+    /// See ``Request/delivery``.
+    public var delivery: BodyDelivery
+    /// The name for logs; method and path without the query by default.
+    public var label: String?
+    /// See ``Request/tags``.
+    public var tags = Tags()
+    /// See ``Request/filters``.
+    public var filters: [any Filter] = []
+    /// See ``Request/checks``.
+    public var checks: [ResponseCheck] = []
+    /// See ``Request/accessories``.
+    public var accessories: [any Accessory] = []
+    /// See ``Request/decoder``.
+    public var decoder: (any BodyDecoder)?
+    private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
+
+    private init(
+        _ method: HTTPMethod, _ path: String, _ query: Parameters, _ body: RequestBody, types: ContentTypes,
+        delivery: BodyDelivery = .data, configure: (inout Call) -> Void,
+        decode: @escaping @Sendable (HTTPResponse, Call) async throws -> Output
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+        self.delivery = delivery
+        self.decode = decode
+        acceptableContentTypes = types
+        label = "\(method) \(path.prefix { $0 != "?" })"
+        configure(&self)
+    }
+
+    /// Reads the response as `Output` says.
+    public func decode(_ response: HTTPResponse) async throws -> Output { try await decode(response, self) }
+
+    /// A call whose output is read by a closure, off the caller's actor.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        decode: @escaping @Sendable (HTTPResponse) async throws -> Output,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in
+            try await decode(response)
+        }
+    }
+}
+
+extension Call where Output: Decodable {
+    /// A call whose output is decoded by its decoder, or the agent's; nil for an empty body if it is an optional.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: Decoding<Output>().acceptableContentTypes, configure: configure) {
+            response, call in
+            try await Decoding<Output>(decoder: call.decoder).decode(response)
+        }
+    }
+}
+
+/// The defaults of ``Request`` for a `Decodable` output.
+private struct Decoding<Output: Decodable & Sendable>: Request {
+    var decoder: (any BodyDecoder)?
+}
+
+extension Call where Output == Data {
+    /// A call for the bytes of the body.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in response.data }
+    }
+}
+
+extension Call where Output == String {
+    /// A call for the text of the body.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in
+            try response.text()
+        }
+    }
+}
+
+extension Call where Output == Void {
+    /// A call whose response says all by its status.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, configure: configure) { _, _ in }
+    }
+}
+
+extension Call where Output == HTTPResponse {
+    /// A call for the response as it is.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in response }
+    }
+}
+
+extension Call where Output == HTTPBody {
+    /// A call for the body as a stream.
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query, body, types: .any, delivery: .stream, configure: configure) { response, _ in
+            response.body
+        }
+    }
+}

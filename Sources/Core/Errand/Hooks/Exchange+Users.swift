@@ -1,0 +1,70 @@
+public import ErrandHTTP
+
+extension Exchange {
+    /// Whose the request is: what filters have declared with ``belongs(to:carriedBy:)``, what the request itself declares as
+    /// an ``OwnedRequest``, and each sensitive header field that no declared mark stands for. Caches and whatever else
+    /// shares responses keep requests with different marks apart.
+    public var userMarks: Set<UserMark> {
+        let declared = users
+        let implied = UserMarks.implied(by: http.headers, besides: declared)
+        let owned = type(of: request) is any OwnedRequest.Type ? (request as? any OwnedRequest)?.owners ?? [] : []
+        return implied.union(declared?.marks ?? []).union(owned)
+    }
+
+    /// Declares whose the request is; for a filter that adds an identification of the user, in whatever part of the request. A redirect to
+    /// another origin removes the mark, as it does sensitive fields.
+    ///
+    /// ```swift
+    /// var exchange = exchange
+    /// exchange.http.headers["X-Account"] = session.id
+    /// exchange.belongs(to: UserMark(session.id, source: "account"))
+    /// ```
+    ///
+    /// A sensitive header field needs none. Where its value changes though the user does not, as a signature's does with its
+    /// time, the mark stands for the field.
+    ///
+    /// - Parameter fields: the header fields for which the mark stands; none by default.
+    public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
+        var marks = users ?? UserMarks()
+        marks.insert(user, carriedBy: fields)
+        users = marks
+    }
+
+    /// Removes a mark; for a filter that puts another credential in the place of its own.
+    public mutating func belongsNoLonger(to user: UserMark) { users?.marks.remove(user) }
+
+    /// The same exchange, and a record of whose requests are sent for it; for a filter that stores the response. What it
+    /// stores belongs to the users in the record, which may not be those for whom it looked.
+    ///
+    /// ```swift
+    /// struct Keeping: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         let (recorded, record) = exchange.recordingUsers()
+    ///         let response = try await next(recorded)
+    ///         record.commit()
+    ///         let isTheirs = record.marks ?? exchange.userMarks == exchange.userMarks
+    ///         if isTheirs { exchange.whenAccepted { log(response.headers) } }
+    ///         return response
+    ///     }
+    /// }
+    /// ```
+    public func recordingUsers() -> (Exchange, UserRecord) {
+        let record = UserRecord(within: record)
+        return (with { $0.record = record }, record)
+    }
+
+    /// Whether a filter further out records whose requests are sent, so that one that repeats a request, and uses one
+    /// response only, records each by itself.
+    public var isRecordingUsers: Bool { record != nil }
+
+    /// Reports the marks of the exchange to the filters that record them, as if it were sent; for a filter that responds
+    /// with what belongs to these users.
+    public func reportUsers() { record?.add(userMarks) }
+
+    /// A value that is the same for the whole call, made when it is first asked for: in each attempt, on each hop, and in
+    /// work that is detached from then on.
+    public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value { activity.ledger.once(key, make) }
+
+    /// The value of a key in this call; nil where it has not been made.
+    public func value<Value>(of key: CallKey<Value>) -> Value? { activity.ledger.value(of: key) }
+}

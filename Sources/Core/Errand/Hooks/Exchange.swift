@@ -1,0 +1,240 @@
+public import ErrandHTTP
+
+/// One pass of a request through the filters: the request, what goes over the wire, how the body is to be delivered.
+///
+/// A value: a filter changes its copy and passes it to `next`. What concerns the whole call, `checks`, `whenAccepted`
+/// and `detach`, is shared by all copies.
+public struct Exchange: Sendable {
+    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs no
+    // copy, and frames stay small.
+    private var fields: [Fields]
+    /// The stage in which the filter stands that sees this.
+    public internal(set) var stage = FilterStages.call
+    /// Which attempt this is, from 1: each `next` below the call filters is one.
+    public internal(set) var attempt = 1
+    /// Which request on the wire within the attempt, from 1: redirects count.
+    public internal(set) var hop = 1
+
+    struct Fields {
+        let request: any Request
+        var http: HTTPRequest
+        /// Whether that is what was built for the activity, which then knows it.
+        var isAsBuilt = true
+        var delivery: BodyDelivery
+        var timeout: Duration
+        var priority: RequestPriority
+        var tags: Tags
+        var activity: Activity
+        /// The accessories of the activity, for work that is detached after its end.
+        let accessories: [any Accessory]
+        let settings: PipelineSettings
+        var trust = OriginTrust()
+        var reportsProgress = true
+        /// Set while several calls have this carried out for all of them.
+        var shared: SharedExchange?
+        /// The marks that filters have declared.
+        var users: UserMarks?
+        /// Where whose requests are sent is recorded.
+        var record: UserRecord?
+    }
+
+    init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
+        fields = [
+            Fields(
+                request: request, http: built.http, delivery: request.delivery,
+                timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
+                tags: activity.tags, activity: activity, accessories: activity.accessories,
+                settings: settings, trust: built.trust)
+        ]
+    }
+
+    /// Internal changes, in one step.
+    func with(_ change: (inout Fields) -> Void) -> Exchange {
+        var copy = self
+        change(&copy.fields[0])
+        return copy
+    }
+
+    /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
+    public var request: any Request { fields[0].request }
+    /// The request that goes over the wire.
+    public var http: HTTPRequest {
+        get { fields[0].http }
+        set { (fields[0].http, fields[0].isAsBuilt) = (newValue, false) }
+    }
+    /// How the body is to be delivered.
+    public var delivery: BodyDelivery {
+        get { fields[0].delivery }
+        set { fields[0].delivery = newValue }
+    }
+    /// The longest inactivity in one attempt.
+    public var timeout: Duration {
+        get { fields[0].timeout }
+        set { fields[0].timeout = newValue }
+    }
+    /// A hint for the transport.
+    public var priority: RequestPriority {
+        get { fields[0].priority }
+        set { fields[0].priority = newValue }
+    }
+    /// The request's, with those of the call.
+    public var tags: Tags {
+        get { fields[0].tags }
+        set { fields[0].tags = newValue }
+    }
+    /// Whether the transport reports progress; true by default. A filter that reports the progress of several requests
+    /// itself sets it to false.
+    public var reportsProgress: Bool {
+        get { fields[0].reportsProgress }
+        set { fields[0].reportsProgress = newValue }
+    }
+    /// The call that this is a part of.
+    public var activity: Activity { fields[0].activity }
+    var isAsBuilt: Bool { fields[0].isAsBuilt }
+    var settings: PipelineSettings { fields[0].settings }
+    var shared: SharedExchange? { fields[0].shared }
+    var trust: OriginTrust {
+        get { fields[0].trust }
+        set { fields[0].trust = newValue }
+    }
+    var users: UserMarks? {
+        get { fields[0].users }
+        set { fields[0].users = newValue }
+    }
+    var record: UserRecord? { fields[0].record }
+
+    /// The clock to wait by.
+    public var time: any TimeSource { activity.time }
+
+    /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends later.
+    /// Where several calls share an exchange, the latest of theirs.
+    public var deadline: ContinuousClock.Instant? {
+        guard let shared else { return activity.deadline }
+        return shared.deadline
+    }
+
+    /// How many failures of this call a filter has declared final; see ``declareFailureFinal()``.
+    public var finalFailures: Int { shared?.ledger.finalFailures ?? activity.ledger.finalFailures }
+
+    /// Declares the failure that the filter passes on final: it was repeated as often as it may be.
+    ///
+    /// Filters that repeat requests may stand within one another, such as a retry around a download. Only the innermost
+    /// filter that can repeat a request repeats it: one further out compares ``finalFailures`` before and after `next`, and passes a failure on if it
+    /// has grown.
+    public func declareFailureFinal() {
+        guard let shared else { return activity.ledger.declareFailureFinal() }
+        shared.ledger.declareFailureFinal()
+    }
+
+    /// How many requests of this call a server may have received so far: each that the transport took, but for those that
+    /// failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
+    ///
+    /// Such a failure says of its own request alone that no server got it: behind a redirect, or where a filter further in has
+    /// sent several, others were received. A filter that repeats what may not be received twice compares the number before
+    /// and after `next`.
+    public var possibleDeliveries: Int { shared?.ledger.possibleDeliveries ?? activity.ledger.possibleDeliveries }
+
+    func addDeliveries(_ count: Int) {
+        if let shared { shared.ledger.addDeliveries(count) } else { activity.ledger.addDeliveries(count) }
+    }
+
+    /// The checks that run on the final response.
+    public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
+
+    /// Keeps something if the response is accepted: `commit` runs once all checks and the decoding have passed,
+    /// `otherwise` runs if not. Both before will-stop, so be brief; detach what takes long.
+    public func whenAccepted(
+        _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
+    ) {
+        let work = StagedWork(commit: commit, discard: discard)
+        if let shared { shared.ledger.stage(work) } else { activity.ledger.stage(work) }
+    }
+
+    /// The number of pieces of work that wait for the response; see ``discardStagedWork(after:)``.
+    public var stagedWorkCount: Int { shared?.ledger.stagedWorkCount ?? activity.ledger.stagedWorkCount }
+
+    /// Discards the work that filters further on have staged for a response that is not used; for a filter that calls `next`
+    /// again after it, or responds by itself.
+    ///
+    /// ```swift
+    /// struct OnceMore: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         let count = exchange.stagedWorkCount
+    ///         let first = try await next(exchange)
+    ///         if first.status != 503 { return first }
+    ///         await exchange.discardStagedWork(after: count)
+    ///         return try await next(exchange)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameter count: ``stagedWorkCount`` before `next` was called.
+    public func discardStagedWork(after count: Int) async {
+        if stagedWorkCount <= count { return }
+        let work =
+            shared?.ledger.takeStagedWork(after: count) ?? activity.ledger.takeStagedWork(after: count)
+        await work.discard()
+    }
+
+    /// Does work that outlives the call, as an activity of its own that `cancelAll()` and the end of the agent reach.
+    /// Within the body use the exchange that it is given.
+    @discardableResult
+    public func detach(
+        _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void
+    ) -> RequestHandle<Void> {
+        let background = Activity(
+            .background, request: request, label: label, tags: tags, parent: activity.id,
+            accessories: fields[0].accessories, registry: activity.registry)
+        background.ledger.adoptValues(of: activity.ledger)
+        let exchange = with {
+            ($0.activity, $0.shared, $0.isAsBuilt) = (background, nil, false)
+            $0.record = nil
+        }
+        return RequestHandle(
+            activity.registry.launch(background) { result in
+                result.succeed(try await body(exchange))
+                return nil
+            })
+    }
+
+    /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
+    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
+        activity.note(name, message(), details: details)
+    }
+
+    /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends exchanges of
+    /// its own. Where several calls share the exchange, all of them are notified.
+    public func report(_ event: TransportEvent) {
+        if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
+    }
+
+    /// Judges a response as Core will in the end: status, content type, checks; throws what is wrong. For a filter that
+    /// has to know before, such as one that retries.
+    ///
+    /// Where the request wants its body as data, a stream of an acceptable status is collected for that first, at most
+    /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
+    /// out, since they judge the file once that is written.
+    public func judge(_ response: HTTPResponse) async throws {
+        let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
+        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
+        try judge.checkHead(of: response, for: request)
+        if case .file = request.delivery, response.body.file == nil { return }
+        try await judge.check(response, judge.checks(of: request, and: checks.added))
+    }
+}
+
+/// The checks of one call; see ``ResponseCheck``.
+public struct ExchangeChecks: Sendable {
+    let activity: Activity
+    let shared: SharedExchange?
+
+    /// Adds a check; it replaces one of the same name.
+    public func add(_ check: ResponseCheck) {
+        if let shared { shared.ledger.add(check) } else { activity.ledger.add(check) }
+    }
+
+    /// The names of the checks that filters have added.
+    public var names: [String] { added.map(\.name) }
+
+    var added: [ResponseCheck] { activity.ledger.checks + (shared?.ledger.checks ?? []) }
+}

@@ -1,0 +1,76 @@
+public import ErrandHTTP
+import Synchronization
+
+/// One pass of the rest of the way that several calls share; for a filter that hands one response to several.
+///
+/// The filter sends it in a task of its own, with ``send(_:next:)``, and calls ``distribute(to:)`` before any of the calls
+/// gets the response or the failure.
+///
+/// The exchange goes on after the activity that it was begun by is over; it ends with the task that sends it. What filters
+/// further on add to the call, checks and staged work, belongs to all: the first call whose response is accepted commits
+/// what was staged.
+public final class SharedExchange: Sendable {
+    private let calls: any ExchangeSharing
+    /// Collects for all calls what filters further on add.
+    let ledger = CallLedger()
+    /// The number of calls that may still commit.
+    private let undecided = Atomic(0)
+    private let users = UserRecord()
+
+    /// Makes one for some calls.
+    public init(for calls: some ExchangeSharing) { self.calls = calls }
+
+    /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
+    /// ``ErrandError/Code/bodyTooLarge``.
+    public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var response = try await next(exchange.with { ($0.shared, $0.record) = (self, users) })
+        if response.body.data == nil {
+            response.body = HTTPBody(
+                try await response.body.collect(upTo: exchange.settings.maximumBodyBytes))
+        }
+        return response
+    }
+
+    /// Gives each call its part in what filters further on have added; once, when the response or the failure is there and
+    /// before a call gets it. Where no call is left, staged work is discarded.
+    public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
+        let (users, checks, hasStagedWork) = (users.marks, ledger.checks, !ledger.sealIfNothingIsStaged())
+        let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)
+        if users == nil, checks.isEmpty, !hasStagedWork, finalFailures == 0, deliveries == 0 { return }
+        let exchanges = exchanges()
+        undecided.store(exchanges.count, ordering: .releasing)
+        for exchange in exchanges {
+            if let users { exchange.record?.add(users) }
+            for check in checks { exchange.checks.add(check) }
+            if finalFailures > 0 { exchange.declareFailureFinal() }
+            if deliveries > 0 { exchange.addDeliveries(deliveries) }
+            if !hasStagedWork { continue }
+            exchange.whenAccepted {
+                await self.take(isAccepted: true).commit()
+            } otherwise: {
+                await self.take(isAccepted: false).discard()
+            }
+        }
+        if exchanges.isEmpty { await take(isAccepted: false).discard() }
+    }
+
+    /// All staged work: for the first call that accepts the response, or for the last one that does not.
+    private func take(isAccepted: Bool) -> [StagedWork] {
+        let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
+        return isAccepted || isLast ? ledger.sealStagedWork() : []
+    }
+}
+
+extension SharedExchange: TransportObserver {
+    var isObserved: Bool { true }
+    func report(_ event: TransportEvent, isMeasured: Bool) { calls.report(event) }
+    var deadline: ContinuousClock.Instant? { calls.deadline }
+}
+
+/// The calls that share an exchange, for ``SharedExchange``.
+public protocol ExchangeSharing: AnyObject, Sendable {
+    /// When the last of them ends; nil where one has no deadline. Asked again and again.
+    var deadline: ContinuousClock.Instant? { get }
+    /// Receives what the transport reports; from any thread.
+    func report(_ event: TransportEvent)
+}

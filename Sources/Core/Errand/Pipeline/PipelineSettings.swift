@@ -1,0 +1,68 @@
+import ErrandEssentials
+import ErrandHTTP
+import ErrandHTTPSyntax
+
+/// The part of a configuration that the way of a request needs, made ready: parsed once, then used by every start until
+/// the next change.
+final class PipelineSettings: Sendable {
+    /// The headers of the agent, checked once.
+    let headers: HTTPHeaders
+    let authorization: Authorization?
+    let timeout: Duration
+    let redirects: RedirectPolicy
+    let decoder: any BodyDecoder
+    let encoder: any BodyEncoder
+    let maximumBodyBytes: Int
+    let maximumErrorBodyBytes: Int
+    let mapError: @Sendable (any Error) -> any Error
+    let transport: any Transport
+    /// The filters of the agent, with the members of groups instead of the groups.
+    let filters: [any Filter]
+    /// The way of a request that adds no filter of its own.
+    let chain: Next
+    private let baseURL: String
+    private let base: Result<BaseURL, any Error>
+    private let namedBases: [String: Result<BaseURL, any Error>]
+    private let trustedOrigins: TrustedOrigins
+
+    init(
+        baseURL: String, namedBaseURLs: [String: String], trustedOrigins: TrustedOrigins, headers: HTTPHeaders,
+        authorization: Authorization?, timeout: Duration, redirects: RedirectPolicy, filters: [any Filter],
+        decoder: any BodyDecoder, encoder: any BodyEncoder, maximumBodyBytes: Int, maximumErrorBodyBytes: Int,
+        mapError: @escaping @Sendable (any Error) -> any Error, transport: any Transport
+    ) {
+        (self.baseURL, self.trustedOrigins) = (baseURL, trustedOrigins)
+        base = Result { try BaseURL(baseURL) }
+        namedBases = namedBaseURLs.mapValues { text in Result { try BaseURL(text) } }
+        (self.headers, self.authorization) = (headers.checked, authorization)
+        (self.timeout, self.redirects) = (timeout, redirects)
+        (self.decoder, self.encoder) = (decoder, encoder)
+        (self.maximumBodyBytes, self.maximumErrorBodyBytes) = (maximumBodyBytes, maximumErrorBodyBytes)
+        (self.mapError, self.transport) = (mapError, transport)
+        self.filters = filters.ungrouped().withoutCovered(by: [])
+        chain = FilterChain.make(self.filters, [], transport)
+    }
+
+    /// The request's decoder, or the agent's. Not in line, where it would enlarge the frame of every request.
+    @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
+
+    /// The base URL that a request chooses.
+    func base(_ choice: BaseChoice) throws -> BaseURL {
+        switch choice.kind {
+        case .standard: return try base.get()
+        case .named(let name):
+            guard let base = namedBases[name] else {
+                throw URLSyntax.Fault(description: "the agent has no base URL of the name \(name.debugDescription)")
+            }
+            return try base.get()
+        case .url(let text): return text == baseURL ? try base.get() : try BaseURL(text)
+        }
+    }
+
+    /// Whether a URL has the origin of one of the base URLs, or a trusted one.
+    func trusts(_ url: URL) -> Bool {
+        if case .success(let base) = base, base.isOrigin(of: url) { return true }
+        for case .success(let base) in namedBases.values where base.isOrigin(of: url) { return true }
+        return trustedOrigins.contains(url)
+    }
+}

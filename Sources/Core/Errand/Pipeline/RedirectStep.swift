@@ -1,0 +1,49 @@
+import ErrandHTTP
+import ErrandHTTPSyntax
+
+/// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
+/// follow. Counts an attempt each time a call filter calls `next`.
+struct RedirectStep: CoreStep {
+    var explanation: String { "redirects" }
+
+    @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let policy = exchange.request.redirects ?? exchange.settings.redirects
+        var exchange = firstHop(of: exchange)
+        while true {
+            let step = try next.step(for: exchange)
+            // In line where no filter stands between: one async frame for both.
+            let response =
+                if let wire = step.wire { try await wire.send(exchange) } else if step.beginsWire {
+                    try await step.beginWire(exchange)
+                } else { try await step.filter.filter(exchange, next: step.next) }
+            guard let target = try policy.target(of: response, to: exchange.http) else { return response }
+            exchange = try await follow(response, to: target, exchange, policy)
+        }
+    }
+
+    /// The exchange of an attempt. Not in line, where it would enlarge the frame that lives as long as the request.
+    @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
+        var first = exchange
+        (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)
+        return first
+    }
+
+    /// The exchange of the next hop.
+    @inline(never) private func follow(
+        _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange, _ policy: RedirectPolicy
+    ) async throws -> Exchange {
+        guard exchange.hop <= policy.maximumHops else {
+            response.body.cancel()
+            throw ErrandError(.redirectFailed, "more than \(policy.maximumHops) redirects", response: response)
+        }
+        await response.body.finish(within: exchange.timeout, time: exchange.time)
+        exchange.activity.notify(.redirected(response.withoutStream, to: target))
+        let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
+        var following = exchange
+        (following.http, following.hop) = (target, exchange.hop + 1)
+        if !isSameOrigin {
+            (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)
+        }
+        return following
+    }
+}

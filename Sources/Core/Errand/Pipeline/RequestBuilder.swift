@@ -1,0 +1,90 @@
+import ErrandHTTP
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// Turns the description of a request into what goes over the wire; nothing else does.
+struct RequestBuilder {
+    /// The result of the builder.
+    typealias Built = (http: HTTPRequest, trust: OriginTrust)
+
+    private let settings: PipelineSettings
+
+    init(_ settings: PipelineSettings) { self.settings = settings }
+
+    /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
+    ///
+    /// - Parameter tags: those of the call, and of the request.
+    func build(_ request: some Request, _ tags: Tags) throws -> Built {
+        if let complete = try request.httpRequest() {
+            var complete = complete
+            complete.body = try complete.body.resolved(by: settings.encoder)
+            var trust = OriginTrust(isTrusted: settings.trusts(complete.url))
+            if !trust.isTrusted, tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
+            return (complete, trust)
+        }
+        let encoding = request.parameterEncoding
+        var (query, body) = (try encoding.encode(request.query), request.body)
+        if let parameters = request.parameters {
+            switch placement(request) {
+            case .form, .automatic: body = .form(parameters, encoding: encoding)
+            case .json:
+                if !parameters.isEmpty {
+                    body = .json(Dictionary(parameters.items.map { ($0.name, $0.value) }) { _, last in last })
+                }
+            case .query:
+                let more = try encoding.encode(parameters)
+                query += query.isEmpty || more.isEmpty ? more : "&" + more
+            }
+            if !request.body.isNone, placement(request) != .query {
+                throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
+            }
+        }
+        let url = try ErrandError.naming(.invalidURL) {
+            try BaseURL.join({ try settings.base(request.base) }, request.path, query: query)
+        }
+        body = try body.resolved(by: settings.encoder)
+        var headers = settings.headers
+        let trust = addCredentials(of: request, tags, for: url, to: &headers)
+        if let type = body.contentType, !headers.contains(.contentType) { headers.add(.contentType, type) }
+        return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
+    }
+
+    /// The request, for those who look at it without sending it; throws what a transport would refuse.
+    func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
+        let http = try build(request, tags).http
+        try http.validate()
+        return http
+    }
+
+    /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
+    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish, unless
+    /// a server has chosen that origin.
+    private func addCredentials(
+        of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
+    ) -> OriginTrust {
+        switch request.authorization {
+        case nil:
+            if let value = settings.authorization?.value {
+                headers.set(.authorization, value, sensitive: true)
+            }
+        case .some(let own): if own == .omitted { headers.remove(.authorization) }
+        }
+        var (trust, own) = (OriginTrust(), request.headers)
+        let isOnBase = !request.base.isURL
+        if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
+            trust.isTrusted = false
+            trust.withhold(from: &headers)
+            own = own.marked(as: trust.withheld)
+        }
+        if let value = request.authorization?.value { headers.set(.authorization, value, sensitive: true) }
+        headers.merge(own)
+        if !trust.isTrusted, tags.leadAway(to: url.url) { trust.withhold(from: &headers) }
+        return trust
+    }
+
+    private func placement(_ request: some Request) -> ParameterPlacement {
+        guard request.parameterPlacement == .automatic else { return request.parameterPlacement }
+        let asQuery: [HTTPMethod] = [.get, .head, .delete]
+        return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
+    }
+}

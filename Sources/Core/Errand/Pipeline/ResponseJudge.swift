@@ -1,0 +1,32 @@
+import ErrandHTTP
+
+/// Judges a response as its request wants it: status, then content type, then the checks, each once.
+struct ResponseJudge {
+    let settings: PipelineSettings
+
+    /// The request's checks, then the ones that filters have added.
+    func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
+        added.isEmpty ? request.checks : request.checks + added
+    }
+
+    /// Throws what is wrong, in the order of the checks.
+    func check(_ response: HTTPResponse, _ checks: [ResponseCheck]) async throws {
+        for check in checks { try await check.judge(response.reopened) }
+    }
+
+    /// Status and content type.
+    @inline(never) func checkHead(of response: HTTPResponse, for request: some Request) throws {
+        let statuses = request.acceptableStatuses
+        if !statuses.contains(response.status) {
+            throw ErrandError(
+                .unacceptableStatus, "status \(response.status), expected \(statuses)", response: response)
+        }
+        var accepted = request.acceptableContentTypes
+        if accepted == .any { return }
+        accepted = accepted.resolved(by: settings.decoder(of: request))
+        if accepted != .any, response.body.length != 0, let type = response.mediaType, !accepted.contains(type) {
+            throw ErrandError(
+                .unacceptableContentType, "content type \(type), expected \(accepted)", response: response)
+        }
+    }
+}

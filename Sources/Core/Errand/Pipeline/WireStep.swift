@@ -1,0 +1,117 @@
+import ErrandEssentials
+import ErrandHTTP
+
+/// Hands one request to the transport: the last check before the wire, and the first one after it.
+final class WireStep: CoreStep {
+    private let transport: any Transport
+    private let departures: [any DepartureFilter]
+
+    /// - Parameter filters: those before it, of which some may look at each request once more.
+    init(_ transport: any Transport, after filters: [any Filter]) {
+        self.transport = transport
+        departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any DepartureFilter }
+    }
+
+    var stages: FilterStages { .hop }
+    var explanation: String { "transport \(type(of: transport))" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
+
+    @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
+        let request = try depart(exchange)
+        let arrived: HTTPResponse
+        do {
+            let response = try await transport.send(request, options: options(exchange))
+            arrived = try arrive(response, request, exchange)
+        } catch { throw failed(error, exchange) }
+        return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
+    }
+
+    /// The request that goes over the wire, checked.
+    @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
+        let activity = exchange.activity
+        var request = exchange.http
+        if !request.body.isResolved {
+            request.body = try request.body.resolved(by: exchange.settings.encoder)
+        }
+        try request.validate()
+        exchange.reportUsers()
+        activity.notify(.sending(request, attempt: exchange.attempt, hop: exchange.hop))
+        if activity.maximumBodyBytes > 0, let data = request.body.data, !data.isEmpty {
+            activity.notify(.requestBody(Data(data.prefix(activity.maximumBodyBytes))))
+        }
+        if !exchange.isAsBuilt || exchange.attempt > 1 { activity.ledger.willSend(request) }
+        exchange.addDeliveries(1)
+        return request
+    }
+
+    /// The same error, or what a filter has thrown, where the transport has passed that on; a request that reached no server
+    /// does not count as delivered.
+    @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
+        if let refusal = (error as? ErrandError)?.underlying as? DepartureRefusal {
+            exchange.addDeliveries(-1)
+            return refusal.error
+        }
+        if error.reachedNoServer { exchange.addDeliveries(-1) }
+        return error
+    }
+
+    @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
+        let activity = exchange.activity
+        var options = TransportOptions(
+            timeout: max(.zero, exchange.timeout), delivery: exchange.delivery == .data ? .data : .stream,
+            maximumBodyBytes: exchange.settings.maximumBodyBytes, priority: exchange.priority,
+            tags: exchange.tags, time: activity.time)
+        options.departures = departures
+        (options.observer, options.reportsProgress) = (exchange.shared ?? activity, exchange.reportsProgress)
+        (options.transfer, options.place) = (activity.ledger.countTransfer(), (exchange.attempt, exchange.hop))
+        // Another transfer of the call begins with nothing sent.
+        if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
+        return options
+    }
+
+    /// The response, its length checked as far as it is known; a stream is watched from here on.
+    @inline(never) private func arrive(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
+    ) throws -> HTTPResponse {
+        let (activity, settings) = (exchange.activity, exchange.settings)
+        func evidence() -> BodyEvidence {
+            BodyEvidence(request, response, limit: settings.maximumErrorBodyBytes).with(
+                response.body.data)
+        }
+        do { try response.checkFraming(of: request.method) } catch { throw evidence().explain(error) }
+        activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
+        guard response.body.data == nil else {
+            if exchange.delivery != .data { return response }
+            do { try response.body.checkLength(upTo: settings.maximumBodyBytes) } catch {
+                throw evidence().explain(error)
+            }
+            return copied(response, for: activity)
+        }
+        var response = response
+        if activity.maximumBodyBytes > 0, exchange.delivery != .data {
+            response.body = response.body.observed(upTo: activity.maximumBodyBytes) { start in
+                if !activity.isOver { activity.notify(.responseBody(start)) }
+            }
+        }
+        response.body.reader?.keepEvidence(evidence())
+        if exchange.delivery != .data { activity.ledger.watch(response.body) }
+        return response
+    }
+
+    /// The response with its body in memory; its reader adds the evidence to what goes wrong.
+    private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
+        let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
+        var response = response
+        response.body = HTTPBody(data)
+        return copied(response, for: exchange.activity)
+    }
+
+    /// The response, its first bytes copied for accessories.
+    private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
+        if activity.maximumBodyBytes > 0, let data = response.body.data {
+            activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes))))
+        }
+        return response
+    }
+}

@@ -1,0 +1,138 @@
+package import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// Admits one reader, counts its bytes, and cancels the source when nothing holds the body any more.
+package final class BodyReader: Sendable {
+    package struct Ticket: Sendable {}
+
+    private enum Phase { case open, ended, cancelled }
+    private struct State {
+        var length: Int64?
+        var isClaimed = false
+        var phase = Phase.open
+        var received: Int64 = 0
+        var evidence: BodyEvidence?
+        var kept: Data?
+    }
+
+    let file: URL?
+    private let source: any HTTPBodySource
+    private let state: Mutex<State>
+
+    init(_ source: any HTTPBodySource, length: Int64?, file: URL? = nil) {
+        self.source = source
+        self.file = file
+        state = Mutex(State(length: length))
+    }
+
+    deinit { cancel() }
+
+    var length: Int64? { state.withLock { $0.length } }
+
+    package func expect(_ length: Int64) { state.withLock { $0.length = length } }
+
+    /// Adds the response that the body belongs to, and the request, to errors from now on.
+    package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
+
+    /// An error with the evidence that it lacks.
+    func explained(_ error: any Error) -> any Error {
+        state.withLock { $0.evidence }?.explain(error) ?? error
+    }
+
+    /// All bytes, once they were collected for every copy of the body.
+    var kept: Data? { state.withLock { $0.kept } }
+
+    func keep(_ data: Data) { state.withLock { $0.kept = data } }
+
+    func claim() throws -> Ticket {
+        let wasClaimed = state.withLock { state in
+            defer { state.isClaimed = true }
+            return state.isClaimed
+        }
+        if wasClaimed { throw explained(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
+        return Ticket()
+    }
+
+    func next() async throws -> Data? {
+        while true {
+            switch state.withLock({ $0.phase }) {
+            case .open: break
+            case .ended: return nil
+            case .cancelled: throw ErrandError(.cancelled, "the body was cancelled")
+            }
+            let chunk: Data?
+            do { chunk = try await source.nextChunk() } catch {
+                state.withLock { $0.phase = .ended }
+                throw explained(error)
+            }
+            let (received, length) = state.withLock { state in
+                state.received += Int64(chunk?.count ?? 0)
+                if let chunk { state.evidence?.add(chunk) }
+                if chunk == nil, state.phase == .open { state.phase = .ended }
+                return (state.received, state.length)
+            }
+            if let length, chunk == nil ? received < length : received > length {
+                cancel()
+                throw explained(ErrandError.wrongLength(expected: length, received: received))
+            }
+            if let chunk, chunk.isEmpty { continue }
+            return chunk
+        }
+    }
+
+    package func cancel() {
+        let wasOpen = state.withLock { state in
+            defer { if state.phase == .open { state.phase = .cancelled } }
+            return state.phase == .open
+        }
+        if wasOpen { source.cancel() }
+    }
+}
+
+/// The head that a body belongs to and a copy of its first bytes, for the error that may end it.
+package struct BodyEvidence: Sendable {
+    let request: HTTPRequest
+    /// Without its body.
+    let response: HTTPResponse
+    let limit: Int
+    private var bytes = Data()
+
+    package init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
+        (self.request, self.limit) = (request, limit)
+        var head = response
+        head.body = .empty
+        self.response = head
+    }
+
+    mutating func add(_ chunk: Data) {
+        if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
+    }
+
+    /// The same with the bytes of a body in memory.
+    package func with(_ data: Data?) -> BodyEvidence {
+        var copy = self
+        if let data { copy.add(data) }
+        return copy
+    }
+
+    /// Adds the evidence to a failure of the response; a cancellation needs none, and an error that has evidence keeps
+    /// it.
+    package func explain(_ error: any Error) -> any Error {
+        guard var known = error as? ErrandError, !known.isCancelled else { return error }
+        known.request = known.request ?? request
+        if known.response == nil {
+            var partial = response
+            partial.body = HTTPBody(bytes)
+            known.response = partial
+        }
+        return known
+    }
+}
+
+/// A reader that is owned elsewhere.
+package struct WeakBody: Sendable {
+    package weak let reader: BodyReader?
+
+    package init(_ reader: BodyReader?) { self.reader = reader }
+}

@@ -1,0 +1,111 @@
+package import ErrandEssentials
+import Synchronization
+
+/// How much of a body Core reads, and for how long, where the caller does not wait for the body: the evidence that an
+/// error keeps, and the rest of a redirect.
+package struct BodyAllowance: Sendable {
+    package let bytes: Int
+    let duration: Duration
+    let time: any TimeSource
+
+    /// - Parameter timeout: the longest silence of the call; a second at most counts.
+    package init(bytes: Int, timeout: Duration, time: any TimeSource) {
+        self.bytes = max(0, bytes)
+        self.time = time
+        duration = min(.seconds(1), timeout)
+    }
+}
+
+extension HTTPBody {
+    /// The first bytes, as many as arrive within an allowance. A transfer that has not ended by then is cancelled, and
+    /// so is one whose reader's task is cancelled.
+    package func prefix(within allowance: BodyAllowance) async -> Data {
+        if let data { return Data(data.prefix(allowance.bytes)) }
+        defer { cancel() }
+        if allowance.bytes == 0 || Task.isCancelled { return Data() }
+        let gathering = Gathering(limit: allowance.bytes)
+        // Neither task is waited for: a source need not notice that it is cancelled.
+        let reading = Task { @concurrent in await gathering.read(self) }
+        let timer = Task { @concurrent in
+            try? await allowance.time.sleep(until: allowance.time.instant(after: allowance.duration))
+            gathering.end()
+        }
+        await withTaskCancellationHandler {
+            await gathering.ended()
+        } onCancel: {
+            gathering.end()
+        }
+        timer.cancel()
+        reading.cancel()
+        return gathering.data
+    }
+
+    /// Reads a short rest, so that its connection can be reused; cancels one that is long or slow.
+    package func finish(within timeout: Duration, time: any TimeSource) async {
+        if data == nil, let length, length <= 64 << 10 {
+            _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
+        }
+        cancel()
+    }
+
+    /// The same stream; its first bytes are copied for an observer as it is read.
+    package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
+        let count = Atomic(0)
+        return HTTPBody(length: length, cancel: cancel) {
+            guard let chunk = try await nextChunk() else { return nil }
+            let before = count.add(chunk.count, ordering: .relaxed).oldValue
+            let copy = chunk.prefix(Swift.max(0, limit - before))
+            if !copy.isEmpty { observer(Data(copy)) }
+            return chunk
+        }
+    }
+}
+
+/// The bytes so far, and the continuation that waits for them.
+private final class Gathering: Sendable {
+    private struct State {
+        var data = Data()
+        var isOver = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    var data: Data { state.withLock { $0.data } }
+
+    func read(_ body: HTTPBody) async {
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try? await iterator.next(), add(chunk) {}
+        end()
+    }
+
+    /// Whether more bytes are wanted.
+    private func add(_ chunk: Data) -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.data.append(chunk.prefix(limit - state.data.count)) }
+            return !state.isOver && state.data.count < limit
+        }
+    }
+
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isOver { state.waiter = continuation }
+                return state.isOver
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    func end() {
+        let waiter = state.withLock { state in
+            state.isOver = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,99 @@
+package import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+extension HTTPBody {
+    @concurrent static func read(_ file: FileReader) async throws -> Data? {
+        try Task.checkCancellation()
+        return try ErrandError.naming(.fileFailed) { try file.next() }
+    }
+
+    /// The same body; one in a file opens it anew, so that each reader starts at its beginning.
+    package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
+}
+
+/// A body in a temporary file beside its destination, until the response is accepted.
+///
+/// An existing file at the destination stays until then; after a failure or a cancellation nothing is left behind.
+package final class PendingFile: Sendable {
+    package let place: URL
+    let temporary: URL
+    package let length: Int64
+
+    /// Throws ``ErrandError/Code/fileFailed`` with the path when the file cannot be written, and the error of the body.
+    ///
+    /// The file gets the permissions of the one that it replaces, or those that the process gives to new files.
+    @concurrent package init(_ body: HTTPBody, for place: URL) async throws {
+        self.place = place
+        let name = SystemFile.temporary(beside: place.path)
+        temporary = URL(filePath: name)
+        var isWhole = false
+        defer { if !isWhole { SystemFile.remove(name) } }
+        do {
+            let old = SystemFile.place(at: place.path)
+            let file = try Self.naming(place) { () throws(SystemFile.Failure) in
+                if old?.isDirectory == true || place.path.isEmpty { throw SystemFile.directory(place.path) }
+                return try SystemFile(creating: name, mode: old?.permissions ?? 0o666)
+            }
+            var count: Int64 = 0
+            for try await chunk in body {
+                try Self.naming(place) { () throws(SystemFile.Failure) in try file.write(chunk) }
+                count += Int64(chunk.count)
+            }
+            try Self.naming(place) { () throws(SystemFile.Failure) in
+                if let old { try file.setPermissions(old.permissions) }
+                try file.flush()
+            }
+            length = count
+            isWhole = true
+        } catch {
+            body.cancel()
+            throw error
+        }
+    }
+
+    package var body: HTTPBody { HTTPBody(file: temporary, length: length) }
+
+    /// Replaces the file at the destination, in one step.
+    @concurrent package func accept() async throws {
+        try Self.naming(place) { () throws(SystemFile.Failure) in
+            try SystemFile.rename(temporary.path, to: place.path)
+        }
+    }
+
+    package func discard() { SystemFile.remove(temporary.path) }
+
+    /// A value that names the destination where it named the temporary file, for the types that Core knows.
+    package func placed<Value>(_ value: Value) -> Value {
+        let final = HTTPBody(file: place, length: length)
+        switch value {
+        case let url as URL where isOurs(url): return place as? Value ?? value
+        case let body as HTTPBody where isOurs(body.file): return final as? Value ?? value
+        case var response as HTTPResponse where isOurs(response.body.file):
+            response.body = final
+            return response as? Value ?? value
+        default: return value
+        }
+    }
+
+    private func isOurs(_ url: URL?) -> Bool { url?.path == temporary.path }
+
+    private static func naming<Value: ~Copyable>(
+        _ place: URL, _ body: () throws(SystemFile.Failure) -> Value
+    ) throws -> Value {
+        do { return try body() } catch {
+            throw ErrandError(.fileFailed, "\(place.path) cannot be written: \(error.reason)", underlying: error)
+        }
+    }
+}
+
+extension ErrandError {
+    /// Turns an error of the system into one of Core's.
+    package static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let failure as any SupportFault {
+            throw ErrandError(code, failure.description, underlying: failure)
+        } catch let failure as URLSyntax.Fault {
+            throw ErrandError(code, failure.description, underlying: failure)
+        }
+    }
+}

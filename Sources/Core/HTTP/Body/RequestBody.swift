@@ -1,0 +1,278 @@
+public import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// The body that a request sends: nothing, data, text, JSON, a form, a file, a stream, or one that is made of these
+/// when it is built.
+///
+/// ```swift
+/// var body: RequestBody { .json(NewUser(name: "Ada")) }
+/// ```
+///
+/// Each body knows its type, its length if that is known, and whether it can be sent again. JSON is encoded when the
+/// request is built; an encoding that fails throws ``ErrandError/Code/encodingFailed`` and nothing is sent.
+public struct RequestBody: Sendable {
+    private enum Storage: Sendable {
+        case none
+        case data(Data)
+        case deferred(@Sendable (any BodyEncoder) throws -> Data)
+        case encodable(@Sendable (any BodyEncoder) throws -> Data, (any BodyEncoder)?)
+        case file(URL)
+        case stream(@Sendable () throws -> HTTPBody)
+        case prepared(@Sendable (any BodyEncoder) throws -> RequestBody)
+    }
+
+    private struct Fields {
+        let storage: Storage
+        var contentType: String?
+        var length: Int64?
+        var isReplayable = true
+        var coding: Coding?
+    }
+
+    /// The body before its content coding, and the function that applies the coding to another one.
+    private final class Coding: Sendable {
+        let plain: RequestBody
+        let encode: @Sendable (RequestBody) throws -> RequestBody
+
+        init(_ plain: RequestBody, _ encode: @escaping @Sendable (RequestBody) throws -> RequestBody) {
+            (self.plain, self.encode) = (plain, encode)
+        }
+    }
+
+    // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
+    private var fields: [Fields]
+
+    private init(_ storage: Storage, _ contentType: String?, length: Int64? = nil, isReplayable: Bool = true) {
+        fields = [Fields(storage: storage, contentType: contentType, length: length, isReplayable: isReplayable)]
+    }
+
+    private var storage: Storage { fields[0].storage }
+    /// Sent as `Content-Type` unless the headers have one.
+    public var contentType: String? {
+        get { fields[0].contentType }
+        set { fields[0].contentType = newValue }
+    }
+    /// The number of bytes, where it is known; a body of unknown length is sent chunked.
+    public var length: Int64? { fields[0].length }
+    /// Whether a redirect or a retry may send the body once more; if not, they throw
+    /// ``ErrandError/Code/bodyNotReplayable``.
+    public var isReplayable: Bool { fields[0].isReplayable }
+
+    /// No body.
+    public static let none = RequestBody(.none, nil, length: 0)
+
+    /// Bytes in memory.
+    public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
+        RequestBody(.data(data), contentType, length: Int64(data.count))
+    }
+
+    /// The text as UTF-8, as it is.
+    public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
+        .data(Data(text.utf8), contentType: contentType)
+    }
+
+    /// The value as JSON, written by `encoder`, or by the agent's encoder if that is a `JSONEncoder`.
+    public static func json(
+        _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
+    ) -> RequestBody {
+        RequestBody(.deferred { try (encoder ?? $0 as? JSONEncoder ?? plainEncoder).encode(value) }, contentType)
+    }
+
+    /// The value in the format of `encoder`, or of the agent's encoder: JSON by default.
+    public static func encoded(
+        _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
+    ) -> RequestBody {
+        RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
+    }
+
+    /// `application/x-www-form-urlencoded`.
+    public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
+    {
+        RequestBody(
+            .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
+    }
+
+    /// `application/x-www-form-urlencoded`, from the properties of a value; see ``Parameters/init(encoding:encoder:)``.
+    public static func form(
+        _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
+    ) -> RequestBody {
+        RequestBody(
+            .deferred { encoder in
+                let parameters = Parameters(encoding: value, encoder: encoder as? JSONEncoder)
+                return Data(try encoding.encode(parameters).utf8)
+            }, "application/x-www-form-urlencoded")
+    }
+
+    /// The file's bytes, read while they are sent. Anything but a regular file fails with ``ErrandError/Code/fileFailed`` before
+    /// anything is sent.
+    public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
+        RequestBody(.file(url), contentType)
+    }
+
+    /// A stream that is opened anew for every attempt.
+    public static func stream(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        open: @escaping @Sendable () throws -> HTTPBody
+    ) -> RequestBody {
+        RequestBody(.stream(open), contentType, length: length)
+    }
+
+    /// A stream that can be sent once.
+    public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
+        let wasSent = Atomic(false)
+        return RequestBody(
+            .stream {
+                if wasSent.exchange(true, ordering: .acquiringAndReleasing) {
+                    throw ErrandError(.bodyNotReplayable, "this stream was sent before and can be read only once")
+                }
+                return body
+            }, contentType, length: body.length, isReplayable: false)
+    }
+
+    /// A body that is made when its request is built, off the caller's actor, for a format whose length is known only
+    /// then: one that encodes values by the agent's encoder, or that looks at files first. It is made once for a call,
+    /// and every attempt sends the same body.
+    ///
+    /// ```swift
+    /// let body = RequestBody.prepared { encoder in .data(try encoder.encode([1, 2, 3]), contentType: encoder.contentType) }
+    /// ```
+    ///
+    /// An error that is no ``ErrandError`` becomes the underlying one of ``ErrandError/Code/encodingFailed``; nothing is
+    /// sent then.
+    ///
+    /// - Parameters:
+    ///   - isReplayable: whether the body that is made can be sent again, as far as it is known in advance; true by
+    ///     default.
+    ///   - contentType: replaces that of the body that is made; nil, the default, keeps it.
+    public static func prepared(
+        isReplayable: Bool = true, contentType: String? = nil,
+        by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody
+    ) -> RequestBody {
+        RequestBody(.prepared(prepare), contentType, isReplayable: isReplayable)
+    }
+
+    /// The body in a content coding, such as gzip, for a filter that sets `Content-Encoding`. Filters further in find
+    /// the plain body in ``uncoded``, and replace it with ``recoded(_:)``.
+    ///
+    /// ```swift
+    /// let backwards = try RequestBody.data(data).coded { plain in
+    ///     .data(Data((plain.data ?? Data()).reversed()), contentType: plain.contentType)
+    /// }
+    /// ```
+    ///
+    /// - Parameter encode: makes the coded form of a body, of this one now and of others later.
+    public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
+        var body = try encode(self)
+        body.fields[0].coding = Coding(self, encode)
+        return body
+    }
+
+    /// The body before its content coding, where a filter has applied one with ``coded(by:)``; else nil.
+    public var uncoded: RequestBody? { fields[0].coding?.plain }
+
+    /// Another body in the content coding of this one; the other body itself where this one has none.
+    public func recoded(_ other: RequestBody) throws -> RequestBody {
+        guard let coding = fields[0].coding else { return other }
+        return try other.coded(by: coding.encode)
+    }
+
+    /// Whether there is no body; a body of zero bytes is one.
+    public var isNone: Bool { if case .none = storage { true } else { false } }
+
+    /// The bytes, if they are in memory already.
+    public var data: Data? {
+        switch storage {
+        case .none: Data()
+        case .data(let data): data
+        case .deferred, .encodable, .file, .stream, .prepared: nil
+        }
+    }
+
+    /// The bytes for one attempt, from the start. Throws if the body cannot be sent again, or cannot be read.
+    ///
+    /// A source that fails makes the request fail with ``ErrandError/Code/encodingFailed``, even if the source was
+    /// cancelled or lost a connection of its own: neither happened to the request.
+    public func open() throws -> HTTPBody {
+        switch storage {
+        case .none: .empty
+        case .data(let data): HTTPBody(data)
+        case .deferred, .encodable, .prepared: try resolved(by: Self.plainEncoder).open()
+        case .file(let url): HTTPBody(file: url, length: length)
+        case .stream(let open): try UploadSource.guarding(open)
+        }
+    }
+
+    /// Whether ``resolved(by:)`` returns the body as it is.
+    package var isResolved: Bool {
+        switch storage {
+        case .none, .data, .stream: true
+        case .deferred, .encodable, .file, .prepared: false
+        }
+    }
+
+    /// The same body with everything resolved that can be known before sending: JSON encoded, a file's length read.
+    package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
+        switch storage {
+        case .none, .data, .stream: return self
+        case .deferred(let encode): return try .data(Self.encoding { try encode(encoder) }, contentType: contentType)
+        case .encodable(let encode, let own):
+            let encoder = own ?? encoder
+            let data = try Self.encoding { try encode(encoder) }
+            return .data(data, contentType: contentType ?? encoder.contentType)
+        case .file(let url):
+            var result = self
+            result.fields[0].length = try ErrandError.naming(.fileFailed) { try SystemFile.size(of: url.path) }
+            return result
+        case .prepared(let prepare):
+            var result = try Self.encoding { try prepare(encoder) }.resolved(by: encoder)
+            if let contentType { result.contentType = contentType }
+            return result
+        }
+    }
+
+    private static func encoding<Made>(_ encode: () throws -> Made) throws -> Made {
+        do { return try encode() } catch let error as ErrandError { throw error } catch {
+            let cause = (error as? EncodingError)?.summary ?? error.briefDescription
+            throw ErrandError(.encodingFailed, "the body could not be encoded: \(cause)", underlying: error)
+        }
+    }
+
+    private static let plainEncoder = JSONEncoder()
+}
+
+/// A stream that is sent; distinguishes its failures from those of the request.
+private final class UploadSource: HTTPBodySource {
+    private let body: HTTPBody
+
+    private init(_ body: HTTPBody) { self.body = body }
+
+    static func guarding(_ open: () throws -> HTTPBody) throws -> HTTPBody {
+        let body: HTTPBody
+        do { body = try open() } catch { throw typed(error) }
+        guard let reader = body.reader, body.file == nil else { return body }
+        _ = try reader.claim()
+        return HTTPBody(length: body.length, source: UploadSource(body))
+    }
+
+    func nextChunk() async throws -> Data? {
+        do { return try await body.nextChunk() } catch { throw Self.typed(error) }
+    }
+
+    func cancel() { body.cancel() }
+
+    /// Leaves the errors that transports judge themselves, and the cancellation of the sending task, as they are.
+    private static func typed(_ error: any Error) -> any Error {
+        let own: [ErrandError.Code] = [
+            .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,
+            .invalidResponse,
+        ]
+        if let known = error as? ErrandError, own.contains(known.code), known.response == nil { return error }
+        if error.isCancellation {
+            if Task.isCancelled { return error }
+            return ErrandError(.encodingFailed, "the source of the body was cancelled", underlying: error)
+        }
+        return ErrandError(
+            .encodingFailed, "the source of the body failed: \(error.briefDescription)", underlying: error)
+    }
+}

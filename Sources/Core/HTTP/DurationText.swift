@@ -1,0 +1,22 @@
+extension DefaultStringInterpolation {
+    /// Inserts a duration as people read it: `"again in \(duration: wait)"` is "again in 82 ms", or "again in 1.5 s".
+    ///
+    /// Rounded to a tenth of a second, a millisecond, or below that to a microsecond.
+    public mutating func appendInterpolation(duration: Duration) {
+        let (whole, atto) = duration.components
+        let seconds = Double(whole) + Double(atto) / 1e18
+        let (milliseconds, microseconds) = ((seconds * 1e3).rounded(), (seconds * 1e6).rounded())
+        if microseconds == 0 || milliseconds.magnitude >= 1000 {
+            append((seconds * 10).rounded() / 10, "s")
+        } else if microseconds.magnitude >= 1000 {
+            append(milliseconds, "ms")
+        } else {
+            append(microseconds, "µs")
+        }
+    }
+
+    private mutating func append(_ number: Double, _ unit: String) {
+        let text = "\(number)"
+        appendLiteral("\(text.hasSuffix(".0") ? String(text.dropLast(2)) : text) \(unit)")
+    }
+}

@@ -1,0 +1,54 @@
+import ErrandEssentials
+
+extension Error {
+    /// The error in a few words, for descriptions and logs: what its author wrote in `description` or `errorDescription`,
+    /// and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`.
+    ///
+    /// ```swift
+    /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
+    /// ```
+    ///
+    /// Neither its texts nor the user info of an `NSError`, in which URLs stand: both may hold what does not belong in a
+    /// log.
+    public var briefDescription: String {
+        if !(type(of: self) is AnyClass), !isOfTheSystem, let error = self as? any Error & CustomStringConvertible {
+            return error.description
+        }
+        return (self as? any LocalizedError)?.errorDescription ?? outline
+    }
+
+    /// The type of an error, the case of an enumeration, and the fields that are numbers or Booleans.
+    private var outline: String {
+        let name = "\(type(of: self))"
+        if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
+        let mirror = Mirror(reflecting: self)
+        switch mirror.displayStyle {
+        case .enum:
+            guard let payload = mirror.children.first else { return "\(name).\(self)" }
+            let inner = Mirror(reflecting: payload.value)
+            let fields = inner.displayStyle == .tuple ? Array(inner.children) : [(nil, payload.value)]
+            return "\(name).\(payload.label ?? "")" + Self.numbers(of: fields)
+        case .struct: return name + Self.numbers(of: Array(mirror.children))
+        default: return name
+        }
+    }
+
+    /// `(code: 7, …)`; empty where no field is a number.
+    private static func numbers(of fields: [Mirror.Child]) -> String {
+        let shown = fields.compactMap { field -> String? in
+            guard field.value is any Numeric || field.value is Bool else { return nil }
+            // The fields of a tuple without labels are called .0, .1 and so on.
+            let label = field.label.flatMap { $0.hasPrefix(".") ? nil : "\($0): " } ?? ""
+            return "\(label)\(field.value)"
+        }
+        if shown.isEmpty { return "" }
+        return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
+    }
+
+    /// Whether it is one of Foundation's, such as `URLError`: those describe themselves by the whole user info of an
+    /// `NSError`.
+    private var isOfTheSystem: Bool {
+        let name = String(reflecting: type(of: self))
+        return name.hasPrefix("Foundation") || name.hasPrefix("__C.")
+    }
+}

@@ -1,0 +1,44 @@
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// The name of a header field. Names compare without case, and are sent as they were written (RFC 9110, section 5.1).
+public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it was written.
+    public let rawName: String
+
+    /// Makes a name of any spelling; it is checked when a request is sent.
+    public init(_ rawName: String) { self.rawName = rawName }
+    /// Makes a name of any spelling.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// Whether it is `Content-Length` or `Transfer-Encoding`. Compares the length first, since every header of every
+    /// request is tested.
+    var isFraming: Bool {
+        switch rawName.utf8.count {
+        case 14: self == .contentLength
+        case 17: self == .transferEncoding
+        default: false
+        }
+    }
+
+    /// Whether a message may contain the name: one or more token characters.
+    public var isValid: Bool { !rawName.isEmpty && rawName.utf8.allSatisfy(ASCII.isToken) }
+
+    /// Whether a header of this name holds a secret by definition: credentials and cookies.
+    public var isSensitive: Bool {
+        self == .authorization || self == .cookie || self == .setCookie || self == .proxyAuthorization
+    }
+
+    /// Whether two names differ only in the case of their letters.
+    public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
+        ASCII.equalsIgnoringCase(a.rawName, b.rawName)
+    }
+
+    /// Hashes the name in lower case.
+    public func hash(into hasher: inout Hasher) {
+        for byte in rawName.utf8 { hasher.combine(ASCII.lowercase(byte)) }
+    }
+
+    /// The name as it was written.
+    public var description: String { rawName }
+}

@@ -1,0 +1,154 @@
+public import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// A response as it was received: a status, headers, a body, and where it came from.
+public struct HTTPResponse: Sendable {
+    // An array of one: a single reference that copies when it is changed, since a response is copied from step to step.
+    private var fields: [Fields]
+
+    private struct Fields {
+        var url: MessageURL
+        var status: Int
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var version: String?
+        var source: ResponseSource
+        var decoder: (any BodyDecoder)?
+    }
+
+    /// Makes a response, for a filter, a transport or a test.
+    public init(
+        url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
+        source: ResponseSource = .network
+    ) {
+        fields = [
+            Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source)
+        ]
+    }
+
+    /// Makes a response to a request; its URL is the request's.
+    public init(
+        to request: HTTPRequest, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
+        version: String? = nil, source: ResponseSource = .network
+    ) {
+        fields = [
+            Fields(
+                url: request.messageURL, status: status, headers: headers, body: body, version: version, source: source)
+        ]
+    }
+
+    /// The URL of the resource that responded, after redirects.
+    public var url: URL {
+        get { fields[0].url.url }
+        set { fields[0].url = .given(newValue) }
+    }
+    /// The status code (RFC 9110, section 15).
+    public var status: Int {
+        get { fields[0].status }
+        set { fields[0].status = newValue }
+    }
+    /// The header fields.
+    public var headers: HTTPHeaders {
+        get { fields[0].headers }
+        set { fields[0].headers = newValue }
+    }
+    /// The body, in memory, in a file or as a stream.
+    public var body: HTTPBody {
+        get { fields[0].body }
+        set { fields[0].body = newValue }
+    }
+    /// "1.1", "2"; nil if it is not known.
+    public var version: String? {
+        get { fields[0].version }
+        set { fields[0].version = newValue }
+    }
+    /// Where the response came from; the network by default.
+    public var source: ResponseSource {
+        get { fields[0].source }
+        set { fields[0].source = newValue }
+    }
+    /// The decoder of the request or of the agent; Core sets it before checks and decoding.
+    package var decoder: (any BodyDecoder)? {
+        get { fields[0].decoder }
+        set { fields[0].decoder = newValue }
+    }
+
+    /// The body, if it is in memory; empty while it is a stream.
+    public var data: Data { body.data ?? Data() }
+
+    /// The media type of `Content-Type` in lower case, without parameters: "application/json".
+    public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
+
+    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decodingFailed` for bytes
+    /// that are not valid in it, and for an unknown charset.
+    public func text() throws -> String {
+        let charset = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
+        guard let text = Charset.decode(data, named: charset ?? "utf-8") else {
+            throw ErrandError(.decodingFailed, "the body is not valid \(charset ?? "utf-8") text", response: self)
+        }
+        return text
+    }
+
+    /// A body in memory as JSON: by `decoder`, or by the decoder of the request or of the agent if that is a
+    /// `JSONDecoder`. Throws ``ErrandError/Code/decodingFailed``.
+    public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
+        try decoded(as: type, by: decoder ?? self.decoder as? JSONDecoder ?? Self.plainDecoder)
+    }
+
+    /// A value from a body in memory: by `decoder`, or by the decoder of the request, or of the agent. Throws
+    /// ``ErrandError/Code/decodingFailed``.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
+    ) throws -> Value {
+        let decoder = decoder ?? self.decoder ?? Self.plainDecoder
+        do { return try decoder.decode(type, from: data) } catch {
+            let what =
+                data.isEmpty ? "the body is empty" : (error as? DecodingError)?.summary ?? error.briefDescription
+            throw ErrandError(.decodingFailed, "\(type) expected: \(what)", response: self, underlying: error)
+        }
+    }
+
+    private static let plainDecoder = JSONDecoder()
+
+    /// The response without a stream, for observers: a stream belongs to its reader, and ends with it.
+    package var withoutStream: HTTPResponse {
+        guard body.data == nil, body.file == nil else { return self }
+        var copy = self
+        copy.body = .empty
+        return copy
+    }
+
+    /// The same response with the body of the file into which it was written, or with the collected bytes as data.
+    package func delivered(to file: PendingFile?) -> HTTPResponse {
+        guard let body = file?.body ?? body.collected else { return self }
+        var copy = self
+        copy.body = body
+        return copy
+    }
+
+    /// The same response with a body that is read from its beginning, if it is in a file.
+    package var reopened: HTTPResponse {
+        if body.file == nil { return self }
+        var copy = self
+        copy.body = body.reopened
+        return copy
+    }
+
+    /// The response with a copy of the body within an allowance, never the stream.
+    package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
+        var copy = self
+        if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return self }
+        copy.body = HTTPBody(await body.prefix(within: allowance))
+        return copy
+    }
+}
+
+extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status and URL with the values of the query masked; no header, no body.
+    public var description: String { "\(status) \(URLSyntax.redacted(fields[0].url.text))" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// Empty: children would show what the description masks.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

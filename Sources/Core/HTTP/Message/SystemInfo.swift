@@ -1,0 +1,52 @@
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// The values by which a client names itself: the program, the system, the languages of its user.
+package enum SystemInfo {
+    /// The program's name as one token.
+    package static var program: String {
+        let name = CommandLine.arguments.first?.split(separator: "/").last ?? "Swift"
+        return String(decoding: name.utf8.map { ASCII.isToken($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+    }
+
+    package static var system: String {
+        #if os(Linux)
+        "Linux"
+        #elseif os(macOS)
+        "macOS"
+        #elseif os(iOS)
+        "iOS"
+        #else
+        "Swift"
+        #endif
+    }
+
+    package static var languages: [String] {
+        #if canImport(Darwin)
+        Locale.preferredLanguages
+        #else
+        languages(from: ProcessInfo.processInfo.environment)
+        #endif
+    }
+
+    /// The languages of a POSIX system's environment, as language tags; empty for C and POSIX.
+    package static func languages(from environment: [String: String]) -> [String] {
+        let lists = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
+        let list = lists.first { !$0.isEmpty } ?? ""
+        return list.split(separator: ":").map { locale in
+            String(locale.prefix { $0 != "." && $0 != "@" }).replacing("_", with: "-")
+        }.filter { tag in
+            let isTag = tag.utf8.count <= 35 && tag.utf8.allSatisfy { ASCII.isToken($0) && $0 != UInt8(ascii: "*") }
+            return isTag && !tag.isEmpty && tag != "C" && tag != "POSIX"
+        }
+    }
+
+    /// "de-AT, de;q=0.9, en;q=0.8": each language 0.1 less than the one before, only those above 0.5 (RFC 9110,
+    /// 12.5.4).
+    package static func acceptLanguage(_ languages: [String]) -> String {
+        languages.prefix(5).enumerated().map { index, language in
+            index == 0 ? language : "\(language);q=0.\(10 - index)"
+        }.joined(separator: ", ")
+    }
+}

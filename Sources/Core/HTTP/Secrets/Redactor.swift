@@ -1,0 +1,114 @@
+public import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// Masks the secrets of one exchange, and remembers them: a secret from a header, a URL or a body is masked wherever
+/// else it occurs, for example in an error page that echoes it.
+///
+/// ```swift
+/// var redactor = Redactor()
+/// let headers = redactor.headers(response.headers)
+/// let url = redactor.url(response.url.absoluteString)      // "https://example.com/items?page=2&token=•••"
+/// let body = redactor.masking(response.data)               // without the token, if the server sent it back
+/// ```
+///
+/// Pass everything that belongs to the exchange through the methods that find secrets first, and the results through
+/// `masking` last.
+public struct Redactor: Sendable {
+    /// The rules.
+    public let redaction: Redaction
+    private var secrets: Set<String> = []
+
+    /// Makes a redactor that knows no secret yet.
+    public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
+
+    /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts
+    /// of harmless words, and all after the first hundred.
+    public mutating func remember(_ secret: String) {
+        guard secret.utf8.count >= 6, secrets.count < 100 else { return }
+        secrets.insert(secret)
+        if secret.utf8.allSatisfy(ASCII.isUnreserved) { return }
+        // The same secret in a URL, and in a JSON text, which may escape the slash.
+        secrets.insert(PercentEncoding.encode(secret))
+        if secret.utf8.contains(UInt8(ascii: "\\")) {
+            if let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(secret)\"".utf8)) {
+                secrets.insert(plain)
+            }
+        } else if secret.utf8.contains(UInt8(ascii: "/")) {
+            secrets.insert(secret.replacing("/", with: "\\/"))
+        }
+    }
+
+    /// A URL, or its text, without its fragment, with its credentials and the values of secret query items masked.
+    public mutating func url(_ text: String) -> String {
+        var found: [Substring] = []
+        defer { rememberEncoded(found) }
+        return URLSyntax.redacted(text, where: redaction.isSecret) { found.append($0) }
+    }
+
+    /// A query without its `?`, or a form, with the values of secret items masked.
+    public mutating func form(_ text: some StringProtocol) -> String {
+        var found: [Substring] = []
+        defer { rememberEncoded(found) }
+        return URLSyntax.redactedItems(Substring(text), where: redaction.isSecret) { found.append($0) }
+    }
+
+    /// Header fields with their secret values masked.
+    public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(
+            headers.map { field in
+                guard redaction.isSecret(field) else { return field }
+                if field.isSensitive {
+                    remember(field.value)
+                    // The credentials behind a scheme, and the parts of cookies.
+                    for part in field.value.split(whereSeparator: { " ;=,".contains($0) }) { remember(String(part)) }
+                }
+                var masked = field
+                masked.value = Redaction.mask
+                return masked
+            })
+    }
+
+    /// A JSON text, which may be cut off, with the values of secret fields masked and every other byte as it was. Nil
+    /// for text that is not JSON as far as it goes: its secrets are then unknown.
+    public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? {
+        let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, where: redaction.isSecret)
+        guard let masked else { return nil }
+        for secret in masked.secrets { remember(secret) }
+        return Data(masked.bytes)
+    }
+
+    /// The text with every secret masked that was found so far.
+    public func masking(_ text: String) -> String {
+        secrets.isEmpty ? text : String(decoding: masking(Array(text.utf8)), as: UTF8.self)
+    }
+
+    /// The bytes with every secret masked that was found so far.
+    public func masking(_ data: Data) -> Data { secrets.isEmpty ? data : Data(masking(Array(data))) }
+
+    private func masking(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        // A secret may be part of a longer one.
+        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+            let pattern = BytePattern(secret.utf8)
+            guard var match = pattern.firstMatch(in: bytes[...]) else { continue }
+            var result: [UInt8] = []
+            var rest = bytes[...]
+            while true {
+                result += rest[..<match.lowerBound] + Array(Redaction.mask.utf8)
+                rest = rest[match.upperBound...]
+                guard let next = pattern.firstMatch(in: rest) else { break }
+                match = next
+            }
+            bytes = result + rest
+        }
+        return bytes
+    }
+
+    private mutating func rememberEncoded(_ values: [Substring]) {
+        for value in values {
+            remember(String(value))
+            remember(PercentEncoding.decodeLeniently(value, plusIsSpace: true))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Names the user that a request belongs to, so that a response that is stored or shared for one user never reaches
+/// another.
+///
+/// ```swift
+/// var exchange = exchange
+/// exchange.belongs(to: UserMark(session.id, source: "session"))
+/// ```
+///
+/// Two requests belong to the same user if they have the same marks. No description shows the identity.
+public struct UserMark: Sendable, Hashable {
+    /// The source of the identity, such as the name of a header field; shown in logs.
+    public let source: String
+    /// The user: an id, or a credential. A secret; a store keeps only a keyed hash of it.
+    public let identity: String
+
+    /// Makes a mark.
+    public init(_ identity: String, source: String) { (self.identity, self.source) = (identity, source) }
+}
+
+extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The source, the identity masked.
+    public var description: String { "\(source) \(Redaction.mask)" }
+    /// The same as `description`, so that no dump shows more.
+    public var debugDescription: String { description }
+    /// The source alone.
+    public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
+}
+
+/// The marks of an exchange: those that filters have set, and the header fields that they replace.
+package struct UserMarks: Sendable {
+    package var marks: Set<UserMark> = []
+    private var carriers: [HTTPHeaders.Field] = []
+
+    package init() {}
+
+    package mutating func insert(_ mark: UserMark, carriedBy fields: [HTTPHeaders.Field]) {
+        marks.insert(mark)
+        carriers += fields.filter { !carriers.contains($0) }
+    }
+
+    /// The header fields that tell users apart by themselves: sensitive ones that no mark replaces. Several fields of
+    /// one name are one mark.
+    package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
+        guard headers.contains(where: \.isSensitive) else { return [] }
+        var values: [HTTPHeaderName: String] = [:]
+        for field in headers where field.isSensitive {
+            if let marks, marks.carriers.contains(where: { $0.name == field.name && $0.value == field.value }) {
+                continue
+            }
+            values[field.name, default: ""] += (values[field.name] == nil ? "" : ", ") + field.value
+        }
+        return Set(values.map { UserMark($0.value, source: $0.key.rawName.lowercased()) })
+    }
+}

@@ -1,0 +1,85 @@
+/// A key for one kind of tag.
+///
+/// ```swift
+/// enum Screen: TagKey { static let defaultValue = "" }
+/// var tags: Tags { Tags().with(Screen.self, "profile") }
+/// agent.cancelAll { $0.tags[Screen.self] == "profile" }
+/// ```
+public protocol TagKey: SendableMetatype {
+    associatedtype Value: Sendable
+    static var defaultValue: Value { get }
+    /// Whether the value may change the response that a request gets: a filter that shares responses then keeps
+    /// requests with different values apart. False by default, as for a label.
+    static var affectsResponse: Bool { get }
+}
+
+extension TagKey {
+    /// False.
+    public static var affectsResponse: Bool { false }
+}
+
+/// Typed values that travel with a request, for filters, accessories and the transport.
+public struct Tags: Sendable {
+    @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
+
+    /// No tags.
+    public init() {}
+
+    /// The value of a key, or its default.
+    public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
+        @inlinable get {
+            for entry in entries where entry.key == ObjectIdentifier(key) {
+                return entry.value as? Key.Value ?? Key.defaultValue
+            }
+            return Key.defaultValue
+        }
+        set {
+            entries.removeAll { $0.key == ObjectIdentifier(key) }
+            entries.append((ObjectIdentifier(key), newValue, key.affectsResponse))
+        }
+    }
+
+    /// Whether the values that affect the response are equal; false where values cannot be compared.
+    public func haveSameEffect(as other: Tags) -> Bool {
+        if entries.isEmpty, other.entries.isEmpty { return true }
+        let (own, others) = (entries.filter(\.affectsResponse), other.entries.filter(\.affectsResponse))
+        return own.count == others.count
+            && own.allSatisfy { entry in
+                others.contains { $0.key == entry.key && Self.areEqual(entry.value, $0.value) }
+            }
+    }
+
+    private static func areEqual(_ a: any Sendable, _ b: any Sendable) -> Bool {
+        func isEqual<Value: Equatable>(_ a: Value) -> Bool { b as? Value == a }
+        return (a as? any Equatable).map { isEqual($0) } ?? false
+    }
+
+    /// Whether there are no tags.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// The values, in the order in which they were set.
+    package var values: [any Sendable] { entries.map(\.value) }
+
+    /// The same tags with one more.
+    public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
+        var copy = self
+        copy[key] = value
+        return copy
+    }
+
+    /// The same tags with those of `other`, which take precedence.
+    public func merging(_ other: Tags) -> Tags {
+        if entries.isEmpty || other.entries.isEmpty { return entries.isEmpty ? other : self }
+        var copy = self
+        copy.entries.removeAll { old in other.entries.contains { $0.key == old.key } }
+        copy.entries += other.entries
+        return copy
+    }
+}
+
+/// Whether the response is read as it arrives and has no end of its own, as an event stream: filters that keep
+/// responses pass such a call on. False by default.
+public enum LiveStream: TagKey {
+    /// False.
+    public static let defaultValue = false
+}

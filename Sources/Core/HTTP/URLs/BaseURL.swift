@@ -1,0 +1,114 @@
+package import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// A base URL, split at the position where paths are joined to it.
+package final class BaseURL: Sendable {
+    /// The origin: "https://example.com:8443".
+    let origin: String
+    /// The directory: "/v1/", always with a slash at its end.
+    let directory: String
+    /// Both, as text and parsed.
+    private let text: String
+    private let url: URL
+    /// Whether no segment starts with a dot.
+    private let isPlain: Bool
+
+    /// The origin in the one form that can be compared.
+    private let comparable: String?
+
+    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are appended
+    /// to it, so neither could be kept in its place.
+    package init(_ base: String) throws {
+        if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
+        let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
+            let end = try URLSyntax.check(base)
+            for (mark, part) in [("?", "a query, which belongs to the request"), ("#", "a fragment")]
+            where base.contains(mark) {
+                throw URLSyntax.Fault(description: "it has \(part)")
+            }
+            return base.utf8.index(base.startIndex, offsetBy: end)
+        }
+        origin = String(base[..<end])
+        comparable = URL(string: origin).map(URLSyntax.origin(of:))
+        directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
+        text = origin + directory
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): this is no URL")
+        }
+        (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
+    }
+
+    /// Whether a URL has the scheme, host and port of this one.
+    package func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
+
+    /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
+    /// a leading slash starts at the origin, any other is appended to the base.
+    package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
+        if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
+            var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
+            if !query.isEmpty { text = appending(query, to: text) }
+            return CheckedURL(text, base: base.url)
+        }
+        return CheckedURL(try joinParsed(base, path, query: query))
+    }
+
+    /// The same for any path, parsed at once.
+    private static func joinParsed(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
+        let isAbsolute = URLSyntax.isAbsolute(path)
+        var found: BaseURL?
+        if !isAbsolute {
+            do { found = try base() } catch let fault as URLSyntax.Fault {
+                throw URLSyntax.Fault(
+                    description: "the path \(URLSyntax.quoted(path)) cannot be joined: \(fault.description)")
+            }
+        }
+        let base = found
+        return try URLSyntax.naming(isAbsolute ? "the URL" : "the path", path) { () throws(URLSyntax.Fault) in
+            try join(base, try PathSegment.resolve(path), query: query)
+        }
+    }
+
+    private static func join(_ base: BaseURL?, _ path: String, query: String) throws(URLSyntax.Fault) -> URL {
+        var text: String
+        if let base {
+            if path.hasPrefix("//") {
+                throw URLSyntax.Fault(description: "a path that starts with // would name another host")
+            }
+            try URLSyntax.checkRest(path)
+            text = path.hasPrefix("/") ? base.origin + path : base.origin + base.directory + path
+        } else {
+            let end = try URLSyntax.check(path)
+            text = end == path.utf8.count ? path + "/" : path
+        }
+        if !query.isEmpty { text = appending(query, to: text) }
+        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+            throw URLSyntax.Fault(description: "this is no URL")
+        }
+        // Resolved like in a browser, so that everything below sees the same path as the filters.
+        return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
+    }
+
+    /// Before a fragment, after a query that is there already.
+    private static func appending(_ query: String, to text: String) -> String {
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
+        // A second question mark is a part of the query like any other character.
+        let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
+        return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
+    }
+}
+
+extension String {
+    /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would keep.
+    fileprivate init(_ first: String, followedBy second: String) {
+        var (first, second) = (first, second)
+        self = first.withUTF8 { first in
+            second.withUTF8 { second in
+                String(unsafeUninitializedCapacity: first.count + second.count) { buffer in
+                    buffer[buffer.initialize(fromContentsOf: first)...].initialize(fromContentsOf: second)
+                }
+            }
+        }
+    }
+}

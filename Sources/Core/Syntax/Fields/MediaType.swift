@@ -1,0 +1,62 @@
+/// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
+///
+/// ```swift
+/// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
+/// type?.essence            // "application/problem+json"
+/// type?.suffix             // "json"
+/// ```
+public struct MediaType: Sendable, Hashable {
+    /// `type/subtype` in lower case.
+    public let essence: String
+    /// The parameters that follow the type.
+    public var parameters: FieldParameters
+
+    /// Reads a `Content-Type`; nil if it does not begin with a type and a subtype.
+    public init?(parsing text: some StringProtocol) {
+        guard let essence = Self.essence(of: text) else { return nil }
+        self.essence = essence
+        let semicolon = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
+        parameters = FieldParameters(parsing: text[semicolon...])
+    }
+
+    /// Only `type/subtype` of a `Content-Type`, in lower case, for callers that need no parameters; nil if it does not
+    /// begin with a type and a subtype.
+    public static func essence(of text: some StringProtocol) -> String? {
+        var slash: Int?
+        var bytes: [UInt8] = []
+        var isOver = false
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: ";") { break }
+            if ASCII.isBlank(byte) {
+                isOver = !bytes.isEmpty
+                continue
+            }
+            if isOver { return nil }
+            if byte == UInt8(ascii: "/") {
+                if slash != nil || bytes.isEmpty { return nil }
+                slash = bytes.count
+            } else if !ASCII.isToken(byte) {
+                return nil
+            }
+            bytes.append(ASCII.lowercase(byte))
+        }
+        guard let slash, slash + 1 < bytes.count else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The top-level type, before the slash: "application".
+    public var type: Substring { essence.prefix { $0 != "/" } }
+
+    /// The subtype, behind the slash: "problem+json".
+    public var subtype: Substring { essence.dropFirst(type.count + 1) }
+
+    /// The structured syntax suffix, behind the last `+` of the subtype (RFC 6839): "json"; nil if there is none.
+    public var suffix: Substring? {
+        essence.lastIndex(of: "+").map { essence[essence.index(after: $0)...] }
+    }
+}
+
+extension MediaType: CustomStringConvertible {
+    /// The type with its parameters, as a field value.
+    public var description: String { essence + parameters.description }
+}

@@ -1,0 +1,72 @@
+/// A limit of a `RateLimit` field: how many requests a server still takes, and for how long
+/// (draft-ietf-httpapi-ratelimit-headers-10, section 4).
+///
+/// ```swift
+/// let limits = ServiceLimit.parse(#""burst";r=0;t=30, "daily";r=4100;t=52000"#)
+/// ServiceLimit.tightest(of: limits)?.reset        // 30 seconds
+/// ```
+public struct ServiceLimit: Sendable, Hashable {
+    /// The name of the ``QuotaPolicy`` that it belongs to; nil in the forms of older drafts.
+    public let policy: String?
+    /// The number of requests that are left, from 0.
+    public let remaining: Int
+    /// The time until the limit is renewed, 136 years at most; nil where the server does not say.
+    public let reset: Duration?
+
+    /// Makes a limit.
+    public init(policy: String? = nil, remaining: Int, reset: Duration?) {
+        (self.policy, self.remaining, self.reset) = (policy, remaining, reset)
+    }
+
+    /// Reads a `RateLimit` field: a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`).
+    ///
+    /// Returns at most 16 limits. Members without a number of requests are left out; a value that is neither form, or
+    /// longer than 4,096 bytes, has none.
+    public static func parse(_ value: String) -> [ServiceLimit] {
+        guard value.utf8.count <= RateLimitGrammar.maximumBytes else { return [] }
+        if let list = try? StructuredField.List(parsing: value) {
+            return list.members.prefix(RateLimitGrammar.maximumMembers).compactMap { member in
+                ServiceLimit(
+                    member.item?.value.text, member.parameters["r"]?.integer, member.parameters["t"]?.integer)
+            }
+        }
+        guard let fields = try? StructuredField.Dictionary(parsing: value) else { return [] }
+        let limit = ServiceLimit(
+            nil, fields["remaining"]?.item?.value.integer, fields["reset"]?.item?.value.integer)
+        return limit.map { [$0] } ?? []
+    }
+
+    /// Reads the fields `RateLimit-Remaining` and `RateLimit-Reset` of the drafts up to 06; nil unless both are numbers.
+    public init?(remaining: String, reset: String) {
+        guard let reset = RateLimitGrammar.integer(reset) else { return nil }
+        self.init(nil, RateLimitGrammar.integer(remaining), reset)
+    }
+
+    /// The limit with the fewest requests left; of several, the one that is renewed last. Nil if there is none.
+    public static func tightest(of limits: some Sequence<ServiceLimit>) -> ServiceLimit? {
+        limits.min { a, b in
+            a.remaining == b.remaining
+                ? a.reset ?? .zero > b.reset ?? .zero : a.remaining < b.remaining
+        }
+    }
+
+    private init?(_ policy: String?, _ remaining: Int64?, _ reset: Int64?) {
+        guard let remaining, remaining >= 0 else { return nil }
+        self.init(policy: policy, remaining: Int(clamping: remaining), reset: reset.flatMap(RateLimitGrammar.seconds))
+    }
+}
+
+/// The bounds and the numbers that both fields have in common.
+enum RateLimitGrammar {
+    /// A field says what it has to in some dozens of bytes.
+    static let maximumBytes = 4_096
+    static let maximumMembers = 16
+
+    static func integer(_ text: String) -> Int64? {
+        guard text.utf8.count <= maximumBytes else { return nil }
+        return try? StructuredField.Item(parsing: text).value.integer
+    }
+
+    /// Nil for a negative number.
+    static func seconds(_ number: Int64) -> Duration? { number >= 0 ? .seconds(min(number, 1 << 32)) : nil }
+}

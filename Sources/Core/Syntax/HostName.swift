@@ -1,0 +1,57 @@
+import ErrandSupport
+
+/// Host names and addresses in one form for every way of writing them (RFC 9110, section 4.2.3; RFC 5952).
+///
+/// ```swift
+/// HostName.normalized("API.Example.com.")         // "api.example.com"
+/// HostName.normalized("127.1")                    // "127.0.0.1"
+/// HostName.normalized("https://example.com")      // nil: a URL is no host
+/// ```
+public enum HostName {
+    /// The name in lower case and without the final dot, an address as it is usually written; nil for text that is no
+    /// host, such as a URL, a name with a port, or one in another script than Latin, which is written as Punycode (RFC
+    /// 5891).
+    public static func normalized(_ text: String) -> String? {
+        var host = text[...]
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        if host.utf8.contains(UInt8(ascii: ":")) { return literal(host) }
+        if host.last == "." { host = host.dropLast() }
+        guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(isAllowed) else { return nil }
+        if let address = address(String(host)) { return address }
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard labels.allSatisfy({ (1...63).contains($0.count) }) else { return nil }
+        return host.lowercased()
+    }
+
+    /// Whether the host is an address, which needs no name lookup.
+    public static func isAddress(_ text: String) -> Bool {
+        text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy(isAllowed) && address(text) != nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
+
+    /// An IPv6 address (RFC 5952), without its zone.
+    private static func literal(_ text: Substring) -> String? {
+        var address = in6_addr()
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &address) == 1 else { return nil }
+        var name = [CChar](repeating: 0, count: 64)
+        guard inet_ntop(AF_INET6, &address, &name, 64) != nil else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// An IPv4 address in any form that connects: `127.1` and `0x7f000001` are `127.0.0.1`.
+    private static func address(_ text: String) -> String? {
+        guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
+        var address = in_addr()
+        guard inet_aton(text, &address) != 0 else { return nil }
+        let number = UInt32(bigEndian: address.s_addr)
+        return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
+    }
+}

@@ -1,0 +1,30 @@
+/// Eight bytes of text at a time, the first one lowest. What a search returns has the high bit set of each byte that it looks
+/// for; only the lowest of these bits is reliable, since a borrow propagates upwards.
+@usableFromInline enum JSONWord {
+    @inlinable @inline(__always) static func load(_ p: UnsafePointer<UInt8>) -> UInt64 {
+        UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))
+    }
+
+    /// Quotes, backslashes, control characters and what is not ASCII.
+    @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        let found =
+            controls | ((quotes &- 0x0101_0101_0101_0101) & ~quotes) | ((slashes &- 0x0101_0101_0101_0101) & ~slashes)
+        return (found | word) & 0x8080_8080_8080_8080
+    }
+
+    /// Quotes, backslashes and, if they are asked for, control characters.
+    @inlinable @inline(__always) static func delimiters(_ word: UInt64, controls: Bool) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        var found = (quotes &- 0x0101_0101_0101_0101) & ~quotes
+        if controls { found |= (word &- 0x2020_2020_2020_2020) & ~word }
+        return (found & 0x8080_8080_8080_8080) | backslashes(word)
+    }
+
+    @inlinable @inline(__always) static func backslashes(_ word: UInt64) -> UInt64 {
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        return (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
+    }
+}

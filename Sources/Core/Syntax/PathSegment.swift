@@ -1,0 +1,78 @@
+/// Text that is inserted into a path as one segment, and stays one.
+///
+/// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them however they are written.
+/// A value that could become one, alone or beside other text, is therefore put between two characters for private use,
+/// which no URL may contain. The check of the path removes the marks or rejects the path; without that check, the path
+/// is no URL.
+public enum PathSegment {
+    private static let open: Unicode.Scalar = "\u{E0F1}"
+    private static let close: Unicode.Scalar = "\u{E0F2}"
+
+    /// The text percent-encoded, between marks where the check has to look at its neighbors.
+    public static func encode(_ text: String) -> String {
+        var result = ""
+        PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
+        guard canLeave(text) else { return result }
+        return "\(open)\(result)\(close)"
+    }
+
+    /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
+    /// itself behind an encoded slash or backslash.
+    public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
+        // The first byte of a mark; no other path that can be sent has it.
+        guard path.utf8.contains(0xEE) else { return path }
+        let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
+        for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
+            guard segment.contains(open) else { continue }
+            let text = String(String.UnicodeScalarView(segment.filter { $0 != open && $0 != close }))
+            if text.isEmpty {
+                throw URLSyntax.Fault(description: "a segment of the path that was inserted is empty")
+            }
+            if hasDots(text) {
+                throw URLSyntax.Fault(
+                    description: "a segment of the path that was inserted is . or .., which stand for other paths")
+            }
+        }
+        var (result, isMarked) = (String.UnicodeScalarView(), false)
+        for scalar in path.unicodeScalars {
+            // Only marks in pairs are ours; any other is rejected as a character that no path has.
+            if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
+        }
+        return isMarked ? path : String(result)
+    }
+
+    /// Whether a value is empty or all dots, so that what stands beside it decides, or has dots as a part.
+    private static func canLeave(_ text: String) -> Bool {
+        decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
+    }
+
+    /// Whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
+    private static func hasDots(_ text: String) -> Bool {
+        let bytes = decoded(text)
+        return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
+    }
+
+    /// Dots, slashes and backslashes decoded, however often they were encoded: `%2e`, `%252E`.
+    private static func decoded(_ text: String) -> [UInt8] {
+        var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
+        while let byte = bytes.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                result.append(byte)
+                continue
+            }
+            var rest = bytes
+            while rest.starts(with: "25".utf8) { rest = rest.dropFirst(2) }
+            switch String(decoding: rest.prefix(2), as: UTF8.self).lowercased() {
+            case "2e": result.append(UInt8(ascii: "."))
+            case "2f": result.append(UInt8(ascii: "/"))
+            case "5c": result.append(UInt8(ascii: "\\"))
+            default:
+                result.append(byte)
+                continue
+            }
+            bytes = rest.dropFirst(2)
+        }
+        return result
+    }
+}

@@ -1,0 +1,82 @@
+/// Percent-encoding (RFC 3986, section 2.1) and the variant of it in forms (WHATWG URL, section 5).
+///
+/// ```swift
+/// PercentEncoding.encode("a b/ü")            // "a%20b%2F%C3%BC"
+/// PercentEncoding.decode("a%20b")            // "a b"
+/// ```
+public enum PercentEncoding {
+    /// The text as UTF-8 with every byte outside of `allowed` as `%XX`; the unreserved characters are allowed by default.
+    public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
+        var result = ""
+        encode(text, into: &result, allowed: allowed)
+        return result
+    }
+
+    /// Appends the text with every byte outside of `allowed` as `%XX`.
+    public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
+        if text.utf8.allSatisfy(allowed) { return result += text }
+        for byte in text.utf8 {
+            if allowed(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                append(byte, to: &result)
+            }
+        }
+    }
+
+    /// The decoded text; nil if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8.
+    ///
+    /// - Parameter plusIsSpace: whether `+` stands for a space, as it does in forms; false by default.
+    public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+        guard let bytes = bytes(text, plusIsSpace: plusIsSpace) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The decoded bytes; nil if a `%` is not followed by two hexadecimal digits.
+    public static func bytes(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
+        decode(text, plusIsSpace: plusIsSpace, isStrict: true)
+    }
+
+    /// The text decoded where that is possible: a `%` without two digits stays, bytes that are not UTF-8 become U+FFFD.
+    /// For text that people read, and to compare text that others have written.
+    public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
+        return String(decoding: decode(text, plusIsSpace: plusIsSpace, isStrict: false) ?? [], as: UTF8.self)
+    }
+
+    private static func decode(_ text: some StringProtocol, plusIsSpace: Bool, isStrict: Bool) -> [UInt8]? {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        var index = text.utf8.startIndex
+        let end = text.utf8.endIndex
+        while index < end {
+            let byte = text.utf8[index]
+            text.utf8.formIndex(after: &index)
+            guard byte == UInt8(ascii: "%") else {
+                result.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
+                continue
+            }
+            if index < end, let high = ASCII.hexValue(text.utf8[index]) {
+                let second = text.utf8.index(after: index)
+                if second < end, let low = ASCII.hexValue(text.utf8[second]) {
+                    result.append(high << 4 | low)
+                    index = text.utf8.index(after: second)
+                    continue
+                }
+            }
+            if isStrict { return nil }
+            result.append(byte)
+        }
+        return result
+    }
+
+    private static func append(_ byte: UInt8, to result: inout String) {
+        result.unicodeScalars.append("%")
+        for digit in [byte >> 4, byte & 15] {
+            let character = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") - 10 + digit
+            result.unicodeScalars.append(Unicode.Scalar(character))
+        }
+    }
+}

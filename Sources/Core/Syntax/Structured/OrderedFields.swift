@@ -1,0 +1,36 @@
+/// Keys with values in their order, each key once; lookup does not scan all of them where they are many.
+struct OrderedFields<Value> {
+    private(set) var all: [(key: String, value: Value)] = []
+    /// The position of each key, once there are more than `few`.
+    private var places: [String: Int] = [:]
+
+    private static var few: Int { 16 }
+
+    func place(of key: String) -> Int? {
+        all.count > Self.few ? places[key] : all.firstIndex { $0.key == key }
+    }
+
+    subscript(key: String) -> Value? {
+        get { place(of: key).map { all[$0].value } }
+        set {
+            switch (place(of: key), newValue) {
+            case (let index?, let value?): all[index].value = value
+            case (let index?, nil):
+                all.remove(at: index)
+                remember(from: index)
+            case (nil, let value?):
+                all.append((key, value))
+                remember(from: all.count == Self.few + 1 ? 0 : all.count - 1)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    private mutating func remember(from index: Int) {
+        guard all.count > Self.few else { return places = [:] }
+        if places.count > all.count { places = [:] }
+        for place in (places.isEmpty ? 0 : index)..<all.count { places[all[place].key] = place }
+    }
+}
+
+extension OrderedFields: Sendable where Value: Sendable {}

@@ -1,0 +1,233 @@
+public import ErrandEssentials
+
+/// The rules for a URL that HTTP can request, byte by byte.
+///
+/// Everything is checked before Foundation's `URL` sees it, because `URL` repairs: it escapes what it does not like, a
+/// host in Chinese included.
+public enum URLSyntax {
+    /// The reason why a text is no such URL, in a sentence.
+    public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The sentence.
+        public let description: String
+        /// Makes a fault.
+        public init(description: String) { self.description = description }
+    }
+
+    /// The offset at which the authority of an absolute http or https URL ends. Throws for anything else: another
+    /// scheme, no host, credentials, an invalid port, a character that has to be escaped.
+    @discardableResult
+    public static func check(_ text: String) throws(Fault) -> Int {
+        var text = text
+        let result: Result<Int, Fault> = text.withUTF8 { bytes in Result { () throws(Fault) in try check(bytes) } }
+        return try result.get()
+    }
+
+    /// Whether the text starts with a scheme and `://`, so that it stands for itself.
+    public static func isAbsolute(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in schemeEnd(bytes) != nil }
+    }
+
+    /// Throws for the first character that may not stand in a path, query or fragment.
+    public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
+        var text = text
+        let result: Result<Void, Fault> = text.withUTF8 { bytes in
+            Result { () throws(Fault) in try checkRest(bytes, from: 0, allowed) }
+        }
+        return try result.get()
+    }
+
+    /// The origin, such as "https://example.com:443", in one form for every spelling; two URLs with the same text have
+    /// the same origin.
+    public static func origin(of url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// Whether the text is a path, perhaps with a query, that can be appended to a base as it is: unescaped, with no
+    /// segment that starts with a dot, no fragment, no scheme, no host. Others may be valid too.
+    package static func isPlainPath(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var last: UInt8 = 0
+            for byte in bytes {
+                if !ASCII.isAlphanumeric(byte) {
+                    let isPlain =
+                        byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
+                        ? last != UInt8(ascii: "/") : ASCII.isPathOrQuery(byte) && byte != UInt8(ascii: ":")
+                    guard isPlain else { return false }
+                }
+                last = byte
+            }
+            return bytes.first != UInt8(ascii: ".")
+        }
+    }
+
+    /// Whether a slash is followed by a dot anywhere.
+    public static func mayHaveDotSegments(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.indices.dropFirst().contains { bytes[$0] == UInt8(ascii: ".") && bytes[$0 - 1] == UInt8(ascii: "/") }
+        }
+    }
+
+    /// The URL for people to read: no credentials, no fragment, the values of the query masked.
+    ///
+    /// - Parameters:
+    ///   - isSecret: whether the value of the query item of that name is masked; all are by default.
+    ///   - found: receives the masked values, as they stand in the text.
+    public static func redacted(
+        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
+    ) -> String {
+        // Most URLs contain nothing to mask.
+        var text = text
+        if !text.withUTF8({ $0.contains(where: mayStartSecret) }) { return text }
+        var url = text.utf8[...]
+        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
+        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        var result = String(url[..<mark]) ?? "•••"
+        if let scheme = result.firstRange(of: "://") {
+            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                authority[..<at].split(separator: ":").forEach(found)
+                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
+            }
+        }
+        guard mark < url.endIndex else { return result }
+        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+    }
+
+    private static func mayStartSecret(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#")
+    }
+
+    /// A query without its `?`, or a form, for people to read: the values of secret items masked.
+    ///
+    /// - Parameters:
+    ///   - isSecret: whether the value of the item of that name is masked.
+    ///   - found: receives the masked values, as they stand in the text.
+    public static func redactedItems(
+        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        let items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return String(item) ?? "•••" }
+            guard let name = String(item[..<equals]) else { return "•••" }
+            if !isSecret(name) { return String(item) ?? "•••" }
+            found(Substring(item[item.index(after: equals)...]))
+            return name + "=•••"
+        }
+        return items.joined(separator: "&")
+    }
+
+    /// Runs the body, and adds the text to the fault that it throws: `the path "a b": a space at offset 1 …`.
+    public static func naming<Value>(
+        _ what: String, _ text: String, _ body: () throws(Fault) -> Value
+    ) throws(Fault) -> Value {
+        do { return try body() } catch {
+            throw Fault(description: "\(what) \(quoted(text)): \(error.description)")
+        }
+    }
+
+    /// A text that may not be a URL at all, for an error: secrets masked as far as they can be recognised, control
+    /// characters escaped, at most 200 characters.
+    public static func quoted(_ text: String) -> String {
+        var text = text
+        // Where a URL is broken, the positions of its parts are unknown: a name and a password may be anywhere before
+        // an @.
+        let start = text.utf8.firstIndex { $0 == UInt8(ascii: ":") || endsAuthority($0) }
+        let scheme = start.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? text[..<$0] : nil }
+        let isScheme = scheme.map { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isToken) } ?? false
+        let rest = text.utf8[(isScheme ? text.utf8.index(after: start ?? text.startIndex) : text.startIndex)...]
+            .drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        let authority = rest.prefix { !endsAuthority($0) && $0 != UInt8(ascii: "\\") }
+        if let last = text.utf8.lastIndex(of: UInt8(ascii: "@")), last >= rest.startIndex,
+            isScheme || last < authority.endIndex,
+            authority.contains(UInt8(ascii: "@")) || hasNoPort(authority)
+        {
+            text.replaceSubrange(rest.startIndex...last, with: "•••@")
+        }
+        return String(redacted(text).prefix(200)).debugDescription
+    }
+
+    private static func hasNoPort(_ authority: Substring.UTF8View) -> Bool {
+        guard let colon = authority.firstIndex(of: UInt8(ascii: ":")), authority.first != UInt8(ascii: "[") else {
+            return false
+        }
+        let port = authority[authority.index(after: colon)...]
+        return !port.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    }
+
+    private static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> Int {
+        guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw Fault(description: "the scheme is not http or https")
+        }
+        let start = colon + 3
+        let end = bytes[start...].firstIndex(where: endsAuthority) ?? bytes.endIndex
+        try checkAuthority(bytes[start..<end])
+        try checkRest(bytes, from: end, isRest)
+        return end
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func checkAuthority(_ authority: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
+        if authority.contains(UInt8(ascii: "@")) {
+            throw Fault(description: "credentials in a URL would show in logs; use an Authorization header")
+        }
+        var (host, port) = (authority, authority.suffix(0))
+        let isLiteral = authority.first == UInt8(ascii: "[")
+        let hostEnd = isLiteral ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
+        if isLiteral, hostEnd == nil { throw Fault(description: "the address has no closing bracket") }
+        if let colon = authority[(hostEnd ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":")) {
+            (host, port) = (authority[..<colon], authority[(colon + 1)...])
+        }
+        guard port.isEmpty || UInt16(String(decoding: port, as: UTF8.self)) != nil, port.first != UInt8(ascii: "+")
+        else {
+            throw Fault(description: "the port is not a number up to 65535")
+        }
+        if isLiteral {
+            guard host.count > 3, host.last == UInt8(ascii: "]") else {
+                throw Fault(description: "the host is not an address")
+            }
+            host = host.dropFirst().dropLast()
+        }
+        guard let first = host.first, first != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
+        guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
+            throw Fault(
+                description: "the host has a character that no host name has; write one in another script as Punycode")
+        }
+    }
+
+    private static func checkRest(
+        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ allowed: (UInt8) -> Bool
+    ) throws(Fault) {
+        for index in start..<bytes.count {
+            let byte = bytes[index]
+            if allowed(byte) { continue }
+            if byte != UInt8(ascii: "%") {
+                let what =
+                    byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
+                throw Fault(
+                    description: "\(what) at offset \(index) has to be percent-encoded, as \\(segment:) does in a path")
+            }
+            guard index + 2 < bytes.count, ASCII.isHexDigit(bytes[index + 1]), ASCII.isHexDigit(bytes[index + 2]) else {
+                throw Fault(description: "the % at offset \(index) is not followed by two hexadecimal digits")
+            }
+        }
+    }
+
+    /// Whether a byte may stand unescaped after the authority; brackets may not, though many write `a[]=1` (RFC 3986,
+    /// section 3.4).
+    public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
+
+    private static func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let colon = bytes.prefix(32).firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 2 < bytes.count,
+            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
+        else { return nil }
+        return bytes[..<colon].allSatisfy(ASCII.isToken) ? colon : nil
+    }
+}

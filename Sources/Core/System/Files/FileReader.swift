@@ -1,0 +1,23 @@
+import ErrandEssentials
+import Synchronization
+
+/// A file read piece by piece, opened at the first; anything but a regular file is refused, at once.
+package final class FileReader: Sendable {
+    private let path: String
+    private let size: Int
+    private let file = Mutex<SystemFile?>(nil)
+
+    package init(_ path: String, pieces size: Int = 256 << 10) {
+        self.path = path
+        self.size = size
+    }
+
+    /// The next piece, nil at the end. Blocks.
+    package func next() throws(SystemFile.Failure) -> Data? {
+        let data = try file.withLock { (file) throws(SystemFile.Failure) in
+            if file == nil { file = try SystemFile(path, [.read, .onlyRegular]) }
+            return try file?.read(size)
+        }
+        return data.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -1,0 +1,54 @@
+/// The attributes of a file (stat(2)).
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case regular, directory, link, other }
+
+    /// Tells one file from all others, whatever its names are.
+    package struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    package let kind: Kind
+    package let size: Int64
+    /// When the bytes were last changed, in nanoseconds since 1970.
+    package let modified: Int64
+    package let permissions: mode_t
+    /// The number of names.
+    package let linkCount: Int
+    package let identity: Identity
+
+    /// The attributes of the file at a path; of what a symbolic link leads to, or of the link itself.
+    package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
+        var info = stat()
+        if (followingLinks ? stat(path, &info) : lstat(path, &info)) != 0 {
+            throw SystemFile.Failure("cannot be read", path)
+        }
+        self.init(info)
+    }
+
+    init?(descriptor: Int32) {
+        var info = stat()
+        if fstat(descriptor, &info) != 0 { return nil }
+        self.init(info)
+    }
+
+    private init(_ info: stat) {
+        switch info.st_mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .link
+        default: kind = .other
+        }
+        size = Int64(info.st_size)
+        #if canImport(Darwin)
+        let time = info.st_mtimespec
+        #else
+        let time = info.st_mtim
+        #endif
+        modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        permissions = info.st_mode & 0o777
+        linkCount = Int(info.st_nlink)
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
+    }
+}

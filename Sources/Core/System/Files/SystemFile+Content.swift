@@ -1,0 +1,100 @@
+import ErrandEssentials
+
+extension SystemFile {
+    /// The next bytes, at most `count`; empty at the end.
+    package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }
+
+    /// The next bytes of a descriptor that is already open, such as standard input, at most `count`; empty at the end.
+    package static func read(_ count: Int, from descriptor: Int32, _ path: String) throws(Failure) -> Data {
+        var data = Data(count: count)
+        let received = data.withUnsafeMutableBytes { buffer in
+            uninterrupted { systemRead(descriptor, buffer.baseAddress, count) }
+        }
+        if received < 0 { throw Failure("cannot be read", path) }
+        return received == count ? data : Data(data.prefix(received))
+    }
+
+    /// Fills the buffer from an offset as far as the file reaches, and returns the number of bytes.
+    package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let received = uninterrupted {
+                pread(
+                    descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+            }
+            if received < 0 { throw Failure("cannot be read", path) }
+            if received == 0 { break }
+            done += received
+        }
+        return done
+    }
+
+    /// The bytes from an offset, at most `count`; fewer at the end.
+    package func read(_ count: Int, at offset: Int64) throws(Failure) -> Data {
+        if count == 0 { return Data() }
+        guard let memory = malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
+        do {
+            let received = try read(UnsafeMutableRawBufferPointer(start: memory, count: count), at: offset)
+            let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
+            return received == count ? data : Data(data.prefix(received))
+        } catch {
+            free(memory)
+            throw error
+        }
+    }
+
+    /// Writes all bytes where the last write ended, or to the end of a file opened with `append`.
+    package func write(_ bytes: some ContiguousBytes) throws(Failure) {
+        if let code = bytes.withUnsafeBytes({ Self.write($0, to: descriptor) }) {
+            throw Failure("cannot be written", path, code: code)
+        }
+    }
+
+    /// Writes all bytes at an offset.
+    package func write(_ bytes: some ContiguousBytes, at offset: Int64) throws(Failure) {
+        let code = bytes.withUnsafeBytes { bytes -> Int32? in
+            var done = 0
+            while done < bytes.count {
+                let written = uninterrupted {
+                    pwrite(
+                        descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done,
+                        off_t(offset) + off_t(done))
+                }
+                guard written > 0 else { return written < 0 ? errno : EIO }
+                done += written
+            }
+            return nil
+        }
+        if let code { throw Failure("cannot be written", path, code: code) }
+    }
+
+    /// Writes all bytes to a descriptor that is already open, such as standard output. Returns the system's error number if it
+    /// fails.
+    ///
+    /// - Parameter waits: whether it waits while a non-blocking descriptor is full, instead of failing with `EAGAIN`.
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, waits: Bool = true) -> Int32? {
+        var done = 0
+        while done < bytes.count {
+            let written = uninterrupted {
+                systemWrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+            }
+            if written > 0 {
+                done += written
+            } else if written < 0, errno == EAGAIN, waits {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&ready, 1, 1000)
+            } else {
+                return written < 0 ? errno : EIO
+            }
+        }
+        return nil
+    }
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
+}

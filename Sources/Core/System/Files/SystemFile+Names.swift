@@ -1,0 +1,65 @@
+import ErrandEssentials
+
+extension SystemFile {
+    /// The failure of a file whose place a directory takes.
+    package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
+
+    /// Whether a path leads to a directory, and its permission bits; nil if there is nothing.
+    package static func place(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
+        (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
+    }
+
+    /// The size of a regular file; anything else is a failure.
+    package static func size(of path: String) throws(Failure) -> Int64 {
+        let status = try FileStatus(at: path)
+        guard status.kind == .regular else { throw Failure("is not a regular file", path, code: EINVAL) }
+        return status.size
+    }
+
+    /// Moves a file, in one step, over another one if there is one.
+    package static func rename(_ from: String, to path: String) throws(Failure) {
+        if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
+    }
+
+    /// Gives a file a second name; an existing file is a failure (`EEXIST`).
+    package static func link(_ from: String, to path: String) throws(Failure) {
+        if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
+    }
+
+    /// Removes a name; returns whether there was one that could be removed.
+    @discardableResult
+    package static func remove(_ path: String) -> Bool { unlink(path) == 0 }
+
+    /// Creates a directory; an existing entry of any kind is a failure (`EEXIST`).
+    package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
+        if mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
+    }
+
+    /// Calls the body with the name of each entry of a directory, in no order, until it returns false.
+    package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
+        guard let directory = opendir(path) else { throw Failure("cannot be read", path) }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != "..", !body(name) { return }
+        }
+    }
+
+    /// Flushes the directory of a file, so that a new name survives a crash of the machine. A failure is ignored.
+    package static func flushDirectory(of path: String) {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        try? SystemFile(reading: end == path.startIndex ? "/" : String(path[..<end])).flush()
+    }
+
+    /// A name beside `path` that no other file has, and that fits wherever the name of `path` does.
+    package static func temporary(beside path: String) -> String {
+        let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
+        guard let slash = path.lastIndex(of: "/") else { return name }
+        return path[...slash] + name
+    }
+}
+
+private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
+private func systemLink(_ from: String, _ to: String) -> Int32 { link(from, to) }

@@ -1,0 +1,88 @@
+import Errand
+import ErrandEssentials
+
+extension AuthenticationFilter {
+    /// Nil where the request is sent, or its response returned, unchanged. The call belongs to the user of its first
+    /// lease.
+    func lease(
+        _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
+        refused response: HTTPResponse? = nil
+    ) async throws -> CredentialKeeper.Lease? {
+        if response == nil, let lease = keeper.ready(for: need, member) {
+            if member == nil { try admit(lease, exchange) }
+            return lease
+        }
+        let isOptional = exchange.tags[AuthenticationMode.self] == .ifSignedIn
+        if isOptional, member == nil, let anonymous = keeper.anonymous {
+            _ = exchange.once(keeper.membership) { anonymous }
+            return nil
+        }
+        switch await keeper.credential(for: need, exchange.time, member) {
+        case .ready(let lease):
+            try admit(lease, exchange)
+            return lease
+        case .refused: return nil
+        case .cancelled: throw CancellationError()
+        case .failed(var error):
+            if var response {
+                if response.body.data == nil { response.body = .empty }
+                error.response = response
+            }
+            throw error
+        }
+    }
+
+    func admit(_ lease: CredentialKeeper.Lease, _ exchange: Exchange) throws {
+        let member = exchange.once(keeper.membership) { lease.membership }
+        if let error = keeper.refusal(of: member) { throw error }
+        if member.generation != lease.membership.generation { throw AuthenticationError(.userChanged) }
+    }
+
+    /// Adds a credential, and marks the added parts as sensitive. Returns the mark of the user, if the fields are none.
+    @discardableResult
+    func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
+        -> UserMark?
+    {
+        let before = exchange.http
+        if let field = lease.field {
+            // Unchanged since the call stage has set it: nothing is copied.
+            if !before.headers.contains(field)
+                || before.headers.count(where: { $0.name == field.name }) != 1
+            {
+                exchange.http.headers.set(field.name, field.value, sensitive: true)
+            }
+            guard let owner = lease.owner else { return nil }
+            let mark = UserMark(owner, source: "\(C.self)")
+            exchange.belongs(to: mark, carriedBy: [field])
+            return mark
+        }
+        try lease.credential.authorize(&exchange.http)
+        let (old, after) = (before.headers, exchange.http.headers)
+        for index in after.indices where !after[index].isSensitive {
+            if index < old.count && old[index] == after[index] || old.contains(after[index]) { continue }
+            exchange.http.headers.set(after[index].name, after[index].value, sensitive: true)
+        }
+        let carriers = exchange.http.headers.filter { $0.isSensitive && !old.contains($0) }
+        if let owner = lease.owner {
+            let mark = UserMark(owner, source: "\(C.self)")
+            exchange.belongs(to: mark, carriedBy: Array(carriers))
+            return mark
+        }
+        guard let identity = AddedCredential.identity(before, exchange.http) else { return nil }
+        let mark = UserMark(identity, source: "\(C.self)")
+        exchange.belongs(to: mark)
+        return mark
+    }
+}
+
+/// The sessions whose credential a request does without, because it has its own or belongs to the handler.
+enum OwnCredentials: TagKey {
+    static var defaultValue: [ObjectIdentifier] { [] }
+    static var affectsResponse: Bool { true }
+}
+
+/// Begins the call anew from the position of the filter among the call filters, so that its signature is made anew.
+struct Restart: Error {
+    let keeper: CredentialKeeper
+    let repetition: AddedCredential.Repetition
+}

@@ -1,0 +1,153 @@
+import Errand
+import ErrandEssentials
+
+extension AuthenticationFilter {
+    func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
+        if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
+            return try await next(exchange)
+        }
+        let member = exchange.value(of: keeper.membership)
+        if member?.isAnonymous == true { return try await next(exchange) }
+        let added = added(to: exchange)
+        var lease: CredentialKeeper.Lease
+        if let ready = keeper.ready(exchange.time, member) {
+            lease = ready
+            if member == nil { try admit(lease, exchange) }
+        } else if let stored = try await stored(exchange, next, added, member) {
+            return stored
+        } else if let other = try await self.lease(.valid(at: exchange.time.date), exchange, member) {
+            lease = other
+        } else {
+            return try await next(exchange)
+        }
+        var exchange = exchange
+        let company = Refusals.ofPass(&exchange, next)
+        let isSpent = company?.isSpent ?? false
+        var repetition = added?.repetition ?? AddedCredential.Repetition()
+        let first = repetition.first ?? lease
+        while true {
+            let isRecorded = exchange.isRecordingUsers
+            let (recorded, record) = isRecorded ? exchange.recordingUsers() : (exchange, nil)
+            let attempt = try attempt(recorded, lease, added, repetition)
+            // A request is sent with the current credential, with the one after a refresh by others, with its own, and
+            // once more.
+            let addsAuthorization = company != nil && addsAuthorization(lease, added, exchange.http, attempt.http)
+            let mayRepeat = keeper.isRenewable && repetition.count < 3 && !(isSpent && addsAuthorization)
+            if addsAuthorization {
+                let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
+                company?.willSend(mayRenew: mayRepeat && keeper.canRenew(after: need, first))
+            }
+            let response = try await next(attempt)
+            let refusal = keeper.isRenewable ? try await refusal(response) : nil
+            if refusal == nil, response.status < 500, !response.source.isStored { keeper.accept(lease) }
+            guard mayRepeat, let refusal,
+                refusal == .certain || company?.concerns(sessionOfAuthorization: addsAuthorization) ?? true
+            else {
+                record?.commit()
+                return response
+            }
+            let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
+            guard attempt.http.body.isReplayable else {
+                keeper.renew(after: need, exchange.time)
+                throw ErrandError(
+                    .bodyNotReplayable, "the credential was refused, and the body can be sent only once",
+                    response: response)
+            }
+            guard keeper.canRenew(after: need, first) else {
+                record?.commit()
+                return response
+            }
+            if response.body.data == nil { response.body.cancel() }
+            exchange.note("authentication", "the credential was refused with status \(response.status)")
+            guard let renewed = try await self.lease(need, exchange, lease.membership, refused: response)
+            else {
+                record?.commit()
+                return response
+            }
+            lease = renewed
+            repetition = repetition.next(after: first, isRefreshed: renewed.isFresh)
+            if let added, added.isSigned, exchange.hop == 1 {
+                throw Restart(keeper: keeper, repetition: repetition)
+            }
+        }
+    }
+
+    private func refusal(_ response: HTTPResponse) async throws -> Refusal? {
+        if let isRejection, try await isRejection(response) { return .certain }
+        return is401Rejection && response.status == 401 ? .byStatus : nil
+    }
+
+    /// Whether the server recognises the session by `Authorization`.
+    private func addsAuthorization(
+        _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, _ bare: HTTPRequest, _ sent: HTTPRequest
+    ) -> Bool {
+        if let field = lease.field { return field.name == .authorization }
+        return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
+    }
+
+    /// The request with a credential in place of the one that the call stage has added.
+    private func attempt(
+        _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
+        _ repetition: AddedCredential.Repetition
+    ) throws -> Exchange {
+        var attempt = exchange
+        guard let added, lease.field == nil || added.lease.field == nil else {
+            try authorize(&attempt, lease)
+            return attempt
+        }
+        let isSame = lease.isSame(as: added.lease)
+        if isSame, added.isUnchanged(in: exchange.http), added.claim() { return attempt }
+        guard let bare = added.removed(from: exchange.http) else {
+            // Filters have made another body from the one with the credential.
+            if isSame || exchange.hop > 1 { return attempt }
+            throw Restart(keeper: keeper, repetition: repetition)
+        }
+        attempt.http = bare
+        if let mark = added.mark { attempt.belongsNoLonger(to: mark) }
+        try authorize(&attempt, lease)
+        return attempt
+    }
+
+    /// The response of a cache behind this filter, although the credential has to be refreshed before anything is sent;
+    /// nil if there is none.
+    private func stored(
+        _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
+        _ member: CredentialKeeper.Membership?
+    ) async throws -> HTTPResponse? {
+        guard next.following.contains(.caches), let known = keeper.ready(for: .any, member) else {
+            return nil
+        }
+        if member == nil { try admit(known, exchange) }
+        let attempt = try attempt(exchange, known, added, AddedCredential.Repetition())
+        let before = added?.removed(from: exchange.http) ?? exchange.http
+        let tried = AddedCredential(keeper, known, before, attempt.http, added?.mark)
+        let threshold = ClosureFilter(.hop) { reached, next in
+            // Work of the cache's own, such as a validation, is an activity of its own and can wait.
+            if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
+            let member = reached.value(of: keeper.membership)
+            guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
+                return try await next(reached)
+            }
+            return try await next(self.attempt(reached, lease, tried, AddedCredential.Repetition()))
+        }
+        do {
+            let response = try await next.inserting(threshold, behind: .caches)(attempt)
+            if try await refusal(response) == nil { return response }
+            if response.body.data == nil { response.body.cancel() }
+            return nil
+        } catch let due as CredentialDue where due.keeper === keeper { return nil }
+    }
+}
+
+/// Nothing is stored, and the credential has to be refreshed before the request is sent.
+private struct CredentialDue: Error {
+    let keeper: CredentialKeeper
+}
+
+/// The way in which a response refuses a credential.
+private enum Refusal {
+    /// The app has decided so.
+    case certain
+    /// By its status, which does not identify the refused credential.
+    case byStatus
+}

@@ -1,0 +1,48 @@
+public import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+extension HTTPRequest {
+    /// Whether a secret occurs in the URL, in a header field or in a body in memory of at most 64 KiB: whole, and not
+    /// as a part of a longer word; as it is, percent-encoded, or with the escaped slashes of JSON.
+    ///
+    /// ```swift
+    /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
+    /// ```
+    public func carries(_ secret: String) -> Bool {
+        let secret = Array(secret.utf8)
+        if secret.isEmpty { return false }
+        if Self.contains(secret, in: Array(urlText.utf8)) { return true }
+        if headers.contains(where: { Self.contains(secret, in: Array($0.value.utf8)) }) { return true }
+        guard let data = body.data, data.count <= 65_536 else { return false }
+        return Self.contains(secret, in: Array(data))
+    }
+
+    private static func contains(_ secret: [UInt8], in text: [UInt8]) -> Bool {
+        if text.count < secret.count { return false }
+        if occurs(secret, in: text) { return true }
+        if text.contains(UInt8(ascii: "%")) {
+            let plain = PercentEncoding.decodeLeniently(String(decoding: text, as: UTF8.self))
+            if occurs(secret, in: Array(plain.utf8)) { return true }
+        }
+        guard text.contains(UInt8(ascii: "\\")) else { return false }
+        return occurs(secret, in: text.filter { $0 != UInt8(ascii: "\\") })
+    }
+
+    private static func occurs(_ secret: [UInt8], in text: [UInt8]) -> Bool {
+        var start = text.startIndex
+        while let place = text[start...].firstRange(of: secret) {
+            let before = place.lowerBound == 0 ? nil : text[place.lowerBound - 1]
+            let after = place.upperBound == text.count ? nil : text[place.upperBound]
+            if !isOfWord(before), !isOfWord(after) { return true }
+            start = place.lowerBound + 1
+        }
+        return false
+    }
+
+    /// Whether a byte may be part of a token; not those that may also stand beside one, such as `=` and `/`.
+    private static func isOfWord(_ byte: UInt8?) -> Bool {
+        guard let byte else { return false }
+        return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80
+    }
+}

@@ -1,0 +1,58 @@
+public import Errand
+import ErrandEssentials
+
+/// A failure to read or to write an HTTP Archive: a code, a sentence, and the position.
+///
+/// ```swift
+/// do { try ReplayTransport(har: file) } catch let error as HARError {
+///     print(error.code, error.path, error.byte)      // malformedJSON log.entries[3].response.status 18204
+/// }
+/// ```
+///
+/// The description contains nothing of the file but names of the format.
+public struct HARError: CodedError, Sendable, Hashable {
+    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    public typealias Code = FailureCode<HARError>
+
+    /// The kind of failure.
+    public var code: Code
+    /// A sentence with what was expected and what came.
+    public var message: String
+    /// The value that cannot be read, such as "log.entries[3].request.url", indices from 0; empty for the whole file.
+    public var path: String
+    /// The position at which reading stopped, in bytes from the beginning of the file; nil where the file could not be
+    /// opened or written.
+    public var byte: Int?
+
+    init(_ code: Code, _ message: String, path: String = "", byte: Int? = nil) {
+        (self.code, self.message, self.path, self.byte) = (code, message, path, byte)
+    }
+
+    /// The code, the message and the position.
+    public var description: String {
+        let place = [path.isEmpty ? nil : path, byte.map { "byte \($0)" }].compactMap(\.self).joined(separator: ", ")
+        return place.isEmpty ? "\(code): \(message)" : "\(code): \(message) (\(place))"
+    }
+
+    /// The same error with one more step in front of its path.
+    func within(_ step: String) -> HARError {
+        var error = self
+        error.path = path.isEmpty || path.hasPrefix("[") ? step + path : "\(step).\(path)"
+        return error
+    }
+}
+
+extension FailureCode<HARError> {
+    /// The file cannot be opened, read or written, or it is not a regular file.
+    public static var fileFailed: Self { Self("fileFailed", 1) }
+    /// The bytes are no JSON.
+    public static var malformedJSON: Self { Self("malformedJSON", 2) }
+    /// The file ends within a value.
+    public static var truncated: Self { Self("truncated", 3) }
+    /// The JSON is no HTTP Archive: a field is missing, occurs twice, or has another type.
+    public static var notHAR: Self { Self("notHAR", 4) }
+    /// A value, or the list of all entries, is larger than the limit.
+    public static var tooLarge: Self { Self("tooLarge", 5) }
+    /// A body is not the Base64 that its entry announces.
+    public static var damagedBody: Self { Self("damagedBody", 6) }
+}

@@ -1,0 +1,154 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Finds the recorded requests that are equal to one, and the nearest if none is.
+struct ReplayTable: Sendable {
+    /// The maximum number of bytes of a body that is compared.
+    static let bodyLimit = 64 << 20
+
+    let index: HARIndex
+    private let matching: ReplayMatching
+    private let redaction: Redaction
+    /// Positions of items in the index, in the order of the file.
+    private var exact: [String: [Int]] = [:]
+    /// Items with a mask in a compared part, by method.
+    private var masked: [String: [Int]] = [:]
+
+    init(_ index: HARIndex, _ matching: ReplayMatching, _ redaction: Redaction) throws(HARError) {
+        (self.index, self.matching, self.redaction) = (index, matching, redaction)
+        for (position, item) in index.items.enumerated() {
+            let url = ReplayURL(item.url, matching)
+            let (headers, body) = try compared(item)
+            let isMasked = url.hasMask || body?.hasMask == true || headers.contains(where: MaskedText.hasMask)
+            if isMasked {
+                masked[item.method, default: []].append(position)
+            } else {
+                exact[Self.key(item.method, url, headers, body), default: []].append(position)
+            }
+        }
+    }
+
+    /// Equal for requests that are equal.
+    private static func key(_ method: String, _ url: ReplayURL, _ headers: [String], _ body: ReplayBody?) -> String {
+        "\(method) \(url.text)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
+    }
+
+    /// The parts of a recorded request that are compared beside method and URL.
+    private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
+        guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
+        let entry = try index.entry(item)
+        let headers = compared(entry.requestHeaders, contentType: entry.requestBody.mimeType)
+        guard matching.body else { return (headers, nil) }
+        let recorded = entry.requestBody
+        var bytes: [UInt8] = []
+        if let text = recorded.text {
+            let place = "log.entries[\(item.number)].request.postData.text"
+            guard text.count <= Self.bodyLimit else {
+                throw HARError(
+                    .tooLarge, "a body of more than \(Self.bodyLimit) bytes", path: place, byte: text.lowerBound)
+            }
+            var body = HARBody(index.source, text, isBase64: recorded.isBase64, place: place)
+            bytes = try body.all()
+        } else {
+            bytes = Array(recorded.items.map(\.description).joined(separator: "&").utf8)
+        }
+        return (headers, ReplayBody(bytes, contentType: entry.requestHeaders[.contentType] ?? recorded.mimeType))
+    }
+
+    /// - Parameter contentType: the type of the body, where the headers do not have it.
+    private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
+        matching.headers.map { headers[$0] ?? ($0 == .contentType ? contentType : nil) ?? "none" }
+    }
+
+    /// The entries that are equal, in order: first those that are equal letter by letter, under a key; then those with
+    /// masks.
+    func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
+        key: String, exact: [Int], masked: [Int]
+    ) {
+        let url = ReplayURL(request.urlText, matching)
+        let headers = compared(request.headers, contentType: request.body.contentType)
+        let body = matching.body ? body : nil
+        let key = Self.key(request.method.rawValue, url, headers, body)
+        var found: [Int] = []
+        for position in masked[request.method.rawValue] ?? [] {
+            let item = index.items[position]
+            guard ReplayURL(item.url, matching).matches(url) else { continue }
+            let recorded = try compared(item)
+            guard zip(recorded.headers, headers).allSatisfy({ MaskedText.matches($0, $1) }) else { continue }
+            if let mine = recorded.body, let body, mine.difference(from: body) != nil { continue }
+            found.append(position)
+        }
+        return (key, exact[key] ?? [], found)
+    }
+
+    // MARK: The nearest
+
+    /// The error for a request that equals no recorded one.
+    func unmatched(_ request: HTTPRequest, _ body: ReplayBody?) -> ReplayError {
+        let url = ReplayURL(request.urlText, matching)
+        var (nearest, least) = (0, Int.max)
+        for (position, item) in index.items.enumerated() {
+            let other = ReplayURL(item.url, matching)
+            let distance = Self.distance(other, url) + (item.method == request.method.rawValue ? 0 : 6)
+            if distance < least { (nearest, least) = (position, distance) }
+        }
+        guard least < .max else { return ReplayError(.unmatched, request, redaction: redaction) }
+        let item = index.items[nearest]
+        return ReplayError(
+            .unmatched, request, nearest: ReplayEntry(item, redaction), differences: differences(item, request, body),
+            redaction: redaction)
+    }
+
+    private static func distance(_ recorded: ReplayURL, _ requested: ReplayURL) -> Int {
+        let (a, b) = (recorded.path.split(separator: "/"), requested.path.split(separator: "/"))
+        let segments = zip(a, b).count { !MaskedText.matches(String($0), String($1)) } + abs(a.count - b.count)
+        let items = Set(recorded.items).symmetricDifference(requested.items).count
+        return (recorded.origin == requested.origin ? 0 : 8) + 4 * segments + min(items, 3)
+    }
+
+    private func differences(_ item: HARIndex.Item, _ request: HTTPRequest, _ body: ReplayBody?) -> [String] {
+        let recorded = ReplayURL(item.url, matching)
+        let requested = ReplayURL(request.urlText, matching)
+        var found: [String] = []
+        func add(_ what: String, _ mine: String?, _ its: String?) {
+            func shown(_ text: String?) -> String { text.map { String($0.prefix(200)) } ?? "none" }
+            found.append("\(what): recorded \(shown(mine)), requested \(shown(its))")
+        }
+        if item.method != request.method.rawValue { add("method", item.method, request.method.rawValue) }
+        if !MaskedText.matches(recorded.origin, requested.origin) { add("origin", recorded.origin, requested.origin) }
+        if !MaskedText.matches(recorded.path, requested.path) { add("path", recorded.path, requested.path) }
+        found += queryDifferences(recorded.items, requested.items)
+        guard let (headers, mine) = try? compared(item) else { return found }
+        for (name, pair) in zip(
+            matching.headers, zip(headers, compared(request.headers, contentType: request.body.contentType)))
+        where !MaskedText.matches(pair.0, pair.1) {
+            let isShown = !redaction.isSecret(HTTPHeaders.Field(name, ""))
+            add("header \(name)", isShown ? pair.0 : Redaction.mask, isShown ? pair.1 : Redaction.mask)
+        }
+        if let mine, let body, let difference = mine.difference(from: body) { found.append("body: \(difference)") }
+        return found
+    }
+
+    private func queryDifferences(_ recorded: [String], _ requested: [String]) -> [String] {
+        func group(_ items: [String]) -> [String: [String]] {
+            Dictionary(grouping: items) { String($0.prefix { $0 != "=" }) }
+                .mapValues { $0.map { String($0.drop { $0 != "=" }.dropFirst()) } }
+        }
+        let (mine, its) = (group(recorded), group(requested))
+        var found: [String] = []
+        for name in Set(mine.keys).union(its.keys).sorted() {
+            let (a, b) = (mine[name] ?? [], its[name] ?? [])
+            if a.count == b.count, zip(a, b).allSatisfy({ MaskedText.matches($0, $1) }) { continue }
+            func shown(_ values: [String]) -> String {
+                if values.isEmpty { return "none" }
+                return redaction.isSecret(name) ? Redaction.mask : String(values.joined(separator: ", ").prefix(200))
+            }
+            found.append("query \(name.prefix(100)): recorded \(shown(a)), requested \(shown(b))")
+        }
+        if found.isEmpty, recorded != requested, Set(recorded) == Set(requested) {
+            found.append("query: the items stand in another order")
+        }
+        return Array(found.prefix(20))
+    }
+}

@@ -1,0 +1,96 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+
+/// A URL in the form in which a replay compares it.
+struct ReplayURL: Sendable, Hashable {
+    let origin: String
+    let path: String
+    /// The items of the query as they are written.
+    let items: [String]
+
+    init(_ text: String, _ matching: ReplayMatching) {
+        let plain = text.prefix { $0 != "#" }
+        let mark = plain.utf8.firstIndex(of: UInt8(ascii: "?")) ?? plain.endIndex
+        let colon = plain[..<mark].utf8.firstIndex(of: UInt8(ascii: ":")) ?? plain.startIndex
+        let start = plain.utf8.index(colon, offsetBy: 3, limitedBy: mark) ?? mark
+        let slash = plain[start..<mark].utf8.firstIndex(of: UInt8(ascii: "/")) ?? mark
+        let scheme = plain[..<colon].lowercased()
+        let authority = plain[start..<slash]
+        let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
+        var host = authority[(at ?? authority.startIndex)...].lowercased()
+        for port in [scheme == "https" ? ":443" : ":80", ":"] where host.hasSuffix(port) {
+            host.removeLast(port.utf8.count)
+            break
+        }
+        origin = matching.ignoresOrigin ? "" : "\(scheme)://\(host)"
+        path = slash == mark ? "/" : Self.normal(plain[slash..<mark])
+        let query = mark == plain.endIndex ? "" : plain[plain.utf8.index(after: mark)...]
+        let ignored = matching.ignoredQueryItems
+        items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }
+            .map { Self.normal(Substring($0.description)) }
+    }
+
+    /// The text with only those bytes escaped that have to be, the digits in upper case, and masks in the clear.
+    private static func normal(_ text: Substring) -> String {
+        if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            var (byte, isEscaped, length) = (bytes[index], false, 1)
+            if byte == UInt8(ascii: "%"), index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
+                let low = ASCII.hexValue(bytes[index + 2])
+            {
+                (byte, isEscaped, length) = (high << 4 | low, true, 3)
+            }
+            index += length
+            if ASCII.isUnreserved(byte) || !isEscaped && byte > 0x20 && byte < 0x7F {
+                result.append(byte)
+            } else {
+                let digits = Array("0123456789ABCDEF".utf8)
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self).replacing("%E2%80%A2%E2%80%A2%E2%80%A2", with: Redaction.mask)
+    }
+
+    /// The URL as one text, different for URLs that differ.
+    var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
+
+    var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
+
+    /// Whether another URL equals this one, in which a mask matches any text.
+    func matches(_ other: ReplayURL) -> Bool {
+        items.count == other.items.count && MaskedText.matches(origin, other.origin)
+            && MaskedText.matches(path, other.path)
+            && zip(items, other.items).allSatisfy { MaskedText.matches($0, $1) }
+    }
+}
+
+/// Text of a recording, in which masks replace secrets.
+enum MaskedText {
+    static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
+
+    /// Whether the text matches the pattern, in which each mask matches any text.
+    static func matches(_ pattern: String, _ text: String) -> Bool {
+        if pattern == text { return true }
+        guard hasMask(pattern) else { return false }
+        return matches(Array(pattern.utf8), Array(text.utf8))
+    }
+
+    static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
+        let pieces = pattern.split(separator: Array(Redaction.mask.utf8), omittingEmptySubsequences: false)
+        guard let first = pieces.first, let last = pieces.last, pieces.count > 1 else { return pattern == text }
+        guard text.count >= first.count + last.count, text.starts(with: first),
+            text.suffix(last.count).elementsEqual(last)
+        else { return false }
+        var rest = text[first.count..<(text.count - last.count)]
+        for piece in pieces.dropFirst().dropLast() where !piece.isEmpty {
+            guard let found = BytePattern(piece).firstMatch(in: rest) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
+    }
+}

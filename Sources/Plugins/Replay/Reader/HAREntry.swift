@@ -1,0 +1,212 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// One entry of an archive with the parts that a replay needs: heads in memory, bodies as ranges of the file.
+struct HAREntry: Sendable {
+    struct Body: Sendable {
+        /// The range of the text without its quotes, with its escape sequences; nil for none.
+        var text: Range<Int>?
+        var isBase64 = false
+        var mimeType: String?
+        /// The items of a form that has no text.
+        var items: [QueryItem] = []
+    }
+
+    private(set) var method = ""
+    private(set) var url = ""
+    private(set) var requestHeaders = HTTPHeaders()
+    private(set) var requestBody = Body()
+    private(set) var status = 0
+    /// "1.1", "2"; nil where the file does not contain it.
+    private(set) var version: String?
+    private(set) var headers = HTTPHeaders()
+    private(set) var body = Body()
+    /// Bytes of the body, according to the file; -1 where it does not contain them.
+    private(set) var size = -1.0
+    /// The number of bytes by which the body on the wire was shorter.
+    private(set) var compression = 0.0
+    /// Whether the text is only the beginning of the body, as a recorder of Errand marks it.
+    private(set) var isCut = false
+    private(set) var redirectURL = ""
+    /// The time from the request to the head of the response.
+    private(set) var timeToHead = Duration.zero
+    /// The time from then to the end.
+    private(set) var timeToReceive = Duration.zero
+    /// The reason why there was no response.
+    private(set) var failure = ""
+    private(set) var comment = ""
+
+    /// Whether it is a request over HTTP, not a data URL, a WebSocket or a page of an extension.
+    var isHTTP: Bool {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        return (scheme == "http" || scheme == "https") && method != "CONNECT"
+    }
+}
+
+extension HAREntry {
+    private static let urlLimit = 64 << 10
+    /// Bytes of all header fields of a message.
+    private static let headLimit = 1 << 20
+
+    /// Reads an entry; skips the parts that a replay does not need.
+    init(_ reader: inout JSONReader) throws(HARError) {
+        var (hasRequest, hasResponse) = (false, false)
+        var entry = HAREntry()
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "request":
+                hasRequest = true
+                try entry.readRequest(&reader)
+            case "response":
+                hasResponse = true
+                try entry.readResponse(&reader)
+            case "timings": try entry.readTimings(&reader)
+            case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
+            case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
+            default: try reader.skipValue()
+            }
+        }
+        guard hasRequest else { throw reader.fault(.notHAR, "the request is missing") }
+        guard hasResponse else { throw reader.fault(.notHAR, "the response is missing") }
+        self = entry
+    }
+
+    private mutating func readRequest(_ reader: inout JSONReader) throws(HARError) {
+        var entry = self
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "method": entry.method = try reader.string(limit: 256) ?? ""
+            case "url":
+                let url = try reader.beginning(limit: Self.urlLimit)
+                entry.url = url?.text ?? ""
+                if url?.isCut == true, entry.isHTTP {
+                    throw reader.fault(.tooLarge, "a URL of more than \(Self.urlLimit) bytes")
+                }
+            case "headers": entry.requestHeaders = try Self.headers(&reader)
+            case "postData": entry.requestBody = try Self.requestBody(&reader)
+            default: try reader.skipValue()
+            }
+        }
+        if entry.method.isEmpty { throw reader.fault(.notHAR, "the method is missing") }
+        if entry.url.isEmpty { throw reader.fault(.notHAR, "the URL is missing") }
+        self = entry
+    }
+
+    private mutating func readResponse(_ reader: inout JSONReader) throws(HARError) {
+        var entry = self
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "status":
+                guard let status = try reader.number(), status.rounded() == status, (-1...999).contains(status) else {
+                    throw reader.fault(.notHAR, "a status is expected")
+                }
+                entry.status = max(0, Int(status))
+            case "httpVersion": entry.version = Self.version(try reader.beginning(limit: 64)?.text ?? "")
+            case "headers": entry.headers = try Self.headers(&reader)
+            case "content": try entry.readContent(&reader)
+            case "redirectURL": entry.redirectURL = try reader.string(limit: Self.urlLimit) ?? ""
+            case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
+            default: try reader.skipValue()
+            }
+        }
+        self = entry
+    }
+
+    private mutating func readContent(_ reader: inout JSONReader) throws(HARError) {
+        var entry = self
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "text": entry.body.text = try reader.stringRange()
+            case "encoding": entry.body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
+            case "mimeType": entry.body.mimeType = try reader.string(limit: Self.urlLimit)
+            case "size": entry.size = try reader.number() ?? -1
+            case "comment": entry.isCut = try reader.beginning(limit: 256)?.text.hasPrefix("the first ") == true
+            case "compression": entry.compression = try reader.number() ?? 0
+            default: try reader.skipValue()
+            }
+        }
+        self = entry
+    }
+
+    private static func requestBody(_ reader: inout JSONReader) throws(HARError) -> Body {
+        // Some programs write null for none.
+        guard try reader.space() == UInt8(ascii: "{") else {
+            try reader.skipValue()
+            return Body()
+        }
+        var body = Body()
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "text": body.text = try reader.stringRange()
+            case "encoding", "_encoding": body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
+            case "mimeType": body.mimeType = try reader.string(limit: Self.urlLimit)
+            case "params":
+                body.items = try pairs(&reader).map { QueryItem(encodedName: $0[...], encodedValue: $1[...]) }
+            default: try reader.skipValue()
+            }
+        }
+        return body
+    }
+
+    /// The fields, without those of HTTP/2's own, such as `:status`. Programs join fields of one name by line breaks of
+    /// any kind.
+    private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (name, value) in try pairs(&reader) {
+            let name = HTTPHeaderName(name)
+            guard name.isValid else { continue }
+            if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+                headers.add(name, String(ASCII.trimmed(Substring(value))))
+                continue
+            }
+            // By bytes: CR LF is one character.
+            for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
+                let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
+                headers.add(name, String(ASCII.trimmed(Substring(plain))))
+            }
+        }
+        return headers
+    }
+
+    private static func pairs(_ reader: inout JSONReader) throws(HARError) -> [(name: String, value: String)] {
+        var pairs: [(String, String)] = []
+        var bytes = 0
+        try reader.array { (reader, _) throws(HARError) in
+            var (name, value) = ("", "")
+            try reader.object { (reader, member) throws(HARError) in
+                switch member {
+                case "name": name = try reader.string(limit: headLimit) ?? ""
+                case "value": value = try reader.string(limit: headLimit) ?? ""
+                default: try reader.skipValue()
+                }
+            }
+            bytes += name.utf8.count + value.utf8.count + 32
+            guard bytes <= headLimit else { throw reader.fault(.tooLarge, "fields of more than \(headLimit) bytes") }
+            pairs.append((name, value))
+        }
+        return pairs
+    }
+
+    /// "HTTP/1.1", "h2", "http/2.0", "h3" → "1.1", "2", "2", "3".
+    private static func version(_ text: String) -> String? {
+        let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
+        if digits.isEmpty { return nil }
+        return digits.hasSuffix(".0") && digits != "1.0" ? String(digits.dropLast(2)) : String(digits)
+    }
+
+    private mutating func readTimings(_ reader: inout JSONReader) throws(HARError) {
+        var (head, receive) = (0.0, 0.0)
+        try reader.object { (reader, name) throws(HARError) in
+            switch name {
+            case "blocked", "dns", "connect", "send", "wait": head += max(0, try reader.number() ?? 0)
+            case "receive": receive = max(0, try reader.number() ?? 0)
+            default: try reader.skipValue()
+            }
+        }
+        (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
+    }
+
+    /// Bounded before the conversion too, which traps where a number is too large for it.
+    private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
+}

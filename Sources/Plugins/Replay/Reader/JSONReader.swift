@@ -1,0 +1,195 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Reads JSON (RFC 8259) from an archive in one pass, in a window of 64 KiB; a value that is not needed is skipped
+/// without being kept, however long it is.
+struct JSONReader {
+    private static let windowSize = 64 << 10
+
+    private let source: HARSource
+    private let end: Int
+    private var window: [UInt8] = []
+    private var windowStart: Int
+    var index = 0
+
+    /// A reader of a part of the bytes; of all by default.
+    init(_ source: HARSource, _ range: Range<Int>? = nil) {
+        self.source = source
+        windowStart = range?.lowerBound ?? 0
+        end = range?.upperBound ?? source.byteCount
+    }
+
+    /// The offset of the next byte.
+    var offset: Int { windowStart + index }
+
+    func fault(_ code: HARError.Code, _ message: String) -> HARError { HARError(code, message, byte: offset) }
+
+    // MARK: Bytes
+
+    /// The next byte; nil at the end.
+    mutating func peek() throws(HARError) -> UInt8? {
+        if index < window.count { return window[index] }
+        windowStart += window.count
+        index = 0
+        window = try source.read(min(Self.windowSize, end - windowStart), at: windowStart)
+        return window.first
+    }
+
+    mutating func need() throws(HARError) -> UInt8 {
+        guard let byte = try peek() else { throw fault(.truncated, "the file ends within a value") }
+        return byte
+    }
+
+    /// Skips white space; returns the byte behind it, nil at the end.
+    mutating func space() throws(HARError) -> UInt8? {
+        while let byte = try peek() {
+            guard JSONGrammar.isSpace(byte) else { return byte }
+            index += 1
+        }
+        return nil
+    }
+
+    mutating func token() throws(HARError) -> UInt8 {
+        guard let byte = try space() else { throw fault(.truncated, "the file ends within a value") }
+        return byte
+    }
+
+    mutating func skipByteOrderMark() throws(HARError) {
+        if try peek() == 0xEF, window.count >= 3, window[1] == 0xBB, window[2] == 0xBF { index = 3 }
+        let first = try peek()
+        if first == 0xFE || first == 0xFF { throw fault(.malformedJSON, "the file is in UTF-16") }
+    }
+
+    // MARK: Containers
+
+    /// Reads an object; the body receives each name and reads or skips its value. Names of more than 256 bytes are
+    /// empty.
+    mutating func object(_ member: (inout JSONReader, String) throws(HARError) -> Void) throws(HARError) {
+        try open(UInt8(ascii: "{"), "an object")
+        var isFirst = true
+        while try next(&isFirst, UInt8(ascii: "}")) {
+            guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
+            let range = try skipString()
+            let name = range.count <= 256 ? try text(range) : ""
+            guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
+            index += 1
+            do throws(HARError) { try member(&self, name) } catch { throw error.within(Self.step(name)) }
+        }
+    }
+
+    /// The name as a part of a path; a name that the format does not have is not shown.
+    private static func step(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
+        return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
+    }
+
+    /// Reads an array; the body reads or skips each element.
+    mutating func array(_ element: (inout JSONReader, Int) throws(HARError) -> Void) throws(HARError) {
+        try open(UInt8(ascii: "["), "an array")
+        var (isFirst, position) = (true, 0)
+        while try next(&isFirst, UInt8(ascii: "]")) {
+            do throws(HARError) { try element(&self, position) } catch { throw error.within("[\(position)]") }
+            position += 1
+        }
+    }
+
+    private mutating func open(_ bracket: UInt8, _ what: String) throws(HARError) {
+        let byte = try token()
+        guard byte == bracket else { throw fault(.notHAR, "\(what) is expected") }
+        index += 1
+    }
+
+    /// Whether another element follows in a container.
+    private mutating func next(_ isFirst: inout Bool, _ bracket: UInt8) throws(HARError) -> Bool {
+        let byte = try token()
+        if byte == bracket {
+            index += 1
+            return false
+        }
+        if isFirst {
+            isFirst = false
+            return true
+        }
+        guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "a comma or the end is expected") }
+        index += 1
+        return true
+    }
+
+    // MARK: Values
+
+    /// A string of at most this many bytes in the file; nil for `null`.
+    mutating func string(limit: Int) throws(HARError) -> String? {
+        guard let range = try stringRange() else { return nil }
+        guard range.count <= limit else { throw fault(.tooLarge, "a text of more than \(limit) bytes") }
+        return try text(range)
+    }
+
+    /// A string, or its first bytes if it has more than `limit`; nil for `null`.
+    mutating func beginning(limit: Int) throws(HARError) -> (text: String, isCut: Bool)? {
+        guard let range = try stringRange() else { return nil }
+        return (try text(range.prefix(limit)), range.count > limit)
+    }
+
+    /// The range of a string, without its quotes; nil for `null`.
+    mutating func stringRange() throws(HARError) -> Range<Int>? {
+        let byte = try token()
+        if byte == UInt8(ascii: "\"") { return try skipString() }
+        guard byte == UInt8(ascii: "n") else { throw fault(.notHAR, "a text is expected") }
+        try skipValue()
+        return nil
+    }
+
+    /// A number; nil for `null`. A text that contains one is accepted, since some programs write it.
+    mutating func number() throws(HARError) -> Double? {
+        let byte = try token()
+        if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
+        if byte == UInt8(ascii: "n") {
+            try skipValue()
+            return nil
+        }
+        guard byte == UInt8(ascii: "-") || ASCII.isDigit(byte) else { throw fault(.notHAR, "a number is expected") }
+        return try skipNumber()
+    }
+
+    /// A number, `true`, `false` or `null` as it is written.
+    mutating func word() throws(HARError) -> String {
+        _ = try token()
+        let start = offset
+        try skipValue()
+        return String(decoding: try source.read(offset - start, at: start), as: UTF8.self)
+    }
+
+    // MARK: Strings
+
+    /// Skips a string; returns its range, without its quotes.
+    mutating func skipString() throws(HARError) -> Range<Int> {
+        index += 1
+        let start = offset
+        var scan = JSONStringScan(checks: true)
+        while try peek() != nil {
+            let end = window.withUnsafeBytes { [index] in scan.end(in: $0, from: index) }
+            if let (fault, place) = scan.fault {
+                index = place
+                throw self.fault(.malformedJSON, "a text is malformed: \(fault.expected) is expected")
+            }
+            index = end ?? window.count
+            if end != nil { return start..<(offset - 1) }
+        }
+        throw fault(.truncated, "the file ends within a text")
+    }
+
+    /// The text of a string; bytes that are no UTF-8 are replaced.
+    private func text(_ range: Range<Int>) throws(HARError) -> String {
+        var decoder = JSONStringDecoder()
+        var bytes: [UInt8] = []
+        let isInWindow = range.lowerBound >= windowStart && range.upperBound <= windowStart + window.count
+        if isInWindow {
+            decoder.decode(Array(window[range.lowerBound - windowStart..<range.upperBound - windowStart]), into: &bytes)
+        } else {
+            decoder.decode(try source.read(range.count, at: range.lowerBound), into: &bytes)
+        }
+        decoder.finish(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

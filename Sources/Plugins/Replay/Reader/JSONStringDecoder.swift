@@ -1,0 +1,89 @@
+import ErrandHTTPSyntax
+
+/// Undoes the escape sequences of a JSON string (RFC 8259, section 7), fed piece by piece.
+///
+/// Two things go beyond the standard, so that a body is restored byte for byte: invalid UTF-8 stays as it is, and an
+/// unpaired surrogate from U+DC80 to U+DCFF is the byte from 0x80 to 0xFF, as Python writes bytes that it could not
+/// decode.
+struct JSONStringDecoder {
+    /// An escape sequence that is not complete at the end of a piece.
+    private var pending: [UInt8] = []
+    /// A high surrogate whose other half may follow.
+    private var high: UInt32?
+
+    /// Appends the decoded bytes.
+    mutating func decode(_ bytes: [UInt8], into result: inout [UInt8]) {
+        var index = 0
+        while index < bytes.count {
+            if pending.isEmpty {
+                let plain = Self.plainEnd(bytes, index)
+                if plain > index {
+                    flush(into: &result)
+                    result += bytes[index..<plain]
+                    index = plain
+                    continue
+                }
+                // A string that was read before has nothing but escape sequences here.
+                guard bytes[index] == JSONGrammar.backslash else {
+                    result.append(bytes[index])
+                    index += 1
+                    continue
+                }
+            }
+            pending.append(bytes[index])
+            index += 1
+            if pending.count == (pending.count > 1 && pending[1] == UInt8(ascii: "u") ? 6 : 2) {
+                unescape(into: &result)
+                pending.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    /// Appends the bytes that are still held back at the end.
+    mutating func finish(into result: inout [UInt8]) { flush(into: &result) }
+
+    /// Where the next escape sequence begins, or what a string does not hold; the end without either.
+    private static func plainEnd(_ bytes: [UInt8], _ start: Int) -> Int {
+        bytes.withUnsafeBufferPointer { text in
+            guard let base = text.baseAddress else { return start }
+            return JSONGrammar.plainEnd(base + start, base + text.count) - base
+        }
+    }
+
+    private mutating func unescape(into result: inout [UInt8]) {
+        guard pending[1] == UInt8(ascii: "u") else {
+            flush(into: &result)
+            result.append(JSONGrammar.character(escapedAs: pending[1]) ?? pending[1])
+            return
+        }
+        let unit = pending[2...].reduce(0 as UInt32) { $0 << 4 | UInt32(ASCII.hexValue($1) ?? 0) }
+        switch unit {
+        case 0xD800...0xDBFF:
+            flush(into: &result)
+            high = unit
+        case 0xDC00...0xDFFF:
+            if let first = high {
+                high = nil
+                append(0x10000 + (first - 0xD800) << 10 + (unit - 0xDC00), to: &result)
+            } else if (0xDC80...0xDCFF).contains(unit) {
+                result.append(UInt8(unit - 0xDC00))
+            } else {
+                append(0xFFFD, to: &result)
+            }
+        default:
+            flush(into: &result)
+            append(unit, to: &result)
+        }
+    }
+
+    private mutating func flush(into result: inout [UInt8]) {
+        guard high != nil else { return }
+        high = nil
+        append(0xFFFD, to: &result)
+    }
+
+    private func append(_ value: UInt32, to result: inout [UInt8]) {
+        guard let scalar = Unicode.Scalar(value) else { return }
+        if let bytes = UTF8.encode(scalar) { result += bytes }
+    }
+}

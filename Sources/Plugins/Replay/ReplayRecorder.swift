@@ -1,0 +1,164 @@
+import Errand
+import ErrandEssentials
+import ErrandRecording
+import Synchronization
+
+/// Sends requests over another transport and keeps the exchanges, secrets masked.
+final class ReplayRecorder: Sendable {
+    private struct State {
+        var count = 0
+        var exchanges: [(order: Int, exchange: RecordedExchange)] = []
+        var cost = 0
+        var omitted: [String] = []
+        /// Finds the secrets of all exchanges, to mask them in each other.
+        var secrets: Redactor
+    }
+
+    /// The maximum number of bytes of one recorded body.
+    static let bodyLimit = 64 << 20
+    /// The maximum number of bytes of all exchanges that wait to be saved.
+    static let costLimit = 512 << 20
+
+    private let redaction: Redaction
+    private let state: Mutex<State>
+
+    init(_ redaction: Redaction) {
+        self.redaction = redaction
+        // A secret of one exchange is masked in the others, unless it is a short word with many meanings.
+        var shared = redaction
+        shared.secretWords = []
+        state = Mutex(State(secrets: Redactor(shared)))
+    }
+
+    /// The number of recorded exchanges, and the ones that were not recorded.
+    var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
+
+    /// The exchanges in the order in which their requests were sent.
+    var exchanges: [RecordedExchange] {
+        let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
+        return exchanges.sorted { $0.order < $1.order }.map { recorded in
+            var exchange = recorded.exchange
+            exchange.mask(secrets)
+            return exchange
+        }
+    }
+
+    func send(
+        _ request: HTTPRequest, _ options: TransportOptions, over transport: (any Transport)?
+    ) async throws -> HTTPResponse {
+        guard let transport else {
+            throw ErrandError(.transportUnavailable, "there is no transport to pass requests on to")
+        }
+        let order = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        var draft = Draft(order: order, request: request, date: options.time.date, start: options.time.now)
+        let response: HTTPResponse
+        do { response = try await transport.send(watched(request, draft.upload), options: options) } catch {
+            if !error.isCancellation { record(draft, Data(), .failure(error), options.time.now) }
+            throw error
+        }
+        draft.receive(response, at: options.time.now)
+        guard response.body.data == nil else {
+            record(draft, response.data, .success(nil), options.time.now)
+            return response
+        }
+        var copied = response
+        copied.body = HTTPBody(
+            length: response.body.length,
+            source: RecordingBody(response.body) { [self, draft] data in
+                guard let data else { return omit(request, "its body was not read to the end, or is too long") }
+                record(draft, data, .success(nil), options.time.now)
+            })
+        return copied
+    }
+
+    /// The bytes of a body that was sent.
+    private final class Upload: Sendable {
+        let data = Mutex(Data())
+    }
+
+    /// An exchange that is still running, with its secrets in the clear.
+    private struct Draft: Sendable {
+        let order: Int
+        let request: HTTPRequest
+        let date: Date
+        let start: ContinuousClock.Instant
+        let upload = Upload()
+        /// Without its body.
+        private(set) var response: HTTPResponse?
+        private(set) var timeToHead: Duration?
+
+        mutating func receive(_ response: HTTPResponse, at now: ContinuousClock.Instant) {
+            self.response = response
+            self.response?.body = .empty
+            timeToHead = start.duration(to: now)
+        }
+    }
+
+    /// The request, whose body is copied while it is sent.
+    private func watched(_ request: HTTPRequest, _ upload: Upload) -> HTTPRequest {
+        let body = request.body
+        if let data = body.data {
+            if data.count <= Self.bodyLimit { upload.data.withLock { $0 = data } }
+            return request
+        }
+        var request = request
+        request.body = .stream(length: body.length, contentType: body.contentType) {
+            let opened = try body.open()
+            let source = RecordingBody(opened) { data in upload.data.withLock { $0 = data ?? Data() } }
+            return HTTPBody(length: opened.length, source: source)
+        }
+        return request
+    }
+
+    private func record(
+        _ draft: Draft, _ received: Data, _ outcome: ActivityOutcome, _ now: ContinuousClock.Instant
+    ) {
+        if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
+        let sent = draft.upload.data.withLock { $0 }
+        var exchange = RecordedExchange(
+            masking: draft.request, sent: sent, response: draft.response, received: received, date: draft.date,
+            redaction: redaction)
+        (exchange.duration, exchange.timeToHead) = (draft.start.duration(to: now), draft.timeToHead)
+        exchange.outcome = RecordedOutcome(outcome)
+        let cost = exchange.approximateByteCount
+        let isKept = state.withLock { state in
+            guard state.cost + cost <= Self.costLimit else { return false }
+            state.cost += cost
+            state.exchanges.append((draft.order, exchange))
+            state.secrets.find(in: draft.request, sent: sent)
+            if let response = draft.response { state.secrets.find(in: response, received: received) }
+            return true
+        }
+        if !isKept { omit(draft.request, "the recording has reached \(Self.costLimit) bytes") }
+    }
+
+    private func omit(_ request: HTTPRequest, _ reason: String) {
+        var redactor = Redactor(redaction)
+        let text = "\(request.method) \(redactor.url(request.urlText).prefix(500)): \(reason)"
+        state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }
+    }
+}
+
+extension Redactor {
+    /// Remembers the secrets that have names in a request, and its credentials; not the cookies, many of which are no
+    /// secrets.
+    fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
+        let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
+        _ = headers(HTTPHeaders(authorizing))
+        _ = url(request.urlText)
+        _ = body(
+            sent, contentType: request.headers[.contentType] ?? request.body.contentType,
+            contentCoding: request.headers[.contentEncoding])
+    }
+
+    /// Remembers the secrets that have names in a response.
+    fileprivate mutating func find(in response: HTTPResponse, received: Data) {
+        if let location = response.headers[.location] { _ = url(location) }
+        _ = body(
+            received, contentType: response.headers[.contentType],
+            contentCoding: response.headers[.contentEncoding])
+    }
+}

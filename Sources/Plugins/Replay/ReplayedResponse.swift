@@ -1,0 +1,164 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// The response of an entry, made again for one request.
+struct ReplayedResponse {
+    /// The maximum number of bytes of a body in the file that is read into memory; a longer one is read as it is
+    /// pulled.
+    private static let memoryLimit = 4 << 20
+
+    let source: HARSource
+    let number: Int
+    let entry: HAREntry
+    let timing: ReplayTiming
+
+    /// Whether the file lacks the body, or contains only its beginning.
+    var lacksBody: Bool { entry.isCut || entry.status > 0 && (entry.body.text ?? 0..<0).isEmpty && entry.size > 0 }
+
+    func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
+        if timing == .recorded { try await waitForHead(options) }
+        guard entry.status >= 100 else { throw failure }
+        var headers = entry.headers
+        headers.remove(.transferEncoding)
+        restoreLocation(&headers)
+        let hasNoBody = request.method == .head || entry.status == 204 || entry.status == 304
+        let content = hasNoBody ? .empty : try await body(&headers, options)
+        let sent = request.body.length ?? 0
+        options.report(
+            .progress(
+                TransferProgress(
+                    sent: sent, totalToSend: sent, received: content.data.map { Int64($0.count) } ?? 0,
+                    totalToReceive: content.length)))
+        return HTTPResponse(
+            to: request, status: entry.status, headers: headers, body: content, version: entry.version)
+    }
+
+    private func waitForHead(_ options: TransportOptions) async throws {
+        let limit = min(entry.timeToHead, options.timeout)
+        if limit > .zero { try await options.time.sleep(until: options.time.instant(after: limit)) }
+        if entry.timeToHead > options.timeout {
+            throw ErrandError(.timedOut, "the server was inactive for \(duration: options.timeout)")
+        }
+    }
+
+    /// The recorded target of a redirect may be masked as a whole, while the archive's field masks only the secrets in
+    /// it.
+    private func restoreLocation(_ headers: inout HTTPHeaders) {
+        guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
+        if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
+    }
+
+    // MARK: Body
+
+    private func body(_ headers: inout HTTPHeaders, _ options: TransportOptions) async throws -> HTTPBody {
+        let receive = timing == .recorded ? entry.timeToReceive : .zero
+        guard let range = entry.body.text else {
+            settle(&headers, count: 0, beginning: [])
+            return .empty
+        }
+        var stored = HARBody(
+            source, range, isBase64: entry.body.isBase64, place: "log.entries[\(number)].response.content.text")
+        if range.count > Self.memoryLimit {
+            let first = try stored.next() ?? []
+            settle(&headers, count: nil, beginning: first)
+            let pace = receive / Double(range.count)
+            return HTTPBody(source: ReplayedBody(stored, first, pace, options.time))
+        }
+        var bytes = try stored.all()
+        let charset = (headers[.contentType] ?? entry.body.mimeType).flatMap { MediaType(parsing: $0) }?
+            .parameters["charset"]
+        bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
+        settle(&headers, count: bytes.count, beginning: bytes)
+        guard receive > .zero else { return HTTPBody(Data(bytes)) }
+        if options.delivery == .data {
+            try await options.time.sleep(until: options.time.instant(after: receive))
+            return HTTPBody(Data(bytes))
+        }
+        let length = Int64(bytes.count)
+        return HTTPBody(
+            length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
+    }
+
+    /// The possible sizes of the body, its content coding undone.
+    private var sizes: [Int] {
+        guard entry.size >= 0 else { return [] }
+        return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
+    }
+
+    /// Removes the fields that the body contradicts: most programs undo its content coding.
+    ///
+    /// - count: the number of bytes of the body; nil where it is not known.
+    private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
+        let length = ContentLength.parse(headers.values(of: .contentLength))
+        let isAsLong = count.map { length == Int64($0) } ?? false
+        if let coding = headers[.contentEncoding], !isCoded(beginning, coding.lowercased(), isAsLong, length) {
+            headers.remove(.contentEncoding)
+        }
+        if !isAsLong { headers.remove(.contentLength) }
+    }
+
+    /// Whether the bytes are still in their content coding.
+    private func isCoded(_ bytes: [UInt8], _ coding: String, _ isAsLong: Bool, _ length: Int64?) -> Bool {
+        guard entry.body.isBase64, isAsLong || length == nil, !bytes.isEmpty else { return false }
+        switch coding {
+        case "gzip", "x-gzip": return bytes.starts(with: [0x1F, 0x8B])
+        case "zstd": return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+        case "deflate": return bytes[0] & 0x0F == 8
+        // This coding has no signature.
+        default: return isAsLong
+        }
+    }
+
+    // MARK: Failures
+
+    /// The failure of the request, as far as the file contains it.
+    private var failure: ErrandError {
+        let last = entry.comment.split(separator: ",").last.map { ASCII.trimmed($0) } ?? ""
+        let text = entry.failure.isEmpty ? String(last) : entry.failure
+        return ErrandError(Self.code(text), "the recording has no response to this request")
+    }
+
+    /// The code that Errand wrote, or the nearest to a browser's name, such as `net::ERR_NAME_NOT_RESOLVED`.
+    private static func code(_ text: String) -> ErrandError.Code {
+        let codes: [ErrandError.Code] = [
+            .timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse,
+            .truncated, .bodyTooLarge, .transportFailed, .transportUnavailable, .encodingFailed, .fileFailed,
+        ]
+        if let code = codes.first(where: { $0.description == text }) { return code }
+        let upper = text.uppercased()
+        let parts: [(String, ErrandError.Code)] = [
+            ("NAME_", .nameLookupFailed), ("TIMED_OUT", .timedOut), ("CERT", .insecureConnection),
+            ("SSL", .insecureConnection), ("REFUSED", .cannotConnect), ("UNREACHABLE", .cannotConnect),
+            ("INTERNET_DISCONNECTED", .cannotConnect), ("INVALID_", .invalidResponse),
+            ("EMPTY_RESPONSE", .connectionLost),
+        ]
+        return parts.first { upper.contains($0.0) }?.1 ?? .connectionLost
+    }
+}
+
+/// The bytes of a body as they are pulled, at the pace of the recording.
+private final class ReplayedBody: HTTPBodySource {
+    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
+    private nonisolated(unsafe) var stored: HARBody?
+    private nonisolated(unsafe) var first: [UInt8]
+    private let pace: Duration
+    private let time: any TimeSource
+
+    /// - Parameter pace: the time for one byte.
+    init(_ stored: HARBody?, _ first: [UInt8], _ pace: Duration, _ time: any TimeSource) {
+        (self.stored, self.first, self.pace, self.time) = (stored, first, pace, time)
+    }
+
+    func nextChunk() async throws -> Data? {
+        try Task.checkCancellation()
+        var bytes = first
+        first = []
+        if bytes.isEmpty { bytes = try stored?.next() ?? [] }
+        if bytes.isEmpty { return nil }
+        if pace > .zero { try await time.sleep(until: time.instant(after: pace * bytes.count)) }
+        return Data(bytes)
+    }
+
+    func cancel() {}
+}

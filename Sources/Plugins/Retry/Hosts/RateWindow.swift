@@ -1,0 +1,41 @@
+/// The times at which the last requests were sent, as many as a rate counts.
+struct RateWindow {
+    private var sent: [ContinuousClock.Instant] = []
+    /// The index of the oldest one, once there are as many as the rate counts.
+    private var oldest = 0
+
+    /// The earliest instant at which a request may be sent that has this many others before it.
+    func opening(at now: ContinuousClock.Instant, position: Int, _ rate: RequestRate?) -> ContinuousClock.Instant {
+        guard let rate, rate.period > .zero else { return now }
+        let ahead = position - (rate.count - sent.count)
+        guard ahead >= 0 else { return now }
+        let index = ahead % rate.count
+        let base = index < sent.count ? sent[(oldest + index) % sent.count] : nil
+        return (base ?? now.advanced(by: .zero - rate.period)).advanced(by: rate.period * (1 + ahead / rate.count))
+    }
+
+    mutating func add(_ now: ContinuousClock.Instant, _ rate: RequestRate?) {
+        guard let rate, rate.period > .zero else { return }
+        if sent.count < rate.count {
+            sent.append(now)
+        } else {
+            sent[oldest] = now
+            oldest = (oldest + 1) % rate.count
+        }
+    }
+
+    /// Takes back the time of a request that was not sent after all.
+    mutating func remove(_ time: ContinuousClock.Instant, _ rate: RequestRate?) {
+        guard let rate, let index = sent.firstIndex(of: time) else { return }
+        // In the order of time, the oldest first: as long as fewer are known than the rate counts.
+        if sent.count == rate.count { sent = Array(sent[oldest...] + sent[..<oldest]) }
+        oldest = 0
+        sent.remove(at: sent.firstIndex(of: time) ?? index)
+    }
+
+    /// Whether no time counts any more.
+    func isOver(at now: ContinuousClock.Instant, _ rate: RequestRate?) -> Bool {
+        guard let rate, !sent.isEmpty else { return true }
+        return sent[(oldest + sent.count - 1) % sent.count].advanced(by: rate.period) <= now
+    }
+}

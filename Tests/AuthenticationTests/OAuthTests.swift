@@ -1,0 +1,128 @@
+import Errand
+import ErrandAuthentication
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("Replies of an OAuth server", .timeLimit(.minutes(10)), .leakChecked) struct OAuthTests {
+    private func token(_ text: String, _ decoder: JSONDecoder = JSONDecoder()) throws -> BearerToken {
+        try decoder.decode(BearerToken.self, from: Data(text.utf8))
+    }
+
+    @Test("a reply of a token endpoint is decoded, whatever a decoder does to its names", arguments: [true, false])
+    func reply(isConverted: Bool) throws {
+        let decoder = JSONDecoder()
+        if isConverted { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+        let before = Date()
+        for seconds in ["3600", "3600.0", #""3600""#] {
+            let token = try token(
+                #"{"access_token":"a","token_type":"bearer","expires_in":\#(seconds),"refresh_token":"r","scope":"x y"}"#,
+                decoder)
+            #expect(token.token == "a" && token.refreshToken == "r" && token.scope == "x y" && token.owner == nil)
+            let expiry = try #require(token.expiry)
+            #expect(expiry >= before + 3600 && expiry <= Date() + 3600)
+        }
+        let bare = try token(#"{"access_token":"a","expires_in":null,"refresh_token":null,"more":[1]}"#, decoder)
+        #expect(bare == BearerToken("a"))
+        #expect(try token(#"{"access_token":"a","scope":["x","y"]}"#, decoder).scope == "x y")
+    }
+
+    @Test("a number that is none, another type of token and a reply without one are refused, and no number traps")
+    func hostile() throws {
+        for text in [
+            #"{"access_token":"a","expires_in":"soon"}"#, #"{"access_token":"a","expires_in":"nan"}"#,
+            #"{"access_token":"a","expires_in":[]}"#, #"{"access_token":"a","token_type":"mac"}"#,
+            #"{"access_token":1}"#, #"{"error":"invalid_grant"}"#, "[]", "1",
+        ] { #expect(throws: DecodingError.self, "\(text)") { try token(text) } }
+        for number in ["1e300", "-1e300", "0", "-5", #""1e99""#] {
+            let expiry = try token(#"{"access_token":"a","expires_in":\#(number)}"#).expiry
+            #expect(try JSONEncoder().encode(#require(expiry)).isEmpty == false)
+        }
+    }
+
+    @Test("a token that was saved is read again, also by who saved it before there were scopes")
+    func saved() throws {
+        let token = BearerToken(
+            "a", expiry: Date(timeIntervalSinceReferenceDate: 7), refreshToken: "r", owner: "ada", scope: "x")
+        let data = try JSONEncoder().encode(token)
+        #expect(try JSONDecoder().decode(BearerToken.self, from: data) == token)
+        let old = try self.token(#"{"token":"a","expiry":7,"refreshToken":"r","owner":"ada"}"#)
+        #expect(old == BearerToken("a", expiry: token.expiry, refreshToken: "r", owner: "ada"))
+    }
+
+    @Test("what a reply leaves out is kept of the token that it renews")
+    func renewing() {
+        let old = BearerToken("a", expiry: .distantPast, refreshToken: "r", owner: "ada", scope: "x")
+        #expect(BearerToken("b").renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
+        let new = BearerToken("b", expiry: .distantFuture, refreshToken: "s", owner: "bo", scope: "y")
+        #expect(new.renewing(old) == new)
+    }
+
+    enum End: CaseIterable { case thrown, refusedGrant, refusedWithStatus200, otherError, unreachable }
+
+    @Test(
+        "a dead refresh token signs out, and all that wait throw so with the cause; another failure does not",
+        arguments: End.allCases)
+    func deadToken(end: End) async throws {
+        let accounts = NetworkAgent(
+            StubTransport { _ in
+                switch end {
+                case .thrown: .status(403)
+                case .refusedGrant: .json(#"{"error":"invalid_grant","error_description":"revoked"}"#, status: 400)
+                case .refusedWithStatus200: .json(#"{"error":"invalid_grant"}"#)
+                case .otherError: .json(#"{"error":"invalid_client"}"#, status: 400)
+                case .unreachable: .status(503)
+                }
+            })
+        let gate = Gate()
+        let session = AuthenticationSession(BearerToken("old", refreshToken: "r")) { _ in
+            do { return try await accounts.send(Call<BearerToken>(.post, "token")).value } catch {
+                if end == .thrown { throw SessionEnded(error) }
+                throw error
+            }
+        }
+        let service = Service(waitingFor: gate)
+        let agent = NetworkAgent(service.transport, .authentication(session))
+        let calls = (0..<5).map { number in Task { await agent.failure("x\(number)") } }
+        try await gate.reached(by: 5)
+        gate.open()
+        let isOver = end != .otherError && end != .unreachable
+        for call in calls {
+            let error = try #require(await call.value as? AuthenticationError)
+            #expect(error.code == (isOver ? .signedOut : .refreshFailed))
+            #expect(!isOver || !error.isRetryable)
+        }
+        #expect(session.isSignedIn == !isOver)
+        let waited = AuthenticationSession(BearerToken("old")) { _ in throw SessionEnded(Broken()) }
+        let alone = NetworkAgent(Service().transport, .authentication(waited))
+        let error = try #require(await alone.failure() as? AuthenticationError)
+        #expect(error.code == .signedOut && error.underlying is Broken && error.response?.status == 401)
+        #expect(!waited.isSignedIn)
+    }
+
+    @Test("isRejection adds to the status 401, and decides alone where the app says so", arguments: [true, false])
+    func rejections(is401Rejection: Bool) async throws {
+        let refreshes = Counter()
+        let transport = StubTransport(maximumRecordedRequests: 0) { request in
+            let isNew = request.headers[.authorization] == "Bearer new"
+            if request.url.path == "/status" { return isNew ? .text("fine") : .status(401) }
+            return .text(isNew ? "fine" : "refused")
+        }
+        for (path, isRefused) in [("status", is401Rejection), ("body", true)] {
+            let session = AuthenticationSession(
+                BearerToken("old"), isRejection: { $0.data == Data("refused".utf8) }, is401Rejection: is401Rejection,
+                refresh: { _ in
+                    refreshes.up()
+                    return BearerToken("new")
+                })
+            let agent = NetworkAgent(transport, .authentication(session))
+            let before = refreshes.value
+            if isRefused {
+                #expect(try await agent.text(path) == "fine")
+            } else {
+                #expect((await agent.failure(path) as? ErrandError)?.response?.status == 401)
+            }
+            #expect(refreshes.value == before + (isRefused ? 1 : 0))
+        }
+    }
+}

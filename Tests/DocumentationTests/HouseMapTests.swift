@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// The map for contributors, `docs/house.md`, names what is there. Its links are checked with those of every page.
+@Suite("The map of the house", .timeLimit(.minutes(10)), .leakChecked) struct HouseMapTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+    private static func page() throws -> String {
+        try String(contentsOf: root.appending(path: "docs/house.md"), encoding: .utf8)
+    }
+
+    @Test("every folder of the tree exists, and Core has no other")
+    func folders() throws {
+        let folders = try Self.tree(in: Self.page())
+        #expect(folders.contains("Sources/Core/Errand/Pipeline"))
+        for folder in folders {
+            var isFolder: ObjCBool = false
+            let path = Self.root.appending(path: folder).path
+            #expect(
+                FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue, "\(folder)")
+        }
+        for parent in ["Sources/Core", "Sources/Core/Errand"] {
+            let found = try FileManager.default.contentsOfDirectory(
+                at: Self.root.appending(path: parent), includingPropertiesForKeys: [.isDirectoryKey])
+            for child in found where try child.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
+                let folder = "\(parent)/\(child.lastPathComponent)"
+                #expect(folders.contains(folder), "the map lacks \(folder)")
+            }
+        }
+    }
+
+    @Test("every file of the way of a request is linked, and every step of the pipeline is on the map")
+    func pipeline() throws {
+        let page = try Self.page()
+        let folder = Self.root.appending(path: "Sources/Core/Errand/Pipeline")
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+            #expect(page.contains("(../Sources/Core/Errand/Pipeline/\(file))"), "the map lacks \(file)")
+        }
+    }
+
+    @Test("every lock of the map is a member of its type, and every lock of Errand's module is on it")
+    func locks() throws {
+        let page = try Self.page()
+        let section = try #require(
+            page.components(separatedBy: "\n## Locks\n").last?.components(separatedBy: "\n## ").first)
+        var sources: [String: String] = [:]
+        for file in Self.sources(in: "Sources") {
+            sources[file.deletingPathExtension().lastPathComponent] = try String(contentsOf: file, encoding: .utf8)
+        }
+        let locks = section.matches(of: /\| `(\w+)\.(\w+)`/).map { (type: String($0.1), member: String($0.2)) }
+        #expect(locks.count > 8)
+        for (type, member) in locks {
+            #expect(sources[type]?.contains(" \(member)") == true, "\(type) has no \(member)")
+        }
+        for file in Self.sources(in: "Sources/Core/Errand") {
+            let type = file.deletingPathExtension().lastPathComponent
+            guard let source = sources[type], source.contains("Mutex") else { continue }
+            #expect(locks.contains { $0.type == type }, "the map lacks the lock of \(type)")
+        }
+    }
+
+    @Test("every folder of Tests is the suite of a module, or in the table of Tests/README.md")
+    func testFolders() throws {
+        let readme = try String(contentsOf: Self.root.appending(path: "Tests/README.md"), encoding: .utf8)
+        let modules = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "docs/api").path)
+        for folder in try FileManager.default.contentsOfDirectory(
+            at: Self.root.appending(path: "Tests"), includingPropertiesForKeys: [.isDirectoryKey])
+        where try folder.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
+            let name = folder.lastPathComponent
+            let isOfModule = name.hasSuffix("Tests") && modules.contains("Errand\(name.dropLast(5)).txt")
+            #expect(isOfModule || readme.contains("`\(name)`"), "the table lacks \(name)")
+        }
+    }
+
+    private static func sources(in folder: String) -> [URL] {
+        let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        return (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+    }
+
+    /// The folders of the tree in the first block of code, by their indentation.
+    private static func tree(in page: String) -> [String] {
+        let block = page.components(separatedBy: "```").dropFirst().first ?? ""
+        var (path, folders): ([(depth: Int, name: String)], [String]) = ([], [])
+        for line in block.components(separatedBy: "\n") {
+            let name = line.drop { $0 == " " }.prefix { $0 != " " }
+            guard name.hasSuffix("/") else { continue }
+            let depth = line.prefix { $0 == " " }.count
+            path.removeAll { $0.depth >= depth }
+            path.append((depth, String(name.dropLast())))
+            folders.append(path.map(\.name).joined(separator: "/"))
+        }
+        return folders
+    }
+}

@@ -1,0 +1,72 @@
+import Errand
+import ErrandCache
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+@testable import ErrandRetry
+
+@Suite("Work that an attempt stages which is repeated", .timeLimit(.minutes(10)), .leakChecked)
+struct StagedAttemptTests {
+    private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(2)))
+
+    @Test("it is discarded before the next attempt, and what the last attempt stages is committed")
+    func discarded() async throws {
+        let (log, stub) = (Log<String>(), StubTransport())
+        stub.on("*", response: .text("down", status: 503), .text("down", status: 503), .text("up"))
+        let staging = ClosureFilter { exchange, next in
+            let response = try await next(exchange)
+            exchange.whenAccepted {
+                log.add("commit \(response.status)")
+            } otherwise: {
+                log.add("discard \(response.status)")
+            }
+            return response
+        }
+        let before = ClosureFilter { exchange, next in
+            exchange.whenAccepted { log.add("commit of one further out") }
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.test", transport: stub, filters: [before, .retry(Self.quick), staging])
+        #expect(try await agent.send(Call<String>(.get, "x")).value == "up")
+        #expect(log.all == ["discard 503", "discard 503", "commit of one further out", "commit 200"])
+    }
+
+    @Test("a refused status of the first attempt does not replace the stale entry that is served in the end")
+    func stale() async throws {
+        let (time, stub) = (ManualTimeSource(), StubTransport())
+        stub.on(
+            "*", response: .text("good"), .text("slow down", status: 429), .failure(ErrandError(.cannotConnect, "x")),
+            .failure(ErrandError(.cannotConnect, "x")), .text("new"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.test", transport: stub,
+            filters: [
+                .retry(RetryPolicy(maximumAttempts: 2, backoff: .none)),
+                .cache(.memory(), policy: .timed(.seconds(5))),
+            ], time: time)
+        #expect(try await agent.send(Call<String>(.get, "x")).value == "good")
+        time.advance(by: .seconds(100))
+        #expect(try await agent.send(Call<String>(.get, "x"), options: .cache(.staleIfError)).value == "good")
+        let next = try await agent.send(Call<String>(.get, "x"), options: .cache(.staleIfError))
+        #expect(next.value == "good" && next.http.source.isCache)
+        #expect(try await agent.send(Call<String>(.get, "x")).value == "new")
+    }
+
+    @Test("a request that was not sent gives back its place in the rate")
+    func rate() {
+        let (rate, start) = (RequestRate(3, per: .seconds(60)), ContinuousClock.now)
+        var window = RateWindow()
+        for second in 0..<4 { window.add(start.advanced(by: .seconds(second)), rate) }
+        let now = start.advanced(by: .seconds(4))
+        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
+        window.remove(start.advanced(by: .seconds(2)), rate)
+        #expect(window.opening(at: now, position: 0, rate) <= now)
+        window.add(now, rate)
+        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
+        window.add(now, rate)
+        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
+        window.remove(start.advanced(by: .seconds(500)), rate)
+        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
+    }
+}
