@@ -14,23 +14,28 @@ final class ServerCore: Sendable {
     let state = Watched(ServerState())
     private let listener: Int32
     /// Holds the port once nothing listens there any more.
-    private let placeholder = Mutex<Int32?>(nil)
+    private let placeholder: Mutex<Int32?>
     private let bell: (waits: Int32, rings: Int32)
 
     init(_ configuration: TestServer.Configuration) throws(TestServerError) {
         self.configuration = configuration
         POSIX.allowManyDescriptors()
-        do { (listener, port) = try POSIX.listen(ipv6: configuration.usesIPv6) } catch {
+        let reserved: Int32?
+        do { (listener, port, reserved) = try POSIX.listen(ipv6: configuration.usesIPv6) } catch {
             throw TestServerError(reason: error.text)
         }
+        placeholder = Mutex(reserved)
         guard let bell = POSIX.makeBell() else {
             close(listener)
+            if let reserved { close(reserved) }
             throw TestServerError(reason: "there are no more descriptors")
         }
         self.bell = bell
         state.update { $0.running = 1 }
         let isStarted = POSIX.startThread(stack: 256 << 10) { [self] in
             acceptAll()
+            // A process that is being started may hold a copy of the descriptor for a moment.
+            POSIX.shutDown(listener)
             close(listener)
             keepPort()
             ended(0)
@@ -49,8 +54,7 @@ final class ServerCore: Sendable {
 
     /// A test that expects its stopped server to refuse connections must not reach the server of another test.
     private func keepPort() {
-        let descriptor = POSIX.reserve(port, ipv6: configuration.usesIPv6)
-        placeholder.withLock { $0 = descriptor }
+        placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
 
     func edit(_ change: (inout ServerScript) -> Void) {

@@ -18,15 +18,19 @@ enum POSIX {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// A listening socket on the loopback interface and its port.
-    static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
+    /// A listening socket on the loopback interface, its port, and the socket that keeps that port when nothing listens
+    /// there any more; nil where a port cannot be shared with a listener.
+    static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try bound(to: 0, ipv6: ipv6)
+        // Taken before the socket listens: afterwards, whoever connects in between may get the port.
+        let placeholder = reserve(port, ipv6: ipv6)
         guard systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             let failure = Failure("listen")
             close(descriptor)
+            if let placeholder { close(placeholder) }
             throw failure
         }
-        return (descriptor, port)
+        return (descriptor, port, placeholder)
     }
 
     /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and
