@@ -60,13 +60,13 @@ struct StagedAttemptTests {
         for second in 0..<4 { window.add(start.advanced(by: .seconds(second)), rate) }
         let now = start.advanced(by: .seconds(4))
         #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
-        window.remove(start.advanced(by: .seconds(2)), rate)
+        window.remove(start.advanced(by: .seconds(2)))
         #expect(window.opening(at: now, position: 0, rate) <= now)
         window.add(now, rate)
         #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
         window.add(now, rate)
         #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
-        window.remove(start.advanced(by: .seconds(500)), rate)
+        window.remove(start.advanced(by: .seconds(500)))
         #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
     }
 }

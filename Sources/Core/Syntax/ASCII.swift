@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Classes of single bytes in the grammar of HTTP and of URLs.
 ///
 /// ```swift
@@ -49,14 +51,7 @@ public enum ASCII {
     public static func isHexDigit(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
 
     /// The value of a hexadecimal digit of either case; nil for any other byte.
-    public static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    public static func hexValue(_ byte: UInt8) -> UInt8? { Hexadecimal.value(of: byte) }
 
     /// Whether the byte is optional white space, a space or a tab (RFC 9110, section 5.6.3).
     public static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

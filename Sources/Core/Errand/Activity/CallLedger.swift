@@ -49,7 +49,7 @@ struct CallLedger: ~Copyable, Sendable {
         if isTooLate { Task { await work.discard() } }
     }
 
-    var hasStagedWork: Bool { isMarked.load(ordering: .acquiring) && state.withLock { !$0.staged.isEmpty } }
+    var hasStagedWork: Bool { stagedWorkCount > 0 }
 
     var stagedWorkCount: Int { isMarked.load(ordering: .acquiring) ? state.withLock { $0.staged.count } : 0 }
 

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A change that has to run again must not repeat what it changed by calls of its own: each of those would make it run
 /// once more, without an end.
-package final class ConfigurationChange: Sendable {
+final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
     private let owner: ObjectIdentifier
@@ -19,7 +19,7 @@ package final class ConfigurationChange: Sendable {
     }
 
     /// Runs a change of the configuration of an owner.
-    package static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
+    static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
         // A task that the change has started inherits the mark and may outlive it.
         defer { run.isOver.store(true, ordering: .releasing) }
@@ -27,7 +27,7 @@ package final class ConfigurationChange: Sendable {
     }
 
     /// Whether this is called within a change of the owner that runs for a second time.
-    package static func isRepeated(on owner: AnyObject) -> Bool {
+    static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {
             if change.owner == ObjectIdentifier(owner), change.isRepeated, !change.isOver.load(ordering: .acquiring) {

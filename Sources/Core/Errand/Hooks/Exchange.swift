@@ -103,6 +103,12 @@ public struct Exchange: Sendable {
     }
     var record: UserRecord? { fields[0].record }
 
+    /// The ledger of the call, or of the exchange that several calls share.
+    private func ledger<Value>(_ use: (borrowing CallLedger) -> Value) -> Value {
+        guard let shared else { return use(activity.ledger) }
+        return use(shared.ledger)
+    }
+
     /// The clock to wait by.
     public var time: any TimeSource { activity.time }
 
@@ -114,17 +120,14 @@ public struct Exchange: Sendable {
     }
 
     /// How many failures of this call a filter has declared final; see ``declareFailureFinal()``.
-    public var finalFailures: Int { shared?.ledger.finalFailures ?? activity.ledger.finalFailures }
+    public var finalFailures: Int { ledger { $0.finalFailures } }
 
     /// Declares the failure that the filter passes on final: it was repeated as often as it may be.
     ///
     /// Filters that repeat requests may stand within one another, such as a retry around a download. Only the innermost
-    /// filter that can repeat a request repeats it: one further out compares ``finalFailures`` before and after `next`, and passes a failure on if it
-    /// has grown.
-    public func declareFailureFinal() {
-        guard let shared else { return activity.ledger.declareFailureFinal() }
-        shared.ledger.declareFailureFinal()
-    }
+    /// filter that can repeat a request repeats it: one further out compares ``finalFailures`` before and after `next`,
+    /// and passes a failure on if it has grown.
+    public func declareFailureFinal() { ledger { $0.declareFailureFinal() } }
 
     /// How many requests of this call a server may have received so far: each that the transport took, but for those that
     /// failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
@@ -132,11 +135,9 @@ public struct Exchange: Sendable {
     /// Such a failure says of its own request alone that no server got it: behind a redirect, or where a filter further in has
     /// sent several, others were received. A filter that repeats what may not be received twice compares the number before
     /// and after `next`.
-    public var possibleDeliveries: Int { shared?.ledger.possibleDeliveries ?? activity.ledger.possibleDeliveries }
+    public var possibleDeliveries: Int { ledger { $0.possibleDeliveries } }
 
-    func addDeliveries(_ count: Int) {
-        if let shared { shared.ledger.addDeliveries(count) } else { activity.ledger.addDeliveries(count) }
-    }
+    func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
 
     /// The checks that run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
@@ -146,12 +147,11 @@ public struct Exchange: Sendable {
     public func whenAccepted(
         _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
     ) {
-        let work = StagedWork(commit: commit, discard: discard)
-        if let shared { shared.ledger.stage(work) } else { activity.ledger.stage(work) }
+        ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
     /// The number of pieces of work that wait for the response; see ``discardStagedWork(after:)``.
-    public var stagedWorkCount: Int { shared?.ledger.stagedWorkCount ?? activity.ledger.stagedWorkCount }
+    public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
     /// Discards the work that filters further on have staged for a response that is not used; for a filter that calls `next`
     /// again after it, or responds by itself.
@@ -171,9 +171,7 @@ public struct Exchange: Sendable {
     /// - Parameter count: ``stagedWorkCount`` before `next` was called.
     public func discardStagedWork(after count: Int) async {
         if stagedWorkCount <= count { return }
-        let work =
-            shared?.ledger.takeStagedWork(after: count) ?? activity.ledger.takeStagedWork(after: count)
-        await work.discard()
+        await ledger { $0.takeStagedWork(after: count) }.discard()
     }
 
     /// Does work that outlives the call, as an activity of its own that `cancelAll()` and the end of the agent reach.

@@ -22,7 +22,7 @@ import ErrandHTTP
         (self.isCommon, wire) = (isCommon, filter as? WireStep)
         let isCore = filter is any CoreStep
         hasFilters = !isCore || next.step?.hasFilters == true
-        following = isCore ? [] : filter.traits.union(next.step?.stage == stage ? next.step?.following ?? [] : [])
+        following = isCore ? [] : filter.traits.union(next.following)
     }
 
     /// Sends an exchange that comes from the hop stage through the first of the wire filters.

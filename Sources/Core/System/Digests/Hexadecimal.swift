@@ -13,18 +13,23 @@ package enum Hexadecimal {
     /// The bytes of pairs of digits in any case; nil for anything else.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
-        guard digits.count.isMultiple(of: 2), digits.allSatisfy(isDigit) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(of: digits[index]), let low = value(of: digits[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
         }
+        return bytes
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
+    /// The value of a digit of either case; nil for any other byte.
+    @inlinable package static func value(of byte: UInt8) -> UInt8? {
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
         }
     }
 

@@ -82,7 +82,7 @@ final class HostLine: HostRecord {
         let first = state.withLock { state in
             state.running -= 1
             state.receive(ticket)
-            state.rate.remove(ticket.start, limits.rate)
+            state.rate.remove(ticket.start)
             state.quota?.takeBack(ticket.number)
             let place = state.queue.firstIndex { $0.number > ticket.arrival } ?? state.queue.endIndex
             state.queue.insert(waiter, at: place)

@@ -25,12 +25,11 @@ struct RateWindow {
     }
 
     /// Takes back the time of a request that was not sent after all.
-    mutating func remove(_ time: ContinuousClock.Instant, _ rate: RequestRate?) {
-        guard let rate, let index = sent.firstIndex(of: time) else { return }
-        // In the order of time, the oldest first: as long as fewer are known than the rate counts.
-        if sent.count == rate.count { sent = Array(sent[oldest...] + sent[..<oldest]) }
+    mutating func remove(_ time: ContinuousClock.Instant) {
+        // In the order of time: what is not full begins with its oldest.
+        sent = Array(sent[oldest...] + sent[..<oldest])
         oldest = 0
-        sent.remove(at: sent.firstIndex(of: time) ?? index)
+        if let index = sent.firstIndex(of: time) { sent.remove(at: index) }
     }
 
     /// Whether no time counts any more.

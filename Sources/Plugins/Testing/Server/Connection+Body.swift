@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 extension Connection {
     /// Reads the body as the route specifies. True if bytes of it may still arrive.
@@ -55,10 +56,11 @@ extension Connection {
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
-        guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy(Self.isHexDigit),
-            let size = Int64(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw RequestFault(400, "the size of a chunk is not a hexadecimal number") }
-        return size
+        let values = digits.compactMap(Hexadecimal.value(of:))
+        guard !digits.isEmpty, digits.count <= 15, values.count == digits.count else {
+            throw RequestFault(400, "the size of a chunk is not a hexadecimal number")
+        }
+        return values.reduce(0) { $0 << 4 | Int64($1) }
     }
 
     private func readTrailers(_ request: inout RecordedRequest) throws {
@@ -82,9 +84,5 @@ extension Connection {
             if let line = try input.takeLine(limit: limit) { return line }
             try receive()
         }
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & ~0x20)
     }
 }
