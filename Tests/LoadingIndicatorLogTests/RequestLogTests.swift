@@ -51,6 +51,23 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [200, 404, nil])
     }
 
+    @Test("the response that a filter's own error carries stands in the line")
+    func evidence() async throws {
+        struct Gone: Filter {
+            struct Failure: RequestFailure {
+                let response: HTTPResponse?
+                var isRetryable: Bool { false }
+            }
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                throw Failure(response: try await next(exchange))
+            }
+        }
+        let log = log(.line)
+        _ = try? await agent(.text("no", status: 410), log, filters: [Gone()]).send(Get())
+        await log.flush()
+        #expect(records.all.map(\.status) == [410] && records.all.map(\.outcome) == [.failure])
+    }
+
     @Test("a cache hit, a cancellation and a batch around its parts are named")
     func sources() async throws {
         let log = log(.line)

@@ -44,6 +44,13 @@ import Testing
                 == nil)
     }
 
+    @Test("another filter's failure may pass if it says so, one of the download's own does not")
+    func temporary() {
+        struct Failure: RequestFailure { let isRetryable: Bool }
+        #expect(Failure(isRetryable: true).isTemporary && !Failure(isRetryable: false).isTemporary)
+        #expect(!DownloadError(.busy, "busy").isTemporary && !CancellationError().isTemporary)
+    }
+
     @Test("a plan splits the longest rest, joins what is done, and forgets nothing", arguments: 0..<200)
     func plans(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed) &* 77 + 1)

@@ -50,6 +50,29 @@ import Testing
         #expect(await outcome(same) == "ok")
     }
 
+    @Test("the rest that another filter's error carries is kept")
+    func foreignFailure() async throws {
+        struct Refusing: Filter {
+            struct Failure: RequestFailure {
+                let response: HTTPResponse?
+                var isRetryable: Bool { false }
+            }
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                let response = try await next(exchange)
+                if response.status == 429 { throw Failure(response: response) }
+                return response
+            }
+        }
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(wire("5", 429), [.hostGate(HostLimits()), Refusing()], time)
+        await #expect(throws: Refusing.Failure.self) { try await agent.send(Get()) }
+        let next = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        #expect(time.nextWake == time.now.advanced(by: .seconds(5)))
+        time.advance(by: .seconds(5))
+        #expect(await outcome(next) == "ok")
+    }
+
     @Test(
         "all three forms of dates count, by the clock of the agent",
         arguments: ["Sun, 09 Sep 2001 01:46:45 GMT", "Sunday, 09-Sep-01 01:46:45 GMT", "Sun Sep  9 01:46:45 2001"])

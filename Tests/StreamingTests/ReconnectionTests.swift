@@ -202,6 +202,34 @@ import Testing
         #expect(try await reading.value.map(\.data) == ["a"])
     }
 
+    @Test("a failure of another filter that may pass is one of the connection, and its Retry-After is respected")
+    func foreignFailure() async throws {
+        struct Unready: Filter {
+            struct Failure: RequestFailure {
+                let response: HTTPResponse?
+                var isRetryable: Bool { true }
+            }
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                let response = try await next(exchange)
+                if response.status == 503 { throw Failure(response: response) }
+                return response
+            }
+        }
+        let time = ManualTimeSource()
+        let stub = StubTransport()
+        stub.on("/feed", response: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, filters: [Unready()], time: time)
+        let options = EventOptions(reconnection: Reconnection(backoff: .exact(.seconds(1))))
+        let stream = agent.events(GetFeed(eventOptions: options))
+        let reading = Task { try await stream.all() }
+        try await time.waitForSleepers()
+        #expect(time.nextWake == time.now.advanced(by: .seconds(7)))
+        time.advance(by: .seconds(7))
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(1))
+        #expect(try await reading.value.map(\.data) == ["a"])
+    }
+
     @Test(
         "retry: sets the wait, also for later connections; what is no number is ignored",
         arguments: [

@@ -56,7 +56,7 @@ final class LogDraft: Sendable {
             case .success(let http): if let http { state.response = Head(http) }
             case .failure(let failure):
                 (state.outcome, state.error) = (.failure, failure)
-                if let evidence = (failure as? ErrandError)?.response { state.response = Head(evidence) }
+                if let evidence = (failure as? any RequestFailure)?.response { state.response = Head(evidence) }
             case .cancelled: state.outcome = .cancelled
             }
         }

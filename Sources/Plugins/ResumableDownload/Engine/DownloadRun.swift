@@ -215,7 +215,11 @@ struct DownloadRun: Sendable {
 extension Error {
     /// Whether the same request may succeed when it is sent again.
     var isTemporary: Bool {
-        guard let error = self as? ErrandError else { return self is DownloadPause }
+        guard let error = self as? ErrandError else {
+            // An error of the download's own ends it; one of another filter may pass.
+            if self is DownloadPause || self is DownloadError { return self is DownloadPause }
+            return (self as? any RequestFailure)?.isRetryable == true
+        }
         // URLSession on Linux reports a body that ends too early with this code.
         return error.isRetryable || error.code == .transportFailed
     }

@@ -72,7 +72,7 @@ public struct HostGate: Filter {
                 }
             } catch {
                 // A response whose body was cut off also requests a rest.
-                line.receive(ticket, (error as? ErrandError)?.response, time, isOver: true)
+                line.receive(ticket, (error as? any RequestFailure)?.response, time, isOver: true)
                 throw error
             }
         }

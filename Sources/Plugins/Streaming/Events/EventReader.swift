@@ -116,7 +116,7 @@ import ErrandHTTPSyntax
                 throw error
             }
         } catch {
-            if (error as? ErrandError)?.response?.status == 204 { return false }
+            if (error as? any RequestFailure)?.response?.status == 204 { return false }
             failures += 1
             silent += 1
             guard options.reconnection.permits(error), failures <= options.reconnection.maximumFailures else {
@@ -183,7 +183,7 @@ import ErrandHTTPSyntax
     private func wait(after error: (any Error)?) async throws {
         let time = seen.time
         var wait = options.reconnection.wait(retry: retry, silent: silent, chance: .random(in: 0...1))
-        if let after = (error as? ErrandError)?.response?.headers[.retryAfter],
+        if let after = (error as? any RequestFailure)?.response?.headers[.retryAfter],
             let asked = RetryAfter(parsing: after, now: time.date)
         {
             wait = max(wait, min(asked.wait(from: time.date), Reconnection.longestDelay))

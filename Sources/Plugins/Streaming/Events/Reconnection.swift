@@ -63,7 +63,8 @@ public struct Reconnection: Sendable, Hashable {
 
     /// Whether another connection may succeed after a failure.
     func permits(_ error: any Error) -> Bool {
-        guard isEnabled, let error = error as? ErrandError else { return false }
+        if !isEnabled { return false }
+        guard let error = error as? ErrandError else { return (error as? any RequestFailure)?.isRetryable == true }
         switch error.code {
         case .timedOut, .deadlineExceeded, .nameLookupFailed, .cannotConnect, .connectionLost, .truncated,
             .invalidResponse, .transportFailed:
