@@ -68,7 +68,8 @@ let plugins: [Target] = [
     plugin(
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
-    plugin("JSONValidation", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("JSONSchema", needs: ["ErrandHTTPSyntax", "ErrandJSONValidation", "ErrandSupport"]),
+    plugin("JSONValidation", needs: ["ErrandHTTPSyntax"]),
     plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPSyntax"]),
@@ -142,7 +143,7 @@ let programs: [Target] = [
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
-    program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONValidation"]),
+    program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONSchema", "ErrandJSONValidation"]),
     program(
         "errand-watch", in: "Examples/Watch",
         needs: [
@@ -186,7 +187,8 @@ let suites: [Target] = [
         ],
         path: "Tests/Integration"),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
-    suite("JSONValidationTests", needs: ["ErrandJSONValidation", "errand-validate"]),
+    suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation", "errand-validate"]),
+    suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
     suite(
         "LoadingIndicatorLogTests",
         needs: [

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandJSONSchema
 import ErrandJSONValidation
 import ErrandSystemTransport
 import ErrandTesting

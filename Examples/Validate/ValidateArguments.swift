@@ -1,4 +1,4 @@
-import ErrandJSONValidation
+import ErrandJSONSchema
 
 /// What a command line asks for.
 struct ValidateArguments {

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandJSONSchema
 import ErrandJSONValidation
 
 /// Compares a JSON document with a JSON Schema, or with an example of what it should look like.

@@ -1,3 +1,4 @@
+import ErrandJSONSchema
 import ErrandJSONValidation
 import Foundation
 

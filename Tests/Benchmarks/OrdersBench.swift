@@ -1,4 +1,4 @@
-import ErrandJSONValidation
+import ErrandJSONSchema
 import Foundation
 
 /// Orders, and their schema.

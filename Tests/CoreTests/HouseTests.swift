@@ -64,10 +64,14 @@ import Testing
         #expect(Set(folders.filter { !$0.hasPrefix(".") }) == Set(Self.layers.map(\.0)))
     }
 
-    @Test("plugins import no other, but for a transport chosen by platform, a plugin's suite, and a recording's replay")
+    @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay and JSON Schema")
     func pluginImports() throws {
-        // A replay reads and writes what a recorder records: the values and their file are the recorder's.
-        let composed = ["SystemTransport": "Transport", "CacheTesting": "Cache", "Replay": "Recording"]
+        // A replay reads and writes what a recorder records: the values and their file are the recorder's. A schema
+        // stands in for a shape: the request, the check, the problems and the patterns are those of the shapes.
+        let composed = [
+            "SystemTransport": "Transport", "CacheTesting": "Cache", "Replay": "Recording",
+            "JSONSchema": "JSONValidation",
+        ]
         let core = Set(Self.layers.map(\.1))
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Sources/Plugins").path

@@ -22,6 +22,7 @@ enum DocCommentContext {
         import ErrandCookies
         import ErrandCurlTransport
         import ErrandHTTPSyntax
+        import ErrandJSONSchema
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog
         import ErrandMultipart

@@ -2,6 +2,7 @@ import Errand
 import ErrandCookies
 import ErrandCurlTransport
 import ErrandHTTPSyntax
+import ErrandJSONSchema
 import ErrandJSONValidation
 import ErrandReplay
 import Foundation

@@ -53,31 +53,6 @@ struct AgentTests {
         #expect(!error.isRetryable && !error.isCancelled)
     }
 
-    @Test("a schema is the shape of a request, and a check of any request")
-    func schema() async throws {
-        struct GetOrder: JSONValidatedRequest {
-            let shape: JSONSchema
-        }
-        struct GetAny: Request {
-            let checks: [ResponseCheck]
-        }
-        let schema = try JSONSchema(Data(#"{"required": ["id"], "properties": {"id": {"type": "integer"}}}"#.utf8))
-        let (right, wrong) = (agent(.json(#"{"id":7}"#), []), agent(.json(#"{"id":"7"}"#), []))
-        #expect(try await right.send(GetOrder(shape: schema)).value == Data(#"{"id":7}"#.utf8))
-        #expect(try await right.send(GetAny(checks: [.json(schema)])).value == Data(#"{"id":7}"#.utf8))
-        for error in [
-            await refusal(GetOrder(shape: schema), wrong), await refusal(GetAny(checks: [.json(schema)]), wrong),
-        ] {
-            #expect(error?.code == .checkFailed)
-            #expect(error?.jsonValidation?.problems.first?.schemaLocation == "#/properties/id/type")
-        }
-        let limits = JSONLimits()
-        var few = limits
-        few.maximumBytes = 3
-        let limited = agent(.json(#"{"id":7}"#), [.jsonValidation(limits: few)])
-        #expect(await refusal(GetOrder(shape: schema), limited)?.jsonValidation?.problems.first?.kind == .limit)
-    }
-
     @Test("a request without a shape is left alone")
     func others() async throws {
         #expect(try await agent(.text("no JSON")).send(GetText()).value == "no JSON")

@@ -149,4 +149,12 @@ struct ProblemTests {
             for await isRight in group { #expect(isRight) }
         }
     }
+
+    @Test("an amount of one has its noun in the singular")
+    func amounts() {
+        for (count, expected) in [(1, "an array of 1 element"), (2, "an array of 2 elements")] {
+            let shape = JSONShape.array(of: .integer, count: count...count)
+            #expect(shape.problems("[]").map(\.expected) == [expected])
+        }
+    }
 }

@@ -6,6 +6,8 @@ public struct JSONFragment: Sendable {
     /// The bytes of the value, without surrounding white space.
     public let data: Data
 
+    package init(data: Data) { self.data = data }
+
     /// The value as an integer; nil if it is not a number, has a fraction, or exceeds `Int`.
     public var integer: Int? { number { $0.integer } }
 

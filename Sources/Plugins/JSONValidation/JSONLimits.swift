@@ -17,7 +17,7 @@ public struct JSONLimits: Sendable, Hashable {
     /// The maximum number of elements that are stored for `uniqueItems` of a schema, in all open arrays together; 1,000,000
     /// by default, about 60 MB. A text with more is rejected.
     public var maximumUniqueItems = 1_000_000
-    /// The maximum number of steps that a text may take altogether: each schema within a ``JSONSchema``, or each of several
+    /// The maximum number of steps that a text may take altogether: each schema within a JSON Schema, or each of several
     /// shapes, that is applied to a value; each step of a pattern; and some bytes that are compared, hashed or read for a
     /// format. 40,000,000 by default, less than a second. A text that takes more is rejected.
     public var maximumSteps = 40_000_000
@@ -35,7 +35,7 @@ public struct JSONLimits: Sendable, Hashable {
     public init() {}
 
     /// The limits without negative numbers.
-    var clamped: JSONLimits {
+    package var clamped: JSONLimits {
         var limits = self
         for limit in [
             \JSONLimits.maximumDepth, \.maximumBytes, \.maximumKeys, \.maximumPatternBytes, \.maximumPatternSteps,

@@ -32,7 +32,7 @@ public struct JSONProblem: Sendable, Hashable {
     public var found: String
     /// The offset in bytes of the value, of the opening quote of a key, or, for a missing key, of the object's brace.
     public var offset: Int
-    /// The location of the keyword of a ``JSONSchema`` that the value violates: the URI of its document with a JSON Pointer
+    /// The location of the keyword of a `JSONSchema` that the value violates: the URI of its document with a JSON Pointer
     /// as the fragment, such as `#/properties/id/minimum`. Nil for shapes, and for what is not JSON.
     public var schemaLocation: String?
 

@@ -10,12 +10,13 @@ public import Errand
 /// }
 /// ```
 ///
-/// The shape may be a ``JSONSchema``: `var shape: JSONSchema { Self.schema }`, with the schema in a `static let`.
+/// The shape may be a `JSONSchema` of ErrandJSONSchema: `var shape: JSONSchema { Self.schema }`, with the schema in a
+/// `static let`.
 ///
 /// It provides the filter ``JSONValidation``, so that every agent validates its response. An agent that has that filter
 /// itself, with limits of its own, validates the response once, with those limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
-    /// ``JSONShape`` or ``JSONSchema``: the type of ``shape``.
+    /// ``JSONShape``, or another type to validate against, such as `JSONSchema`: the type of ``shape``.
     associatedtype ResponseShape: JSONValidating = JSONShape
 
     /// The shape of the body, or a schema.

@@ -23,13 +23,8 @@ extension ResponseCheck {
         json(validating: shape, method, limits)
     }
 
-    /// Rejects a response whose body does not fit a ``JSONSchema``, or another thing to validate against; see
-    /// ``json(_:method:limits:)``.
-    ///
-    /// ```swift
-    /// let schema = try JSONSchema(data)
-    /// let check = ResponseCheck.json(schema)
-    /// ```
+    /// Rejects a response whose body does not fit a `JSONSchema` of ErrandJSONSchema, or another thing to validate against;
+    /// see ``json(_:method:limits:)``.
     public static func json(
         _ validator: some JSONValidating, method: HTTPMethod = .get, limits: JSONLimits = .standard
     ) -> ResponseCheck {

@@ -1,21 +1,5 @@
 import ErrandHTTPSyntax
 
-/// The kinds of value, a bit each. The first byte distinguishes them, except for the two kinds of number.
-enum ValueKind {
-    static let null: UInt8 = 1
-    static let `false`: UInt8 = 2
-    static let `true`: UInt8 = 4
-    /// A number without a fraction and an exponent.
-    static let integer: UInt8 = 8
-    static let fraction: UInt8 = 16
-    static let string: UInt8 = 32
-    static let array: UInt8 = 64
-    static let object: UInt8 = 128
-    static let boolean = `true` | `false`
-    static let number = integer | fraction
-    static let all: UInt8 = 255
-}
-
 /// A compiled shape: nodes that refer to each other and to their rules by index.
 final class ShapeProgram: Sendable {
     let nodes: [ShapeRule]
@@ -178,40 +162,4 @@ struct KeyTable {
     var count: Int32 = 0
     var firstSlot: Int32 = 0
     var mask: Int32 = 0
-}
-
-/// A key, prepared for comparison: its first 16 bytes with the closing quote, and all of it in the pool.
-struct KeyRule {
-    var word0: UInt64
-    var mask0: UInt64
-    var word1: UInt64
-    var mask1: UInt64
-    var length: Int32
-    var text: Int32
-    /// The node of the value.
-    var node: Int32
-    var isRequired: Bool
-
-    init(_ key: [UInt8], text: Int, node: Int32, isRequired: Bool) {
-        (word0, mask0) = Self.word(key, from: 0)
-        (word1, mask1) = Self.word(key, from: 8)
-        // A text contains these characters escaped, so that the plain comparison must not succeed.
-        if key.contains(where: { $0 < 0x20 || $0 == JSONGrammar.quote || $0 == JSONGrammar.backslash }) {
-            (word0, mask0) = (1, 0)
-        }
-        length = Int32(key.count)
-        self.text = Int32(text)
-        self.node = node
-        self.isRequired = isRequired
-    }
-
-    private static func word(_ key: [UInt8], from start: Int) -> (UInt64, UInt64) {
-        var (word, mask): (UInt64, UInt64) = (0, 0)
-        for index in 0..<8 where start + index <= key.count {
-            let byte = start + index == key.count ? JSONGrammar.quote : key[start + index]
-            word |= UInt64(byte) << UInt64(8 * index)
-            mask |= 0xFF << UInt64(8 * index)
-        }
-        return (word, mask)
-    }
 }

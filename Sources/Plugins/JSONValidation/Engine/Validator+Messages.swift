@@ -41,17 +41,6 @@ extension Validator {
 
     // MARK: Descriptions
 
-    static func kindWord(_ p: BytePointer) -> String {
-        switch p.pointee {
-        case JSONGrammar.quote: "a string"
-        case JSONGrammar.openBrace: "an object"
-        case JSONGrammar.openBracket: "an array"
-        case 0x74, 0x66: "a boolean"
-        case 0x6E: "null"
-        default: "a number"
-        }
-    }
-
     /// Describes the kinds that a node accepts.
     func kindWords(_ node: UnsafePointer<ShapeRule>) -> [String] {
         let kinds = node.pointee.kinds

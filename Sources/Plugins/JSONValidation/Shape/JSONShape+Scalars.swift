@@ -77,9 +77,7 @@ public struct JSONShapeError: DescribedError, Sendable, Hashable {
     public let offset: Int
 
     /// A sentence that contains the pattern.
-    public var description: String {
-        "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
-    }
+    public var description: String { PatternFault(reason: reason, offset: offset).message(of: pattern) }
 
     /// 1: there is one kind.
     public var errorCode: Int { 1 }

@@ -1,0 +1,205 @@
+import ErrandHTTPSyntax
+import ErrandJSONValidation
+
+/// A number of a JSON text without any loss: `mantissa * 10^exponent`, without zeros at the end of the mantissa.
+struct ExactDecimal: Sendable, Hashable {
+    private(set) var isNegative = false
+    /// The mantissa if it has at most 18 digits.
+    private(set) var short: UInt64 = 0
+    /// The digits of a longer one; empty otherwise.
+    private(set) var long: [UInt8] = []
+    private(set) var exponent = 0
+
+    /// A number that the grammar has accepted.
+    init(_ start: BytePointer, _ end: BytePointer) {
+        var p = start
+        if p < end, p.pointee == 0x2D {
+            isNegative = true
+            p += 1
+        }
+        let first = p
+        // Zeros are added only before another digit, so that those at the end stay outside.
+        var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
+        while p < end, p.pointee | 0x20 != 0x65 {
+            let byte = p.pointee
+            p += 1
+            if byte == 0x2E {
+                isFraction = true
+                continue
+            }
+            if isFraction { fraction += 1 }
+            if byte == 0x30 {
+                if significant > 0 { zeros += 1 }
+                continue
+            }
+            significant += zeros + 1
+            if significant <= 18 {
+                for _ in 0...zeros { short *= 10 }
+                short += UInt64(byte - 0x30)
+            }
+            zeros = 0
+        }
+        if significant == 0 {
+            isNegative = false
+            return
+        }
+        if significant > 18 {
+            (short, long) = (0, Self.digits(first, p, significant))
+        }
+        exponent = Self.power(p, end) + zeros - fraction
+    }
+
+    /// The digits of a mantissa from its first one that is not zero on.
+    private static func digits(_ start: BytePointer, _ end: BytePointer, _ count: Int) -> [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(count)
+        var p = start
+        while p < end, digits.count < count {
+            let digit = p.pointee &- 0x30
+            if p.pointee != 0x2E, digit != 0 || !digits.isEmpty { digits.append(digit) }
+            p += 1
+        }
+        return digits
+    }
+
+    private static func power(_ start: BytePointer, _ end: BytePointer) -> Int {
+        guard start < end else { return 0 }
+        var p = start + 1
+        let isNegative = p < end && p.pointee == 0x2D
+        var power = 0
+        while p < end {
+            if JSONGrammar.isDigit(p.pointee) {
+                power = min(power * 10 + Int(p.pointee - 0x30), JSONNumber.largestExponent)
+            }
+            p += 1
+        }
+        return isNegative ? -power : power
+    }
+
+    var isZero: Bool { short == 0 && long.isEmpty }
+    var isIntegral: Bool { exponent >= 0 }
+    /// Whether the mantissa has at most 18 digits.
+    var isShort: Bool { long.isEmpty }
+
+    /// The number of digits of the mantissa.
+    var digitCount: Int {
+        if !isShort { return long.count }
+        var (count, rest) = (0, short)
+        while rest > 0 { (count, rest) = (count + 1, rest / 10) }
+        return count
+    }
+
+    /// The value if it is an integer of at most 18 digits that fits `Int`.
+    var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
+
+    /// The value if it is an integer of at most 18 digits.
+    var shortInteger: Int64? {
+        guard isShort, exponent >= 0, isZero || digitCount + exponent <= 18 else { return nil }
+        var value = Int64(short)
+        for _ in 0..<exponent { value *= 10 }
+        return isNegative ? -value : value
+    }
+
+    // MARK: Order
+
+    static func < (a: ExactDecimal, b: ExactDecimal) -> Bool {
+        if a.isNegative != b.isNegative { return a.isNegative }
+        return a.isNegative ? b.isSmaller(a) : a.isSmaller(b)
+    }
+
+    /// Whether the magnitude is smaller.
+    private func isSmaller(_ other: ExactDecimal) -> Bool {
+        if isZero || other.isZero { return isZero && !other.isZero }
+        let (mine, others) = (digitCount, other.digitCount)
+        if mine + exponent != other.exponent + others { return mine + exponent < other.exponent + others }
+        if isShort, other.isShort {
+            // Both begin at the same power of ten, so that the difference is below 18 digits.
+            var (a, b) = (short, other.short)
+            for _ in 0..<max(0, others - mine) { a *= 10 }
+            for _ in 0..<max(0, mine - others) { b *= 10 }
+            return a < b
+        }
+        return allDigits.lexicographicallyPrecedes(other.allDigits)
+    }
+
+    /// The digits of the mantissa, the highest first.
+    private var allDigits: [UInt8] {
+        if !isShort { return long }
+        var (digits, rest) = ([UInt8](), short)
+        while rest > 0 {
+            digits.append(UInt8(rest % 10))
+            rest /= 10
+        }
+        return digits.reversed()
+    }
+
+    // MARK: Multiples
+
+    /// Whether this is an integral multiple of a number that is not zero.
+    func isMultiple(of other: ExactDecimal) -> Bool {
+        if isZero { return true }
+        let scale = exponent - other.exponent
+        // The divisor has a factor ten that the mantissa, which does not end in zero, cannot have.
+        if scale < 0 { return false }
+        if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
+            if other.short == 1 { return true }
+            var value = short
+            for _ in 0..<scale { value *= 10 }
+            return value % other.short == 0
+        }
+        // More powers of ten than the divisor has bits do not change which of its factors they contain.
+        let zeros = min(scale, other.digitCount * 4)
+        var remainder = Remainder(divisor: other.allDigits)
+        for digit in allDigits { remainder.append(digit) }
+        for _ in 0..<zeros { remainder.append(0) }
+        return remainder.isZero
+    }
+
+    /// The remainder of a number that is read digit by digit.
+    private struct Remainder {
+        /// The lowest word first, of nine digits each; one more word than the divisor needs.
+        private var words: [UInt64]
+        private var divisor: [UInt64]
+
+        init(divisor digits: [UInt8]) {
+            divisor = []
+            var end = digits.count
+            while end > 0 {
+                let start = max(0, end - 9)
+                divisor.append(digits[start..<end].reduce(0) { $0 * 10 + UInt64($1) })
+                end = start
+            }
+            divisor.append(0)
+            words = Array(repeating: 0, count: divisor.count)
+        }
+
+        var isZero: Bool { words.allSatisfy { $0 == 0 } }
+
+        mutating func append(_ digit: UInt8) {
+            var carry = UInt64(digit)
+            for index in words.indices {
+                let value = words[index] * 10 + carry
+                words[index] = value % 1_000_000_000
+                carry = value / 1_000_000_000
+            }
+            // The remainder was below the divisor: at most nine times.
+            while !isBelow { subtract() }
+        }
+
+        private var isBelow: Bool {
+            for index in words.indices.reversed() where words[index] != divisor[index] {
+                return words[index] < divisor[index]
+            }
+            return false
+        }
+
+        private mutating func subtract() {
+            var borrow: UInt64 = 0
+            for index in words.indices {
+                let taken = divisor[index] + borrow
+                borrow = words[index] < taken ? 1 : 0
+                words[index] = words[index] + borrow * 1_000_000_000 - taken
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import ErrandJSONValidation
+
+/// Compiles all schemas that can be reached from a root, each once for each environment of dynamic anchors.
+final class SchemaCompiler {
+    let registry: SchemaRegistry
+    let formats: JSONSchemaFormats
+    private(set) var nodes: [SchemaNode] = []
+    var numbers: [SchemaNumberRule] = []
+    var strings: [SchemaStringRule] = []
+    var arrays: [SchemaArrayRule] = []
+    var objects: [SchemaObjectRule] = []
+    var constants: [SchemaConstants] = []
+    private(set) var patterns: [SchemaPattern] = []
+    private var patternNumbers: [[UInt8]: Int32] = [:]
+    private var environments = SchemaEnvironments()
+    private var numbersOfNodes: [Key: Int32] = [:]
+    private var aliases: [Key: Key] = [:]
+    /// The nodes that are known, but not compiled yet.
+    private var waiting: [(node: Int32, environment: Int)] = []
+
+    private struct Key: Hashable {
+        var place: SchemaPlace
+        var environment: Int
+    }
+
+    init(_ registry: SchemaRegistry, formats: JSONSchemaFormats) {
+        self.registry = registry
+        self.formats = formats
+        // The node that every value fits.
+        nodes = [SchemaNode(place: SchemaPlace(document: 0, value: 0))]
+    }
+
+    /// Compiles a schema and everything that it leads to.
+    func compile(_ place: SchemaPlace) throws(JSONSchemaError) -> SchemaProgram {
+        let root = try node(place, 0)
+        try compileWaiting()
+        // The schemas of the document that nothing leads to have to be right as well.
+        for other in registry.schemas(of: place.document) {
+            _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
+            try compileWaiting()
+        }
+        try SchemaRecursion.check(nodes) { node in
+            registry.fault(
+                .endlessRecursion, nodes[Int(node)].place,
+                "refers to itself for the same value, so that validation would not end")
+        }
+        return SchemaProgram(self, root: root)
+    }
+
+    private func compileWaiting() throws(JSONSchemaError) {
+        while let (node, environment) = waiting.popLast() {
+            var reader = KeywordReader(self, nodes[Int(node)].place, environment)
+            nodes[Int(node)] = try reader.read()
+        }
+    }
+
+    /// The number of the node for a schema that is entered from an environment.
+    func node(_ place: SchemaPlace, _ outer: Int) throws(JSONSchemaError) -> Int32 {
+        try registry.spend(steps: 50, at: place)
+        var (place, environment) = (
+            place, try environments.entering(registry.resource(place), of: registry, from: outer)
+        )
+        // A schema that only refers to another one is that one. A circle of them ends at some node, and is found later.
+        var steps = 0
+        while steps < 4, let next = try alias(Key(place: place, environment: environment)) {
+            (place, environment) = (next.place, next.environment)
+            steps += 1
+        }
+        let key = Key(place: place, environment: environment)
+        if let known = numbersOfNodes[key] { return known }
+        let document = registry.documents[place.document]
+        let kind = document.values[place.value].kind
+        if kind == .true || kind == .object && document.values[place.value].count == 0 {
+            numbersOfNodes[key] = SchemaProgram.any
+            return SchemaProgram.any
+        }
+        try registry.spend(
+            steps: 32 + document.values[place.value].count * 8, bytes: MemoryLayout<SchemaNode>.stride + 96, at: place)
+        let number = Int32(nodes.count)
+        var node = SchemaNode(place: place, resource: registry.resource(place))
+        node.isNever = kind == .false
+        nodes.append(node)
+        numbersOfNodes[key] = number
+        if kind == .object { waiting.append((number, environment)) }
+        return number
+    }
+
+    /// The target of a schema that consists of a reference only.
+    private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
+        if let known = aliases[key] { return known }
+        let place = key.place
+        let document = registry.documents[place.document]
+        guard document.values[place.value].kind == .object, document.values[place.value].count == 1,
+            let value = document.member(place.value, "$ref"), let text = document.string(value)
+        else { return nil }
+        let here = SchemaPlace(document: place.document, value: value)
+        let target = try registry.resolve(text, from: registry.resource(place), at: here).place
+        let next = Key(
+            place: target,
+            environment: try environments.entering(registry.resource(target), of: registry, from: key.environment))
+        aliases[key] = next
+        return next
+    }
+
+    /// The node that a dynamic reference leads to in an environment.
+    func dynamicNode(
+        _ reference: String, at place: SchemaPlace, in resource: Int, _ environment: Int, isRecursive: Bool
+    ) throws(JSONSchemaError) -> Int32 {
+        let (target, anchor) = try registry.resolve(reference, from: resource, at: place)
+        let found = registry.resources[registry.resource(target)].dynamicAnchors
+        let name = isRecursive ? SchemaRegistry.recursiveAnchor : anchor
+        // Only a reference to a dynamic anchor, or to a resource with a recursive one, is dynamic.
+        if let name, found[name] == target, let outermost = environments.anchor(name, in: environment) {
+            return try node(outermost, environment)
+        }
+        return try node(target, environment)
+    }
+
+    /// The number of a pattern.
+    func pattern(_ source: [UInt8], _ place: SchemaPlace) throws(JSONSchemaError) -> Int32 {
+        if let known = patternNumbers[source] { return known }
+        try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: place)
+        let text = String(decoding: source, as: UTF8.self)
+        patterns.append(SchemaPattern(source: text, program: try registry.pattern(text, at: place)))
+        patternNumbers[source] = Int32(patterns.count - 1)
+        return Int32(patterns.count - 1)
+    }
+}
+
+/// Finds schemas that lead back to themselves for the same value.
+enum SchemaRecursion {
+    static func check(_ nodes: [SchemaNode], _ fault: (Int32) -> JSONSchemaError) throws(JSONSchemaError) {
+        // 0 for nodes that were not visited, 1 for those on the way, 2 for those that are done.
+        var marks = [UInt8](repeating: 0, count: nodes.count)
+        for start in nodes.indices where marks[start] == 0 {
+            var way: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
+            marks[start] = 1
+            while let (node, gate, branch) = way.last {
+                guard gate < nodes[node].gates.count else {
+                    marks[node] = 2
+                    way.removeLast()
+                    continue
+                }
+                guard branch < nodes[node].gates[gate].nodes.count else {
+                    way[way.count - 1] = (node, gate + 1, 0)
+                    continue
+                }
+                way[way.count - 1].branch += 1
+                let next = Int(nodes[node].gates[gate].nodes[branch])
+                if next < 0 { continue }
+                if marks[next] == 1 { throw fault(Int32(next)) }
+                if marks[next] == 0 {
+                    marks[next] = 1
+                    way.append((next, 0, 0))
+                }
+            }
+        }
+    }
+}

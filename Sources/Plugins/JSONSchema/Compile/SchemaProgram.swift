@@ -1,0 +1,81 @@
+import ErrandJSONValidation
+import Synchronization
+
+/// A compiled schema with everything that it refers to. It never changes; what is derived while validating is in machines,
+/// which are used again.
+final class SchemaProgram: Sendable {
+    /// The node that every value fits.
+    static let any: Int32 = 0
+
+    let documents: [SchemaDocument]
+    let nodes: [SchemaNode]
+    /// The URI of each resource, and its root.
+    private let resources: [(uri: String, root: SchemaPlace)]
+    let numbers: [SchemaNumberRule]
+    let strings: [SchemaStringRule]
+    let arrays: [SchemaArrayRule]
+    let objects: [SchemaObjectRule]
+    let constants: [SchemaConstants]
+    let patterns: [SchemaPattern]
+    let root: Int32
+    private let parked = Mutex<[Parked]>([])
+
+    /// A machine that no validation uses.
+    private struct Parked: @unchecked Sendable { let machine: SchemaMachine }
+
+    init(_ compiler: SchemaCompiler, root: Int32) {
+        documents = compiler.registry.documents
+        nodes = compiler.nodes
+        resources = compiler.registry.resources.map { ($0.uri, $0.root) }
+        numbers = compiler.numbers
+        strings = compiler.strings
+        arrays = compiler.arrays
+        objects = compiler.objects
+        constants = compiler.constants
+        patterns = compiler.patterns
+        self.root = root
+    }
+
+    /// Validates a text; nil if it is valid.
+    func validate(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
+        let machine = parked.withLock { $0.popLast() }?.machine ?? SchemaMachine(self)
+        defer { park(machine) }
+        return bytes.withMemoryRebound(to: UInt8.self) { text in
+            var validator = SchemaValidator(machine, text, limits.clamped)
+            validator.run()
+            return validator.problems.error
+        }
+    }
+
+    /// The annotations of a valid text, or the limit that they exceed.
+    func annotations(
+        _ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits
+    ) -> Result<[JSONAnnotation], JSONValidationError> {
+        let machine = SchemaMachine(self)
+        return bytes.withMemoryRebound(to: UInt8.self) { text in
+            var validator = SchemaValidator(machine, text, limits.clamped)
+            validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
+            if let found = validator.collect() { return .success(found) }
+            if let error = validator.problems.error { return .failure(error) }
+            let problem = JSONProblem(
+                kind: .limit, pointer: "", expected: "at most \(JSONSchema.maximumAnnotations) annotations",
+                found: "more", offset: 0)
+            return .failure(JSONValidationError(problems: [problem], count: 1))
+        }
+    }
+
+    /// Machines grow with the documents that they have seen, so that few are kept, and none that is full.
+    private func park(_ machine: SchemaMachine) {
+        guard !machine.isLarge else { return }
+        let parkedMachine = Parked(machine: machine)
+        parked.withLock { if $0.count < 4 { $0.append(parkedMachine) } }
+    }
+
+    /// The location of a keyword of a schema: the URI of its resource with a JSON Pointer as the fragment.
+    func location(_ node: Int32, _ keyword: String) -> String {
+        let node = nodes[Int(node)]
+        let resource = resources[node.resource]
+        let pointer = documents[node.place.document].pointer(node.place.value, from: resource.root.value)
+        return "\(resource.uri)#\(pointer)\(keyword)"
+    }
+}

@@ -1,0 +1,129 @@
+import ErrandHTTPSyntax
+import ErrandJSONValidation
+
+/// The identity of values by their meaning: numbers by value, strings without escapes, objects in any order. Equal
+/// values have equal digests.
+struct ValueDigest: Hashable {
+    /// Depends on seeds that differ between processes.
+    var hash: UInt64
+    /// The length of the canonical form, which depends on no seed.
+    var length: Int
+}
+
+/// Digests of JSON values. Every step has a secret seed, and none loses what it has already: a value that cancelled the
+/// key in front of it would have to be known for each key.
+struct ValueHash: Sendable {
+    private let first = UInt64.random(in: .min ... .max)
+    private let second = UInt64.random(in: .min ... .max) | 1
+    private let string = UInt64.random(in: .min ... .max)
+    private let number = UInt64.random(in: .min ... .max)
+    private let literal = UInt64.random(in: .min ... .max)
+    private let array = UInt64.random(in: .min ... .max)
+    private let object = UInt64.random(in: .min ... .max)
+
+    /// That of the process. Who hashes often keeps a copy, as each use of a static property asks whether it is there yet.
+    static let shared = ValueHash()
+
+    private init() {}
+
+    /// Takes a word in: nothing but the sum of both can be zero, and the seed is never.
+    @inline(__always) private func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
+        KeyHash.mix(hash &+ word, second) &+ (word ^ first)
+    }
+
+    /// Where the digest of an array or an object starts.
+    @inline(__always) func start(isObject: Bool) -> ValueDigest {
+        ValueDigest(hash: isObject ? object : array, length: 2)
+    }
+
+    /// The digest of an array with one more element.
+    @inline(__always) func adding(_ element: ValueDigest, to array: ValueDigest) -> ValueDigest {
+        ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
+    }
+
+    /// The digest of an object with one more member; the order does not matter.
+    @inline(__always) func adding(
+        _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
+    ) -> ValueDigest {
+        let member = absorb(value.hash, into: absorb(key.hash, into: self.object))
+        return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
+    }
+
+    /// The digest of a string, between its quotes and including them.
+    func text(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
+        let text = JSONText(start: start + 1, end: end - 1)
+        let hasEscapes = text.hasEscapes
+        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
+        let length = hasEscapes ? text.decoded.reduce(0) { count, _ in count + 1 } : text.count
+        return ValueDigest(hash: absorb(hash, into: string), length: length + 2)
+    }
+
+    /// The digest of a value that is not an array or an object.
+    func scalar(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
+        switch start.pointee {
+        case JSONGrammar.quote: return text(start, end)
+        case 0x74, 0x66, 0x6E:
+            return ValueDigest(hash: absorb(UInt64(start.pointee), into: literal), length: end - start)
+        default:
+            let value = ExactDecimal(start, end)
+            let digits = value.isShort ? value.short : KeyHash.hash(value.long)
+            // A sign more makes another power, which is far from any that a text can have.
+            let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
+            let hash = absorb(power, into: absorb(digits, into: number))
+            return ValueDigest(hash: hash, length: value.digitCount &+ value.exponent)
+        }
+    }
+
+    /// The digest of any valid value.
+    func digest(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
+        let none = ValueDigest(hash: 0, length: 0)
+        // The digests of the open containers, with the key of the member to come.
+        var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
+        var p = start
+        while p < end {
+            p = JSONGrammar.skipSpace(p, end)
+            guard p < end else { break }
+            let byte = p.pointee
+            let value: ValueDigest
+            switch byte {
+            case JSONGrammar.comma, JSONGrammar.colon:
+                p += 1
+                continue
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
+                let isObject = byte == JSONGrammar.openBrace
+                open.append((self.start(isObject: isObject), nil, isObject))
+                p += 1
+                continue
+            case JSONGrammar.closeBrace, JSONGrammar.closeBracket:
+                p += 1
+                value = open.popLast()?.digest ?? none
+            default:
+                let first = p
+                p = JSONGrammar.scalarEnd(p, end)
+                // The grammar accepted the text before; this ends a loop that would make no way.
+                if p == first { return none }
+                if let last = open.last, last.isObject, last.key == nil {
+                    open[open.count - 1].key = text(first, p)
+                    continue
+                }
+                value = scalar(first, p)
+            }
+            guard let last = open.last else { return value }
+            open[open.count - 1].digest =
+                if let key = last.key { adding(key, value, to: last.digest) } else { adding(value, to: last.digest) }
+            open[open.count - 1].key = nil
+        }
+        return none
+    }
+}
+
+extension JSONGrammar {
+    /// Where a string, a number or a literal ends that was accepted before.
+    static func scalarEnd(_ p: BytePointer, _ end: BytePointer) -> BytePointer {
+        switch p.pointee {
+        case quote: string(p + 1, end).end
+        case 0x2D, 0x30...0x39: number(p, end).scan.end
+        default: literal(p, end).end
+        }
+    }
+}

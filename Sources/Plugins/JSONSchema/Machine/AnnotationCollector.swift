@@ -1,0 +1,140 @@
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandJSONValidation
+
+/// Keeps, for each result that is in use, the annotations that stand if the lane holds.
+struct AnnotationCollector {
+    /// The annotations that were found, with numbers that the results refer to.
+    private(set) var found: [JSONAnnotation] = []
+    /// By the index of the result.
+    private var notes: [[Int]] = []
+    let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    var isFull: Bool { found.count >= limit }
+
+    mutating func clear(_ results: Range<Int>) {
+        while notes.count < results.upperBound { notes.append([]) }
+        for index in results { notes[index] = [] }
+    }
+
+    mutating func add(_ annotation: @autoclosure () -> JSONAnnotation, to result: Int) {
+        if isFull { return }
+        notes[result].append(found.count)
+        found.append(annotation())
+    }
+
+    mutating func move(from part: Int, to whole: Int) { notes[whole] += notes[part] }
+
+    mutating func drop(_ result: Int) { notes[result] = [] }
+
+    mutating func add(_ numbers: [Int], to result: Int) { notes[result] += numbers }
+
+    func numbers(of result: Int) -> [Int] { notes[result] }
+
+    /// The annotations of a result, each once, in the order of the text.
+    func annotations(of result: Int) -> [JSONAnnotation] {
+        guard result < notes.count else { return [] }
+        var known: Set<[String]> = []
+        let all = Set(notes[result]).sorted().map { found[$0] }.filter {
+            known.insert([$0.pointer, $0.schemaLocation]).inserted
+        }
+        return all.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
+            .map(\.element)
+    }
+}
+
+extension SchemaValidator {
+    /// Notes the annotations of a lane that has its result: its own, and those of the lanes that it applies to the value.
+    mutating func annotate(
+        _ index: Int, _ state: StatePointer, _ first: Int, _ results: UnsafeMutablePointer<UInt8>,
+        _ frame: UnsafeMutablePointer<SchemaFrame>?, _ start: BytePointer, _ depth: Int
+    ) {
+        guard results[index] != 0 else {
+            collector?.drop(first + index)
+            return
+        }
+        let lane = state.pointee.lanes[index]
+        let node = program.nodes[Int(lane.node)]
+        for annotation in node.annotations {
+            if annotation.keyword.hasPrefix("content"), start.pointee != JSONGrammar.quote { continue }
+            let place = SchemaPlace(document: node.place.document, value: annotation.value)
+            let made = JSONAnnotation(
+                pointer: pointer(depth), keyword: annotation.keyword, value: value(of: place),
+                schemaLocation: program.location(
+                    lane.node, JSONPointer.appending(annotation.keyword, to: "")), offset: start - base)
+            machine.arena.count(
+                160 + made.pointer.utf8.count + made.keyword.utf8.count + made.schemaLocation.utf8.count)
+            steps -= 64
+            collector?.add(made, to: first + index)
+        }
+        for place in 0..<Int(lane.gateCount) {
+            let gate = state.pointee.gates[Int(lane.firstGate) + place]
+            let branches = state.pointee.branches + Int(gate.first)
+            var live: [Int32] = []
+            switch gate.kind {
+            case .all, .any, .one: live = (0..<Int(gate.count)).map { branches[$0] }
+            case .not: break
+            case .condition: live = results[Int(branches[0])] != 0 ? [branches[0], branches[1]] : [branches[2]]
+            case .dependent:
+                if let frame, frame.pointee.object != nil, hasSeen(frame, Int(gate.entry)) { live = [branches[0]] }
+            }
+            for branch in live where results[Int(branch)] != 0 {
+                steps -= collector?.numbers(of: first + Int(branch)).count ?? 0
+                collector?.move(from: first + Int(branch), to: first + index)
+            }
+        }
+    }
+
+    /// The value of an annotation, of which all annotations with it share one copy.
+    private mutating func value(of place: SchemaPlace) -> JSONFragment {
+        if let known = values[place] { return known }
+        let made = JSONFragment(data: program.documents[place.document].data(place.value))
+        machine.arena.count(128 + made.data.count)
+        values[place] = made
+        return made
+    }
+
+    /// Takes the annotations of a part over to the lanes of the whole.
+    mutating func takeAnnotations(
+        _ results: UnsafeMutablePointer<UInt8>, _ first: Int, _ frame: UnsafeMutablePointer<SchemaFrame>,
+        _ start: BytePointer
+    ) {
+        let transition = frame.pointee.transition
+        for index in 0..<transition.pointee.wireCount {
+            let wire = transition.pointee.wires[index]
+            guard results[Int(wire.child)] != 0 else { continue }
+            if wire.role != .unevaluated {
+                steps -= collector?.numbers(of: first + Int(wire.child)).count ?? 0
+                collector?.move(from: first + Int(wire.child), to: frame.pointee.results + Int(wire.parent))
+                continue
+            }
+            // They stand if no other lane evaluates the part, which is known at the end of the whole.
+            let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
+            guard !numbers.isEmpty, let evaluators = transition.pointee.evaluators else { continue }
+            let count = (frame.pointee.state.pointee.laneCount + 63) / 64
+            pending.append(
+                PendingPart(
+                    fate: PendingFate(
+                        container: frame.pointee.number, lane: wire.parent,
+                        evaluators: (0..<count).map { evaluators[$0] }),
+                    places: [(start, frame.pointee.count)], annotations: numbers))
+            machine.arena.count(160 + count * 8)
+        }
+    }
+
+    /// The annotations of a valid text; nil if there are more than the limit allows.
+    mutating func collect() -> [JSONAnnotation]? {
+        var p = base
+        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
+        // Nothing is hard, so that every lane has a result that annotations are bound to.
+        let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
+        let lanes = (0..<root.pointee.laneCount).map { root.pointee.lanes[$0].node }
+        guard read(JSONGrammar.skipSpace(p, end), root, 0) != nil else { return nil }
+        if steps < 0 || machine.isFull { _ = tooMuch(at: end, depth: 0) }
+        guard problems.count == 0, let collector, !collector.isFull else { return nil }
+        guard let place = lanes.firstIndex(of: program.root) else { return [] }
+        return collector.annotations(of: place)
+    }
+}

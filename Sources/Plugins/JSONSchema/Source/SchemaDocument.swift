@@ -1,0 +1,228 @@
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandJSONValidation
+
+/// A JSON document that schemas are read from: its values by index, each with its place in the text.
+final class SchemaDocument: Sendable {
+    enum Kind: Sendable { case null, `false`, `true`, number, string, array, object }
+
+    struct Value: Sendable {
+        var kind: Kind
+        var start: Int
+        var end: Int
+        var parent: Int
+        /// The range of members or elements in `children` and `keys`.
+        var first = 0
+        var count = 0
+    }
+
+    /// The absolute URI, without a fragment; empty if the document has none.
+    let uri: String
+    let bytes: [UInt8]
+    let values: [Value]
+    let children: [Int]
+    /// The keys of `children`; empty for elements of arrays.
+    let keys: [[UInt8]]
+    /// For large objects, the members by key.
+    private let tables: [Int: [[UInt8]: Int]]
+
+    /// The bytes that a value takes, and a key beside its characters, with the room that arrays grow by.
+    private static let bytesOfValue = 100
+    private static let bytesOfKey = 80
+
+    /// Reads a text that is valid JSON; nil if it takes more than the budget has.
+    init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
+        guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
+        var limits = JSONLimits()
+        limits.maximumDepth = JSONSchema.maximumDepth
+        limits.maximumBytes = .max
+        limits.maximumKeys = budget.bytes / Self.bytesOfKey
+        limits.maximumProblems = 1
+        try JSONShape.any.validate(data, limits: limits)
+        self.uri = uri
+        bytes = Array(data)
+        let parsed = bytes.withUnsafeBufferPointer { Self.parse($0, &budget) }
+        guard let parsed else { return nil }
+        (values, children, keys) = parsed
+        var tables: [Int: [[UInt8]: Int]] = [:]
+        for (index, value) in parsed.values.enumerated() where value.kind == .object && value.count > 12 {
+            var table: [[UInt8]: Int] = [:]
+            for place in value.first..<value.first + value.count { table[parsed.keys[place]] = parsed.children[place] }
+            tables[index] = table
+        }
+        self.tables = tables
+    }
+
+    private typealias Parsed = (values: [Value], children: [Int], keys: [[UInt8]])
+
+    private static func parse(_ text: UnsafeBufferPointer<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
+        var parsed: Parsed = ([], [], [])
+        guard var p = text.baseAddress else { return parsed }
+        let (base, end) = (p, p + text.count)
+        if end - p >= 3, p[0] == 0xEF { p += 3 }
+        // The open containers with their children so far; the key is that of the child to come.
+        var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
+        var key: [UInt8] = []
+        while true {
+            p = JSONGrammar.skipSpace(p, end)
+            guard p < end else { return parsed }
+            let byte = p.pointee
+            if byte == JSONGrammar.comma || byte == JSONGrammar.colon {
+                p += 1
+                continue
+            }
+            if byte == JSONGrammar.closeBrace || byte == JSONGrammar.closeBracket {
+                guard let closed = open.popLast() else { return parsed }
+                p += 1
+                parsed.values[closed.value].end = p - base
+                parsed.values[closed.value].first = parsed.children.count
+                parsed.values[closed.value].count = closed.children.count
+                parsed.children += closed.children
+                parsed.keys += closed.keys
+                continue
+            }
+            // By index, since a copy of the innermost one would make each append copy its arrays.
+            let innermost = open.count - 1
+            if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
+                open[innermost].keys.count == open[innermost].children.count
+            {
+                let scan = JSONGrammar.string(p + 1, end)
+                key = Array(JSONText(start: p + 1, end: scan.end - 1).decoded)
+                p = scan.end
+                guard budget.spend(steps: 2, bytes: bytesOfKey + key.count) else { return nil }
+                open[innermost].keys.append(key)
+                continue
+            }
+            guard budget.spend(steps: 2, bytes: bytesOfValue) else { return nil }
+            let index = parsed.values.count
+            if innermost >= 0 {
+                if open[innermost].keys.count == open[innermost].children.count { open[innermost].keys.append([]) }
+                open[innermost].children.append(index)
+            }
+            let parent = innermost >= 0 ? open[innermost].value : -1
+            var value = Value(kind: .null, start: p - base, end: 0, parent: parent)
+            switch byte {
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
+                value.kind = byte == JSONGrammar.openBrace ? .object : .array
+                open.append((index, [], []))
+                p += 1
+            case JSONGrammar.quote:
+                value.kind = .string
+                p = JSONGrammar.string(p + 1, end).end
+            case 0x74: (value.kind, p) = (.true, p + 4)
+            case 0x66: (value.kind, p) = (.false, p + 5)
+            case 0x6E: p += 4
+            default:
+                value.kind = .number
+                p = JSONGrammar.number(p, end).scan.end
+            }
+            value.end = p - base
+            parsed.values.append(value)
+        }
+    }
+
+    // MARK: Access
+
+    func member(_ object: Int, _ key: String) -> Int? { member(object, Array(key.utf8)) }
+
+    func member(_ object: Int, _ key: [UInt8]) -> Int? {
+        let value = values[object]
+        guard value.kind == .object else { return nil }
+        if let table = tables[object] { return table[key] }
+        for place in value.first..<value.first + value.count where keys[place] == key { return children[place] }
+        return nil
+    }
+
+    func elements(_ array: Int) -> ArraySlice<Int> {
+        children[values[array].first..<values[array].first + values[array].count]
+    }
+
+    /// The members of an object in the order of the text.
+    func members(_ object: Int) -> [(key: [UInt8], value: Int)] {
+        let range = values[object].first..<values[object].first + values[object].count
+        return range.map { (keys[$0], children[$0]) }
+    }
+
+    func text<Result>(_ index: Int, _ body: (BytePointer, BytePointer) -> Result) -> Result? {
+        bytes.withUnsafeBufferPointer { text in
+            text.baseAddress.map { body($0 + values[index].start, $0 + values[index].end) }
+        }
+    }
+
+    /// The bytes of a string, with escapes resolved; nil for another value.
+    func stringBytes(_ index: Int) -> [UInt8]? {
+        guard values[index].kind == .string else { return nil }
+        return text(index) { Array(JSONText(start: $0 + 1, end: $1 - 1).decoded) }
+    }
+
+    func string(_ index: Int) -> String? { stringBytes(index).map { String(decoding: $0, as: UTF8.self) } }
+
+    func data(_ index: Int) -> Data { Data(bytes[values[index].start..<values[index].end]) }
+
+    /// The pointer to a value (RFC 6901), from another one around it or from the root.
+    func pointer(_ index: Int, from root: Int = 0) -> String {
+        var tokens: [String] = []
+        var index = index
+        while values[index].parent >= 0, index != root {
+            let parent = values[index].parent
+            let range = values[parent].first..<values[parent].first + values[parent].count
+            if let place = place(of: index, in: range) {
+                let isObject = values[parent].kind == .object
+                tokens.append(isObject ? String(decoding: keys[place], as: UTF8.self) : "\(place - range.lowerBound)")
+            }
+            index = parent
+        }
+        return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
+    }
+
+    /// Where a value is among the children of another one, which are in the order of the text.
+    private func place(of index: Int, in range: Range<Int>) -> Int? {
+        var (first, last) = (range.lowerBound, range.upperBound)
+        while first < last {
+            let middle = (first + last) / 2
+            if children[middle] < index { first = middle + 1 } else { last = middle }
+        }
+        return first < range.upperBound && children[first] == index ? first : nil
+    }
+
+    /// The value that a pointer leads to from a value.
+    func find(_ pointer: [UInt8], from start: Int) -> Int? {
+        if pointer.isEmpty { return start }
+        guard pointer[0] == 0x2F else { return nil }
+        var value = start
+        for token in pointer.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false) {
+            guard let key = Self.unescaped(token) else { return nil }
+            switch values[value].kind {
+            case .object:
+                guard let next = member(value, key) else { return nil }
+                value = next
+            case .array:
+                let isIndex =
+                    !key.isEmpty && key.count < 10 && key.allSatisfy(JSONGrammar.isDigit)
+                    && (key.count == 1 || key[0] != 0x30)
+                guard isIndex, let index = Int(String(decoding: key, as: UTF8.self)), index < values[value].count
+                else { return nil }
+                value = children[values[value].first + index]
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    private static func unescaped(_ token: ArraySlice<UInt8>) -> [UInt8]? {
+        guard token.contains(0x7E) else { return Array(token) }
+        var (key, rest) = ([UInt8](), token)
+        while let byte = rest.popFirst() {
+            if byte != 0x7E {
+                key.append(byte)
+                continue
+            }
+            switch rest.popFirst() {
+            case 0x30: key.append(0x7E)
+            case 0x31: key.append(0x2F)
+            default: return nil
+            }
+        }
+        return key
+    }
+}

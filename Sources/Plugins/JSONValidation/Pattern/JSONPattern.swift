@@ -1,0 +1,27 @@
+/// A regular expression, compiled once, or the reason why it is not supported.
+struct JSONPattern: Sendable {
+    let source: String
+    let program: Result<PatternProgram, JSONShapeError>
+
+    init(_ source: String) {
+        self.source = source
+        do throws(PatternFault) { program = .success(try PatternProgram(source)) } catch {
+            program = .failure(JSONShapeError(pattern: source, reason: error.reason, offset: error.offset))
+        }
+    }
+
+    /// A literal of Swift, in whose source more is escaped.
+    init(literal source: String) {
+        self.source = source
+        var budget = CompileBudget.pattern
+        do throws(PatternFault) {
+            program = .success(try PatternProgram(source, &budget, PatternRoom(), isLiteral: true))
+        } catch { program = .failure(JSONShapeError(pattern: source, reason: error.reason, offset: error.offset)) }
+    }
+
+    private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
+
+    /// For a regular expression without a source, such as one that is built of components.
+    static let unreadable = JSONPattern(
+        JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
+}

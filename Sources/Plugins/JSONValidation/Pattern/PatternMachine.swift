@@ -1,0 +1,192 @@
+/// The result of matching a pattern.
+@usableFromInline package enum PatternOutcome: Sendable {
+    case matches, differs
+    /// The limit of steps was reached first.
+    case exceeded
+}
+
+/// Runs programs on well-formed UTF-8. One machine is used for many texts, one after the other.
+package struct PatternMachine {
+    /// Whether a pattern has to match the whole text, or a part of it.
+    package enum Scope: Sendable { case whole, anywhere }
+
+    private struct Threads {
+        var places: [Int32] = []
+        /// For each step the round in which it was last added.
+        var rounds: [UInt32] = []
+        var round: UInt32 = 0
+
+        mutating func clear(_ count: Int) {
+            places.removeAll(keepingCapacity: true)
+            if rounds.count < count { rounds += [UInt32](repeating: 0, count: count - rounds.count) }
+            if round == .max {
+                for index in rounds.indices { rounds[index] = 0 }
+                round = 0
+            }
+            round += 1
+        }
+    }
+
+    private var spare: [(Threads, Threads)] = []
+    private var stack: [Int32] = []
+    /// For each lookaround that was asked for, a bit for each position at which it matches.
+    private var looks: [[UInt64]] = []
+    private var left = 0
+    /// The steps that the last text took, with what a table took to make.
+    package private(set) var taken = 0
+
+    package init() {}
+
+    /// The values that the inner loop reads, copied from the program.
+    private struct Run {
+        let steps: UnsafeBufferPointer<PatternStep>
+        let sets: UnsafeBufferPointer<PatternProgram.CompiledSet>
+        let looks: [PatternProgram.Look]
+        let text: UnsafeBufferPointer<UInt8>
+    }
+
+    /// Matches a text, in a limited number of steps.
+    package mutating func run(
+        _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int,
+        usesTable: Bool = true
+    ) -> PatternOutcome {
+        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text) {
+            taken = 1 + text.count / PatternTable.charactersOfStep
+            return outcome
+        }
+        left = max(0, budget)
+        looks = program.looks.isEmpty ? [] : [[UInt64]](repeating: [], count: program.looks.count)
+        let found = program.steps.withUnsafeBufferPointer { steps in
+            program.sets.withUnsafeBufferPointer { sets in
+                run(Run(steps: steps, sets: sets, looks: program.looks, text: text), scope)
+            }
+        }
+        taken = max(0, budget) - max(0, left)
+        if usesTable { taken += program.spent(taken, scope) }
+        return left < 0 ? .exceeded : found ? .matches : .differs
+    }
+
+    private mutating func run(_ run: Run, _ scope: Scope) -> Bool {
+        var (now, next) = spare.popLast() ?? (Threads(), Threads())
+        defer { spare.append((now, next)) }
+        let isWhole = scope == .whole
+        now.clear(run.steps.count)
+        var position = 0
+        var isAccepted = add(0, to: &now, run, position, isWhole: isWhole, stops: true)
+        while !isAccepted, left >= 0, !now.places.isEmpty || !isWhole {
+            guard let (value, behind) = Self.scalar(run.text, at: position) else { break }
+            next.clear(run.steps.count)
+            for place in now.places where accepts(run, place, value) {
+                isAccepted = add(place + 1, to: &next, run, behind, isWhole: isWhole, stops: true)
+                if isAccepted || left < 0 { break }
+            }
+            position = behind
+            if !isWhole, !isAccepted { isAccepted = add(0, to: &next, run, position, isWhole: false, stops: true) }
+            swap(&now, &next)
+        }
+        return isAccepted && left >= 0
+    }
+
+    private mutating func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
+        switch run.steps[Int(place)] {
+        case .scalar(let expected): return expected == value
+        case .set(let index):
+            // A search among the ranges takes longer.
+            if value >= 0x80 { left -= 1 }
+            return run.sets[Int(index)].contains(value)
+        default: return false
+        }
+    }
+
+    /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
+    private mutating func add(
+        _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, isWhole: Bool, stops: Bool
+    ) -> Bool {
+        let base = stack.count
+        var isAccepted = false
+        stack.append(place)
+        while stack.count > base {
+            let place = stack.removeLast()
+            if threads.rounds[Int(place)] == threads.round { continue }
+            threads.rounds[Int(place)] = threads.round
+            left -= 1
+            if left < 0 { break }
+            switch run.steps[Int(place)] {
+            case .scalar, .set: threads.places.append(place)
+            case .jump(let target): stack.append(target)
+            case .fork(let first, let second):
+                stack.append(second)
+                stack.append(first)
+            case .assertion(let assertion):
+                if PatternPosition.holds(assertion, run.text, position) { stack.append(place + 1) }
+            case .look(let number, let isNegative):
+                if looks(run, Int(number), position) != isNegative { stack.append(place + 1) }
+            case .accept:
+                if isWhole, position < run.text.count { continue }
+                isAccepted = true
+                if !stops { continue }
+                stack.removeLast(stack.count - base)
+                return true
+            }
+        }
+        stack.removeLast(stack.count - base)
+        return isAccepted
+    }
+
+    // MARK: Lookarounds
+
+    private mutating func looks(_ run: Run, _ number: Int, _ position: Int) -> Bool {
+        if looks[number].isEmpty {
+            let found = positions(run, run.looks[number])
+            looks[number] = found
+        }
+        return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
+    }
+
+    /// All positions at which a lookaround matches, by one reading of the text towards them: its content begins anywhere.
+    private mutating func positions(_ run: Run, _ look: PatternProgram.Look) -> [UInt64] {
+        var (now, next) = spare.popLast() ?? (Threads(), Threads())
+        defer { spare.append((now, next)) }
+        var found = [UInt64](repeating: 0, count: run.text.count / 64 + 1)
+        var position = look.isAhead ? run.text.count : 0
+        now.clear(run.steps.count)
+        var isFound = add(look.entry, to: &now, run, position, isWhole: false, stops: false)
+        while left >= 0 {
+            if isFound { found[position / 64] |= 1 << UInt64(position % 64) }
+            guard
+                let (value, behind) = look.isAhead
+                    ? Self.scalar(run.text, before: position) : Self.scalar(run.text, at: position)
+            else { break }
+            next.clear(run.steps.count)
+            isFound = false
+            for place in now.places where accepts(run, place, value) {
+                if add(place + 1, to: &next, run, behind, isWhole: false, stops: false) { isFound = true }
+                if left < 0 { break }
+            }
+            position = behind
+            if add(look.entry, to: &next, run, position, isWhole: false, stops: false) { isFound = true }
+            swap(&now, &next)
+        }
+        return found
+    }
+
+    // MARK: Text
+
+    private static func scalar(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> (UInt32, Int)? {
+        guard position < text.count else { return nil }
+        let byte = text[position]
+        if byte < 0x80 { return (UInt32(byte), position + 1) }
+        let length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+        guard position + length <= text.count else { return nil }
+        var value = UInt32(byte) & (0xFF >> UInt32(length + 1))
+        for index in position + 1..<position + length { value = value << 6 | UInt32(text[index] & 0x3F) }
+        return (value, position + length)
+    }
+
+    private static func scalar(_ text: UnsafeBufferPointer<UInt8>, before position: Int) -> (UInt32, Int)? {
+        guard position > 0 else { return nil }
+        var start = position - 1
+        while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
+        return scalar(text, at: start).map { ($0.0, start) }
+    }
+}

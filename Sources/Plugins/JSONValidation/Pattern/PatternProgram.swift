@@ -1,0 +1,189 @@
+import Synchronization
+
+/// One step of a compiled pattern.
+enum PatternStep: Sendable {
+    case scalar(UInt32)
+    case set(Int32)
+    /// Continues at both steps.
+    case fork(Int32, Int32)
+    case jump(Int32)
+    case assertion(PatternAssertion)
+    /// Continues where a lookaround, by its number, matches or does not match.
+    case look(Int32, isNegative: Bool)
+    case accept
+}
+
+/// A pattern as steps that a machine runs for all possible matches at once, without backtracking: the time is bounded by
+/// the length of the text times the number of steps, for every pattern.
+package final class PatternProgram: Sendable {
+    /// The maximum number of steps of a pattern, with counted repetitions expanded.
+    static let maximumSteps = 100_000
+
+    /// The content of a lookaround.
+    struct Look {
+        var entry: Int32
+        /// A content that looks ahead reads backwards, so that one reading of the text finds all places where it matches.
+        var isAhead: Bool
+    }
+
+    let steps: [PatternStep]
+    let sets: [CompiledSet]
+    let looks: [Look]
+    private let tables = Mutex(PatternTables())
+    /// The room for its tables, shared with other patterns.
+    private let room: PatternRoom
+
+    /// Compiles a pattern; throws ``PatternFault`` for unsupported syntax.
+    convenience init(_ source: String) throws(PatternFault) {
+        var budget = CompileBudget.pattern
+        try self.init(source, &budget, PatternRoom())
+    }
+
+    /// Compiles one of several patterns with a budget and a room in common.
+    package init(
+        _ source: String, _ budget: inout CompileBudget, _ room: PatternRoom, isLiteral: Bool = false
+    ) throws(PatternFault) {
+        let (node, sets) = try PatternParser.parse(source, &budget, isLiteral: isLiteral)
+        var compiler = PatternCompiler(budget)
+        defer { budget = compiler.budget }
+        try compiler.compile(node)
+        (steps, looks) = (compiler.steps, compiler.looks)
+        self.room = room
+        self.sets = sets.map { CompiledSet($0) }
+    }
+
+    /// The table that replaces the steps for texts in ASCII, if there is one yet.
+    package func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
+
+    /// Counts the steps that a text took. When texts have taken as many as making a table may take, the table is made.
+    ///
+    /// - Returns: the steps that making it took.
+    func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
+        let work = tables.withLock { $0[scope].spend(count) }
+        guard let work else { return 0 }
+        var made = PatternTable.make(self, scope, work: work)
+        if let table = made.table, !room.take(table.size) { made.table = nil }
+        tables.withLock { $0[scope].settle(made) }
+        return made.work
+    }
+
+    /// A set with a bit for each ASCII character, and sorted ranges for the rest.
+    struct CompiledSet: Sendable {
+        let low: UInt64
+        let high: UInt64
+        private let set: PatternSet
+
+        init(_ set: PatternSet) {
+            self.set = set
+            var bits: (UInt64, UInt64) = (0, 0)
+            for range in set.ranges where range.lowerBound < 128 {
+                for value in range.lowerBound...min(range.upperBound, 127) {
+                    if value < 64 { bits.0 |= 1 << UInt64(value) } else { bits.1 |= 1 << UInt64(value - 64) }
+                }
+            }
+            (low, high) = bits
+        }
+
+        func contains(_ value: UInt32) -> Bool {
+            if value < 64 { return low >> UInt64(value) & 1 != 0 }
+            if value < 128 { return high >> UInt64(value - 64) & 1 != 0 }
+            return set.contains(value)
+        }
+    }
+}
+
+/// Generates the steps of a tree.
+private struct PatternCompiler {
+    private(set) var steps: [PatternStep] = []
+    private(set) var looks: [PatternProgram.Look] = []
+    private(set) var budget: CompileBudget
+    /// The contents of lookarounds, which are generated after the rest.
+    private var pending: [(look: Int, node: PatternNode)] = []
+
+    init(_ budget: CompileBudget) { self.budget = budget }
+
+    mutating func compile(_ node: PatternNode) throws(PatternFault) {
+        try add(node, isForward: true)
+        try append(.accept)
+        while let (look, node) = pending.popLast() {
+            looks[look].entry = Int32(steps.count)
+            try add(node, isForward: !looks[look].isAhead)
+            try append(.accept)
+        }
+    }
+
+    private mutating func append(_ step: PatternStep) throws(PatternFault) {
+        if steps.count >= PatternProgram.maximumSteps {
+            throw PatternFault(
+                reason: "has more than \(PatternProgram.maximumSteps) steps", offset: 0, kind: .tooLarge)
+        }
+        try spend(bytes: MemoryLayout<PatternStep>.stride)
+        steps.append(step)
+    }
+
+    private mutating func spend(bytes: Int) throws(PatternFault) {
+        if budget.spend(steps: 1, bytes: bytes) { return }
+        throw PatternFault(reason: budget.excess, offset: 0, kind: .tooLarge)
+    }
+
+    private mutating func add(_ node: PatternNode, isForward: Bool) throws(PatternFault) {
+        // Parts without steps count too, as they may be repeated.
+        try spend(bytes: 0)
+        switch node {
+        case .empty: break
+        case .scalar(let value): try append(.scalar(value))
+        case .set(let number): try append(.set(number))
+        case .sequence(let parts):
+            for part in isForward ? parts : parts.reversed() { try add(part, isForward: isForward) }
+        case .alternation(let parts): try addAlternation(parts, isForward)
+        case .repetition(let part, let least, let most): try addRepetition(part, least, most, isForward)
+        case .assertion(let assertion): try append(.assertion(assertion))
+        case .look(let part, let isAhead, let isNegative):
+            try append(.look(Int32(looks.count), isNegative: isNegative))
+            pending.append((looks.count, part))
+            looks.append(PatternProgram.Look(entry: 0, isAhead: isAhead))
+        }
+    }
+
+    private mutating func addAlternation(_ parts: [PatternNode], _ isForward: Bool) throws(PatternFault) {
+        var ends: [Int] = []
+        for (place, part) in parts.enumerated() {
+            let fork = steps.count
+            let isLast = place == parts.count - 1
+            if !isLast { try append(.jump(0)) }
+            try add(part, isForward: isForward)
+            if isLast { break }
+            ends.append(steps.count)
+            try append(.jump(0))
+            steps[fork] = .fork(Int32(fork + 1), Int32(steps.count))
+        }
+        for end in ends { steps[end] = .jump(Int32(steps.count)) }
+    }
+
+    private mutating func addRepetition(
+        _ part: PatternNode, _ least: Int, _ most: Int?, _ isForward: Bool
+    ) throws(PatternFault) {
+        for _ in 0..<least {
+            let before = steps.count
+            try add(part, isForward: isForward)
+            if steps.count == before { return }
+        }
+        guard let most else {
+            let fork = steps.count
+            try append(.jump(0))
+            try add(part, isForward: isForward)
+            try append(.jump(Int32(fork)))
+            steps[fork] = .fork(Int32(fork + 1), Int32(steps.count))
+            return
+        }
+        var forks: [Int] = []
+        for _ in least..<max(least, most) {
+            forks.append(steps.count)
+            try append(.jump(0))
+            let before = steps.count
+            try add(part, isForward: isForward)
+            if steps.count == before { break }
+        }
+        for fork in forks { steps[fork] = .fork(Int32(fork + 1), Int32(steps.count)) }
+    }
+}

@@ -1,0 +1,117 @@
+import ErrandJSONValidation
+import Foundation
+import Testing
+
+@testable import ErrandJSONSchema
+
+@Suite("JSON Schema: elements that have to differ", .timeLimit(.minutes(10)), .leakChecked)
+struct UniqueItemsTests {
+    private func digest(_ text: String) -> ValueDigest {
+        Array(text.utf8).withUnsafeBufferPointer { text in
+            text.baseAddress.map { ValueHash.shared.digest($0, $0 + text.count) } ?? ValueDigest(hash: 0, length: 0)
+        }
+    }
+
+    private func isEqual(_ a: String, _ b: String) -> Bool {
+        Array(a.utf8).withUnsafeBufferPointer { a in
+            Array(b.utf8).withUnsafeBufferPointer { b in
+                guard let first = a.baseAddress, let second = b.baseAddress else { return false }
+                return JSONEquality.areEqual(first, first + a.count, second, second + b.count)
+            }
+        }
+    }
+
+    /// The fewest steps that a text takes.
+    private func steps(_ schema: String, _ text: String) throws -> Int {
+        let schema = try JSONSchema(Data(schema.utf8))
+        var (low, high) = (0, 1 << 30)
+        while low < high {
+            var limits = JSONLimits()
+            limits.maximumSteps = (low + high) / 2
+            var isEnough = true
+            do { try schema.validate(Data(text.utf8), limits: limits) } catch {
+                isEnough = !error.problems.contains { $0.kind == .limit }
+            }
+            if isEnough { high = limits.maximumSteps } else { low = limits.maximumSteps + 1 }
+        }
+        return low
+    }
+
+    @Test(
+        "no value makes the key in front of it count for nothing",
+        arguments: [
+            "267093430318121055e1110", "-267093430318121055e1110", "0", "null", "true", "false", "\"\"", "[]", "{}",
+            "[267093430318121055e1110]", "{\"a\":267093430318121055e1110}",
+        ])
+    func cancellingValues(value: String) {
+        let objects = (0..<200).map { digest("{\"k\($0)\":\(value)}").hash }
+        let arrays = (0..<200).map { digest("[\"k\($0)\",\(value)]").hash }
+        #expect(Set(objects).count == 200 && Set(arrays).count == 200)
+    }
+
+    @Test("the digests of two values are equal if the values are, however they are written", arguments: 0..<8)
+    func digests(part: Int) {
+        var generator = RandomSchema(seed: 4_400 + part)
+        var seen: [ValueDigest: String] = [:]
+        for _ in 0..<1_500 {
+            let tree = generator.document()
+            let (one, other) = (tree.rendered(&generator.random), tree.rendered(&generator.random))
+            #expect(digest(one) == digest(other) && isEqual(one, other), "\(one) and \(other)")
+            // Whatever has the same digest is the same value.
+            if let known = seen[digest(one)] { #expect(isEqual(known, one), "\(known) and \(one)") }
+            seen[digest(one)] = one
+        }
+        #expect(seen.count > 300)
+    }
+
+    @Test("elements that differ are never compared, so that four times as many take four times the steps")
+    func linear() throws {
+        func text(_ count: Int) -> String {
+            "[\((0..<count).map { "{\"k\($0 + 10_000)\":267093430318121055e1110}" }.joined(separator: ","))]"
+        }
+        let (few, many) = (
+            try steps(#"{"uniqueItems": true}"#, text(300)), try steps(#"{"uniqueItems": true}"#, text(1_200))
+        )
+        #expect(many <= few * 4 + 4)
+    }
+
+    @Test("two equal values are read once, however deep they are", arguments: ["[": "]", "{\"a\":": "}"])
+    func depth(open: String, close: String) throws {
+        func text(_ depth: Int) -> String {
+            let size = 40_000 - depth * (open.utf8.count + 1)
+            let value = { (space: String) in
+                String(repeating: open, count: depth) + space + "\"" + String(repeating: "x", count: size) + "\""
+                    + String(repeating: close, count: depth)
+            }
+            return "[\(value("")),\(value(" "))]"
+        }
+        let schema = try JSONSchema(Data(#"{"uniqueItems": true}"#.utf8))
+        let (flat, deep) = (
+            try steps(#"{"uniqueItems": true}"#, text(1)), try steps(#"{"uniqueItems": true}"#, text(400))
+        )
+        #expect(flat > 1_000 && deep < flat * 2)
+        #expect(throws: JSONValidationError.self) { try schema.validate(Data(text(400).utf8)) }
+    }
+
+    @Test("a constant that is deep is compared in as many steps as it has bytes")
+    func constants() throws {
+        let deep = { (space: String) in
+            String(repeating: "[", count: 400) + space + "\"" + String(repeating: "x", count: 4_000) + "\""
+                + String(repeating: "]", count: 400)
+        }
+        let schema = "{\"items\": {\"const\": \(deep(""))}}"
+        let text = "[\((0..<50).map { _ in deep(" ") }.joined(separator: ","))]"
+        #expect(try steps(schema, text) < text.utf8.count)
+        #expect(throws: JSONValidationError.self) {
+            try JSONSchema(Data(schema.utf8)).validate(Data("[\(deep("1,"))]".utf8))
+        }
+    }
+
+    @Test("values that are nested deeper than any stack are compared to the end")
+    func deepDifference() throws {
+        let nested = { (inner: String) in
+            String(repeating: "[", count: 20_000) + inner + String(repeating: "]", count: 20_000)
+        }
+        #expect(!isEqual(nested("1"), nested("2")) && isEqual(nested("1"), nested("1.0")))
+    }
+}
