@@ -17,8 +17,12 @@ struct BlockBuffer: Sendable {
         self.partial = Array(partial)
     }
 
-    /// Hands on as many whole blocks as there are, straight from the caller's memory where that is possible.
-    mutating func take(_ bytes: UnsafeRawBufferPointer, process: (UnsafeRawBufferPointer) -> Void) {
+    /// Processes as many whole blocks as there are, straight from the caller's memory where that is possible.
+    @inline(__always)
+    mutating func take<Words>(
+        _ bytes: UnsafeRawBufferPointer, into words: inout Words,
+        _ process: (UnsafeRawBufferPointer, inout Words) -> Void
+    ) {
         var rest = bytes[...]
         byteCount &+= UInt64(bytes.count)
         if !partial.isEmpty {
@@ -26,16 +30,24 @@ struct BlockBuffer: Sendable {
             partial.append(contentsOf: missing)
             rest = rest.dropFirst(missing.count)
             guard partial.count == Self.blockByteCount else { return }
-            partial.withUnsafeBytes(process)
+            partial.withUnsafeBytes { process($0, &words) }
             partial.removeAll(keepingCapacity: true)
         }
         let whole = rest.prefix(rest.count & ~(Self.blockByteCount - 1))
-        if !whole.isEmpty { process(UnsafeRawBufferPointer(rebasing: whole)) }
+        if !whole.isEmpty { process(UnsafeRawBufferPointer(rebasing: whole), &words) }
         partial.append(contentsOf: rest.dropFirst(whole.count))
     }
 
-    /// The last block or two: a bit, zeros, and the length in bits.
-    func padded(bigEndianLength: Bool) -> [UInt8] {
+    /// The words after the last block or two: what is left, a bit, zeros, and the length in bits.
+    func finished<Words>(
+        _ words: Words, bigEndianLength: Bool, _ process: (UnsafeRawBufferPointer, inout Words) -> Void
+    ) -> Words {
+        var words = words
+        padded(bigEndianLength: bigEndianLength).withUnsafeBytes { process($0, &words) }
+        return words
+    }
+
+    private func padded(bigEndianLength: Bool) -> [UInt8] {
         var block = partial
         block.reserveCapacity(2 * Self.blockByteCount)
         block.append(0x80)

@@ -8,15 +8,13 @@ package struct MD5Digest: MessageDigest {
     package init() {}
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var words = words
-        buffer.take(bytes) { Self.process($0, &words) }
-        self.words = words
+        buffer.take(bytes, into: &words, Self.process)
     }
 
     package func finalized() -> [UInt8] {
-        var words = words
-        buffer.padded(bigEndianLength: false).withUnsafeBytes { Self.process($0, &words) }
-        return words.flatMap { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }
+        buffer.finished(words, bigEndianLength: false, Self.process).flatMap {
+            withUnsafeBytes(of: $0.littleEndian) { Array($0) }
+        }
     }
 
     private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout [UInt32]) {

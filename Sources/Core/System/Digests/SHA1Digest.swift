@@ -8,15 +8,13 @@ package struct SHA1Digest: MessageDigest {
     package init() {}
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var words = words
-        buffer.take(bytes) { Self.process($0, &words) }
-        self.words = words
+        buffer.take(bytes, into: &words, Self.process)
     }
 
     package func finalized() -> [UInt8] {
-        var words = words
-        buffer.padded(bigEndianLength: true).withUnsafeBytes { Self.process($0, &words) }
-        return words.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
+        buffer.finished(words, bigEndianLength: true, Self.process).flatMap {
+            withUnsafeBytes(of: $0.bigEndian) { Array($0) }
+        }
     }
 
     private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout [UInt32]) {

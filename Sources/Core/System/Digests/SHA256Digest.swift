@@ -29,15 +29,11 @@ package struct SHA256Digest: MessageDigest {
     package var count: UInt64 { buffer.byteCount }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        var words = words
-        buffer.take(bytes) { Self.process($0, &words) }
-        self.words = words
+        buffer.take(bytes, into: &words, Self.process)
     }
 
     package func finalized() -> [UInt8] {
-        var words = words
-        buffer.padded(bigEndianLength: true).withUnsafeBytes { Self.process($0, &words) }
-        return Self.bytes(of: words)
+        Self.bytes(of: buffer.finished(words, bigEndianLength: true, Self.process))
     }
 
     /// Everything needed to go on later, in another process too: 40 to 103 bytes, the same on every platform.

@@ -256,17 +256,9 @@ extension CacheHandler {
         return lookup.mayKeep(users) ? await keep(response, lookup, sent: sent) : response
     }
 
-    /// Validates the stored response in the background, once at a time for each key.
+    /// Validates the stored response in the background.
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
-        let location = CacheWriter.Location(store, found.key)
-        guard cache.beginRevalidation(location) else { return }
-        exchange.detach("revalidate \(exchange.activity.label)") { exchange in
-            defer { cache.endRevalidation(location) }
-            var exchange = exchange
-            exchange.delivery = .data
-            let handler = CacheHandler(
-                cache: cache, exchange: exchange, next: next, policy: policy, mode: .standard, request: request,
-                store: store)
+        inBackground("revalidate", found.key, .standard) { handler in
             // Read the entry again: the caller may be reading its body as a stream.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.fetch(lookup, .forward(.stale), StoredResponse(key: found.key, entry: entry))

@@ -152,16 +152,9 @@ extension CacheHandler {
 
     /// Fetches a response in the background; it is stored if it is accepted.
     private func refresh(_ lookup: TimedLookup) {
-        let location = CacheWriter.Location(store, lookup.key)
-        guard cache.beginRevalidation(location) else { return }
-        exchange.detach("refresh \(exchange.activity.label)") { exchange in
-            defer { cache.endRevalidation(location) }
-            var exchange = exchange
-            exchange.delivery = .data
+        inBackground("refresh", lookup.key, .reload) { handler in
+            var exchange = handler.exchange
             exchange.tags[CacheMode.self] = .reload
-            let handler = CacheHandler(
-                cache: cache, exchange: exchange, next: next, policy: policy, mode: .reload, request: request,
-                store: store)
             let (recorded, record) = exchange.recordingUsers()
             let response = try await next(recorded)
             try await exchange.judge(response)

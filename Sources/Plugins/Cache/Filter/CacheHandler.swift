@@ -31,6 +31,26 @@ struct CacheHandler: Sendable {
         return miss
     }
 
+    /// Sends the request in the background, once at a time for each key.
+    ///
+    /// - Parameter work: gets the handler of the detached exchange, in `mode`.
+    func inBackground(
+        _ verb: String, _ key: CacheKey, _ mode: CacheMode.Kind,
+        _ work: @escaping @Sendable (CacheHandler) async throws -> Void
+    ) {
+        let location = CacheWriter.Location(store, key)
+        guard cache.beginRevalidation(location) else { return }
+        exchange.detach("\(verb) \(exchange.activity.label)") { exchange in
+            defer { cache.endRevalidation(location) }
+            var exchange = exchange
+            exchange.delivery = .data
+            try await work(
+                CacheHandler(
+                    cache: cache, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
+                    store: store))
+        }
+    }
+
     /// The hasher of the store; nil, with a note, if the store fails to return its secret.
     func hasher() async -> KeyedHasher? {
         do { return try await cache.hashers.hasher(of: store) } catch {

@@ -9,7 +9,7 @@ public import ErrandEssentials
 /// .data(bytes).chunked(sizes: [1, 2, 3]).trailers(["X-Sum": "7"])
 /// .text("lost").resetting(afterBytes: 12)
 /// ```
-public struct TestResponse: Sendable {
+public struct TestResponse: ScriptedResponse {
     /// The status.
     public var status: Int
     /// The reason phrase; the usual one if nil.
@@ -81,26 +81,6 @@ public struct TestResponse: Sendable {
 }
 
 extension TestResponse {
-    /// A status without a body.
-    public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> TestResponse {
-        TestResponse(status: status, headers: headers)
-    }
-
-    /// UTF-8 text.
-    public static func text(_ text: String, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
-    }
-
-    /// JSON from its text.
-    public static func json(_ text: String, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
-    }
-
-    /// Bytes, by default without a type.
-    public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> TestResponse {
-        TestResponse(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
-    }
-
     /// `count` bytes that take no memory: the same bytes repeated.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()

@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// ```
 ///
 /// Delays pass on the agent's `TimeSource`, and are cut off by the request's timeout like with a real transport.
-public struct StubResponse: Sendable {
+public struct StubResponse: ScriptedResponse {
     /// The status.
     public var status: Int
     /// The header fields; none are added.
@@ -39,26 +39,6 @@ public struct StubResponse: Sendable {
 }
 
 extension StubResponse {
-    /// A status without a body.
-    public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> StubResponse {
-        StubResponse(status: status, headers: headers)
-    }
-
-    /// UTF-8 text.
-    public static func text(_ text: String, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
-    }
-
-    /// JSON from its text.
-    public static func json(_ text: String, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
-    }
-
-    /// Bytes, by default without a type.
-    public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> StubResponse {
-        StubResponse(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
-    }
-
     /// A redirect; `location` may be relative.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         StubResponse(status: status, headers: [.location: location])
