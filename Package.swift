@@ -68,6 +68,7 @@ let plugins: [Target] = [
     plugin(
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
+    plugin("Envelopes"),
     plugin("JSONSchema", needs: ["ErrandHTTPSyntax", "ErrandJSONValidation", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandHTTPSyntax"]),
     plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
@@ -186,6 +187,12 @@ let suites: [Target] = [
             "ErrandURLSessionTransport",
         ],
         path: "Tests/Integration"),
+    suite(
+        "EnvelopesTests",
+        needs: [
+            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandEnvelopes",
+            "ErrandJSONValidation", "ErrandPaging", "ErrandRecording", "ErrandRetry", "ErrandSystemTransport",
+        ]),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation", "errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
@@ -197,8 +204,9 @@ let suites: [Target] = [
     suite(
         "MainActorTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandJSONValidation", "ErrandLoadingIndicatorLog", "ErrandPaging",
-            "ErrandResumableDownload", "ErrandRetry", "ErrandStreaming", "ErrandSystemTransport", "ErrandURLFilters",
+            "ErrandAuthentication", "ErrandCache", "ErrandEnvelopes", "ErrandJSONValidation",
+            "ErrandLoadingIndicatorLog", "ErrandPaging", "ErrandResumableDownload", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandURLFilters",
             "ErrandXML",
         ]),
     suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),

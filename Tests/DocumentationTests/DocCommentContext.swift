@@ -21,6 +21,7 @@ enum DocCommentContext {
         import ErrandCompression
         import ErrandCookies
         import ErrandCurlTransport
+        import ErrandEnvelopes
         import ErrandHTTPSyntax
         import ErrandJSONSchema
         import ErrandJSONValidation
@@ -75,6 +76,10 @@ enum DocCommentContext {
         nonisolated struct NewUser: Encodable, Sendable { let name: String }
         nonisolated struct APIError: Decodable { let reason: String }
         nonisolated struct Envelope: Decodable { let code: Int }
+        nonisolated struct Reply: ResponseEnvelope {
+            let code: EnvelopeCode
+            var isSuccess: Bool { code == 0 }
+        }
         struct QuotaError: Error {}
         struct BusinessError: Error {
             let code: Int

@@ -1,6 +1,7 @@
 import Errand
 import ErrandCookies
 import ErrandCurlTransport
+import ErrandEnvelopes
 import ErrandHTTPSyntax
 import ErrandJSONSchema
 import ErrandJSONValidation
@@ -27,6 +28,11 @@ import Testing
 @Suite("Public errors") struct ErrorTests {
     private struct Step: Request {}
 
+    private struct Reply: ResponseEnvelope {
+        var code: EnvelopeCode = 7
+        var isSuccess: Bool { false }
+    }
+
     private static let archive = """
         {"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200}}]}}
         """
@@ -45,6 +51,7 @@ import Testing
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
             XMLError(.truncated, "the document ends within an element"),
+            EnvelopeError(Reply(), response: HTTPResponse(url: URL(filePath: "/"), status: 200)),
         ]
         errors += [
             AuthenticationError(.signedOut), SessionEnded(), CompressionError(.unavailable, "there is no zstd"),

@@ -4,6 +4,7 @@
 import Errand
 import ErrandAuthentication
 import ErrandCache
+import ErrandEnvelopes
 import ErrandEssentials
 import ErrandJSONValidation
 import ErrandLoadingIndicatorLog
@@ -37,6 +38,21 @@ struct GetOffers: ShopRequest {
     let trace: String
     var path: String { "offers" }
     func decode(_ response: HTTPResponse) async throws -> [User] { try response.json([User].self) }
+}
+
+nonisolated struct Reply: ResponseEnvelope {
+    let code: EnvelopeCode
+    let message: String?
+    var isSuccess: Bool { code == 0 }
+
+    enum CodingKeys: String, CodingKey { case code, message = "msg" }
+}
+
+nonisolated protocol EnvelopedShopRequest: EnvelopedRequest where Envelope == Reply {}
+
+struct GetOwner: EnvelopedShopRequest {
+    typealias Output = User
+    var path: String { "owner" }
 }
 
 enum Screen: TagKey { static let defaultValue = "" }

@@ -37,8 +37,9 @@ extension AuthenticationFilter {
                 let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
                 company?.willSend(mayRenew: mayRepeat && keeper.canRenew(after: need, first))
             }
+            let stagedWork = exchange.stagedWorkCount
             let response = try await next(attempt)
-            let refusal = keeper.isRenewable ? try await refusal(response) : nil
+            let refusal = keeper.isRenewable ? try await refusal(response, attempt) : nil
             if refusal == nil, response.status < 500, !response.source.isStored { keeper.accept(lease) }
             guard mayRepeat, let refusal,
                 refusal == .certain || company?.concerns(sessionOfAuthorization: addsAuthorization) ?? true
@@ -58,6 +59,8 @@ extension AuthenticationFilter {
                 return response
             }
             if response.body.data == nil { response.body.cancel() }
+            // A cache further in may have staged the refusal.
+            await exchange.discardStagedWork(after: stagedWork)
             exchange.note("authentication", "the credential was refused with status \(response.status)")
             guard let renewed = try await self.lease(need, exchange, lease.membership, refused: response)
             else {
@@ -72,9 +75,11 @@ extension AuthenticationFilter {
         }
     }
 
-    private func refusal(_ response: HTTPResponse) async throws -> Refusal? {
+    private func refusal(_ response: HTTPResponse, _ exchange: Exchange) async throws -> Refusal? {
         if let isRejection, try await isRejection(response) { return .certain }
-        return is401Rejection && response.status == 401 ? .byStatus : nil
+        if is401Rejection && response.status == 401 { return .unattributed }
+        let failure = try await exchange.outcomeFailure(of: response) as? any RequestFailure
+        return failure?.refusesCredential == true ? .unattributed : nil
     }
 
     /// Whether the server recognises the session by `Authorization`.
@@ -132,7 +137,7 @@ extension AuthenticationFilter {
         }
         do {
             let response = try await next.inserting(threshold, behind: .caches)(attempt)
-            if try await refusal(response) == nil { return response }
+            if try await refusal(response, attempt) == nil { return response }
             if response.body.data == nil { response.body.cancel() }
             return nil
         } catch let due as CredentialDue where due.keeper === keeper { return nil }
@@ -148,6 +153,6 @@ private struct CredentialDue: Error {
 private enum Refusal {
     /// The app has decided so.
     case certain
-    /// By its status, which does not identify the refused credential.
-    case byStatus
+    /// By its status or by its outcome, which do not identify the refused credential.
+    case unattributed
 }

@@ -48,10 +48,11 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     ///   - origins: the origins that get the credential; nil, the default, for those of the agent's base URLs and its
     ///     `trustedOrigins`.
     ///   - refreshTimeout: the limit of the handler, by the agent's clock; 60 seconds by default.
-    ///   - isRejection: which responses refuse the credential beside those with status 401; nil, the default, for no others.
-    ///     The body is in memory if the request has it delivered as data.
+    ///   - isRejection: which responses refuse the credential beside those with status 401, and those of which the outcome
+    ///     check of their request says so; nil, the default, for no others. The body is in memory if the request has it
+    ///     delivered as data.
     ///   - is401Rejection: whether every response with status 401 refuses the credential; true by default. With false
-    ///     `isRejection` alone decides.
+    ///     `isRejection` and the outcome checks of requests decide.
     ///   - refresh: makes the next credential.
     public init(
         _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),

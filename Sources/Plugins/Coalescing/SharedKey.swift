@@ -50,5 +50,6 @@ final class SharedKey: Hashable, Sendable {
         type(of: one) == type(of: two) && one.acceptableStatuses == two.acceptableStatuses
             && one.acceptableContentTypes == two.acceptableContentTypes
             && one.checks.map(\.name) == two.checks.map(\.name)
+            && one.outcomeCheck?.name == two.outcomeCheck?.name
     }
 }

@@ -67,7 +67,7 @@ extension RequestExplanation {
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]
-            + described.checks.map { "check \($0.name)" }
+            + ([described.outcomeCheck].compactMap(\.self) + described.checks).map { "check \($0.name)" }
     }
 
     private static func text(

@@ -53,6 +53,8 @@ public struct Call<Output: Sendable>: Request {
     public var tags = Tags()
     /// See ``Request/filters``.
     public var filters: [any Filter] = []
+    /// See ``Request/outcomeCheck``.
+    public var outcomeCheck: ResponseCheck?
     /// See ``Request/checks``.
     public var checks: [ResponseCheck] = []
     /// See ``Request/accessories``.

@@ -65,6 +65,10 @@ public protocol Request<Output>: Sendable {
     var tags: Tags { get }
     /// Run after the agent's of the same stage.
     var filters: [any Filter] { get }
+    /// Says by the body whether the service did what it was asked to, for services that report failures with status 200.
+    /// Runs before `checks`. Filters consult it on each hop: a cache stores nothing that it refuses, and a session refreshes
+    /// a credential where its error has ``RequestFailure/refusesCredential``. None by default (nil).
+    var outcomeCheck: ResponseCheck? { get }
     /// Run once on the final response, after status and content type, before decoding.
     var checks: [ResponseCheck] { get }
     /// Notified after the agent's.
@@ -123,6 +127,8 @@ extension Request {
     public var tags: Tags { Tags() }
     /// None.
     public var filters: [any Filter] { [] }
+    /// Nil: the status says it.
+    public var outcomeCheck: ResponseCheck? { nil }
     /// None.
     public var checks: [ResponseCheck] { [] }
     /// None.

@@ -45,8 +45,8 @@ enum ShadowedMembers {
         "authorization": Authorization?.self, "timeout": Duration?.self, "deadline": Duration?.self,
         "priority": RequestPriority?.self, "redirects": RedirectPolicy?.self, "acceptableStatuses": StatusCodes.self,
         "acceptableContentTypes": ContentTypes.self, "delivery": BodyDelivery.self, "label": String?.self,
-        "tags": Tags.self, "filters": [any Filter].self, "checks": [ResponseCheck].self,
-        "accessories": [any Accessory].self, "decoder": (any BodyDecoder)?.self,
+        "tags": Tags.self, "filters": [any Filter].self, "outcomeCheck": ResponseCheck?.self,
+        "checks": [ResponseCheck].self, "accessories": [any Accessory].self, "decoder": (any BodyDecoder)?.self,
     ]
 }
 #endif

@@ -4,9 +4,11 @@ import ErrandHTTP
 struct ResponseJudge {
     let settings: PipelineSettings
 
-    /// The request's checks, then the ones that filters have added.
+    /// The check of the outcome, the request's checks, then the ones that filters have added.
     func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
-        added.isEmpty ? request.checks : request.checks + added
+        let checks = added.isEmpty ? request.checks : request.checks + added
+        guard let outcome = request.outcomeCheck else { return checks }
+        return [outcome] + checks
     }
 
     /// Throws what is wrong, in the order of the checks.

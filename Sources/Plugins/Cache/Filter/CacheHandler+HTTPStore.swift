@@ -41,6 +41,10 @@ extension CacheHandler {
             if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
             return response
         }
+        if await reportsFailure(response) {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
+            return response
+        }
         let received = now
         let fresh = HTTPFreshness(status: response.status, headers: response.headers, sent: sent, received: received)
         let head = head(response, HTTPCacheHeaders.storable(response.headers), fresh, received, lookup)
@@ -58,6 +62,11 @@ extension CacheHandler {
         leader?.record(.replaced(entry, key, vary: vary.names))
         if policy.waitsForWrite { await cache.flush() }
         return response
+    }
+
+    /// Whether the request refuses the response for what its body says, which no header shows.
+    private func reportsFailure(_ response: HTTPResponse) async -> Bool {
+        do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
     }
 
     private func head(
