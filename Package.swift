@@ -246,6 +246,11 @@ let suites: [Target] = [
             "ErrandBatch", "ErrandCache", "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming",
             "ErrandSystemTransport", "ErrandURLSessionTransport",
         ]),
+    // Copied from as well.
+    .testTarget(
+        name: "ErrandRecipesTests",
+        dependencies: ["Errand", "ErrandEnvelopes", "ErrandSystemTransport", "ErrandTesting"],
+        path: "Examples/Recipes"),
     suite("SupportTests", needs: ["ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),

@@ -1,0 +1,146 @@
+import Errand
+import Foundation
+
+/// Reads JSON as lenient services write it: numbers that come as strings and strings that come as numbers, null or nothing
+/// for a list, one value for a list of one, `[]` for an empty object, `""` for an optional number.
+///
+///     agent.configure { $0.decoder = LenientDecoder() }
+///
+/// Models stay as they are. What is missing and no list is an error, and so is a text that is no number.
+struct LenientDecoder: BodyDecoder {
+    var contentTypes: ContentTypes { .json }
+
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let value = try JSONDecoder().decode(LenientValue.self, from: data)
+        return try LenientReader(value: value, codingPath: []).decode(type)
+    }
+}
+
+/// A JSON value.
+enum LenientValue: Decodable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case list([LenientValue])
+    case object([String: LenientValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode([LenientValue].self) {
+            self = .list(value)
+        } else {
+            self = .object(try container.decode([String: LenientValue].self))
+        }
+    }
+
+    /// What a text or a number is written as; nil for anything else.
+    var text: String? {
+        switch self {
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .boolean(let value): "\(value)"
+        default: nil
+        }
+    }
+}
+
+/// What is made of one JSON value, whichever way that is written.
+protocol LenientScalar {
+    init?(_ value: LenientValue)
+}
+
+extension String: LenientScalar {
+    init?(_ value: LenientValue) {
+        guard let text = value.text else { return nil }
+        self = text
+    }
+}
+
+extension Bool: LenientScalar {
+    init?(_ value: LenientValue) {
+        switch value.text?.lowercased() {
+        case "true", "1", "yes": self = true
+        case "false", "0", "no", "": self = false
+        default: return nil
+        }
+    }
+}
+
+extension LenientScalar where Self: FixedWidthInteger {
+    init?(_ value: LenientValue) {
+        if case .boolean(let flag) = value {
+            self = flag ? 1 : 0
+        } else if case .integer(let number) = value, let number = Self(exactly: number) {
+            self = number
+        } else if let text = value.text, let number = Self(text) ?? Double(text).flatMap({ Self(exactly: $0) }) {
+            self = number
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Int: LenientScalar {}
+extension Int8: LenientScalar {}
+extension Int16: LenientScalar {}
+extension Int32: LenientScalar {}
+extension Int64: LenientScalar {}
+extension UInt: LenientScalar {}
+extension UInt8: LenientScalar {}
+extension UInt16: LenientScalar {}
+extension UInt32: LenientScalar {}
+extension UInt64: LenientScalar {}
+
+extension Double: LenientScalar {
+    init?(_ value: LenientValue) {
+        guard let text = value.text, let number = Double(text) else { return nil }
+        self = number
+    }
+}
+
+extension Float: LenientScalar {
+    init?(_ value: LenientValue) {
+        guard let number = Double(value) else { return nil }
+        self = Float(number)
+    }
+}
+
+extension Decimal: LenientScalar {
+    init?(_ value: LenientValue) {
+        guard let text = value.text, let number = Decimal(string: text) else { return nil }
+        self = number
+    }
+}
+
+extension URL: LenientScalar {
+    init?(_ value: LenientValue) {
+        guard case .text(let text) = value else { return nil }
+        self.init(string: text)
+    }
+}
+
+extension Date: LenientScalar {
+    /// Seconds since 1970, or a text of ISO 8601.
+    init?(_ value: LenientValue) {
+        if let seconds = Double(value) {
+            self.init(timeIntervalSince1970: seconds)
+        } else if let date = value.text.flatMap({ try? Date($0, strategy: .iso8601) }) {
+            self = date
+        } else {
+            return nil
+        }
+    }
+}

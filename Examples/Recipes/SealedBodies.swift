@@ -1,0 +1,44 @@
+import Errand
+import Foundation
+
+/// Encrypts and authenticates bodies.
+protocol BodySealer: Sendable {
+    func seal(_ data: Data) throws -> Data
+    /// Throws if the data was not sealed with the same key, or has changed.
+    func open(_ data: Data) throws -> Data
+}
+
+/// Encrypts the bodies of requests, and decrypts those of responses, for a service that speaks JSON under a seal:
+///
+///     filters: [.retry, .cache(store), SealedBodies(sealer: AESGCM(key: key))]
+///
+/// It stands at the wire, behind every other filter: each attempt has a seal of its own, and caches, envelopes and
+/// checks see what is inside.
+struct SealedBodies: Filter {
+    let sealer: any BodySealer
+    var contentType = "application/octet-stream"
+
+    var stages: FilterStages { .wire }
+    var traits: FilterTraits { .changesRequest }
+    var explanation: String { "seals bodies" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        if !exchange.http.body.isNone {
+            guard let data = exchange.http.body.data else {
+                throw ErrandError(.encodingFailed, "a body that is a stream or a file cannot be sealed")
+            }
+            exchange.http.body = .data(try sealer.seal(data), contentType: contentType)
+            exchange.http.headers.set(.contentType, contentType)
+            exchange.http.headers.remove(.contentLength)
+        }
+        var response = try await next(exchange)
+        guard response.mediaType == contentType, let data = response.body.data, !data.isEmpty else { return response }
+        do { response.body = HTTPBody(try sealer.open(data)) } catch {
+            throw ErrandError(.decodingFailed, "the body cannot be opened", response: response, underlying: error)
+        }
+        response.headers.set(.contentType, "application/json")
+        response.headers.remove(.contentLength)
+        return response
+    }
+}
