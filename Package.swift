@@ -73,6 +73,7 @@ let plugins: [Target] = [
     plugin("JSONValidation", needs: ["ErrandHTTPSyntax"]),
     plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Outbox", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPSyntax"]),
     plugin("Recording"),
     plugin("Replay", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandSupport"]),
@@ -142,6 +143,7 @@ let programs: [Target] = [
         ]),
     program("errand-linkage", in: "Tests/Linkage/Program"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
+    program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONSchema", "ErrandJSONValidation"]),
@@ -215,6 +217,7 @@ let suites: [Target] = [
         needs: [
             "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport", "errand-new",
         ]),
+    suite("OutboxTests", needs: ["ErrandOutbox", "ErrandSystemTransport", "errand-outbox-process"]),
     suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
     suite(
         "PluginConformanceTests",

@@ -25,6 +25,7 @@ struct Bench {
             ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("xml", XMLBench.run),
             ("log", LogBench.run), ("session", SessionBench.run), ("coalescing", CoalescingBench.run),
             ("urlfilters", URLFiltersBench.run), ("retry", RetryBench.run), ("streaming", StreamingBench.run),
+            ("outbox", OutboxBench.run),
         ]
 
     static func main() async throws { try await runAll() }

@@ -27,6 +27,7 @@ enum DocCommentContext {
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog
         import ErrandMultipart
+        import ErrandOutbox
         import ErrandPaging
         import ErrandRecording
         import ErrandReplay
@@ -193,6 +194,14 @@ enum DocCommentContext {
             typealias Output = Item
             let name: String
         }
+        nonisolated struct Comment: Codable, Sendable {}
+        struct PostComment: OutboxRequest {
+            typealias Output = Comment
+            let thread: Int
+            let text: String
+        }
+        struct SaveDraft: OutboxRequest { typealias Output = Void }
+        let types: [OutboxType] = []
         let orders = [Item(id: 1, isNew: true)]
         final class ChainScreen: ChainDelegate {}
         let screen: ChainScreen = value()

@@ -16,6 +16,7 @@ import Testing
 @testable import ErrandChain
 @testable import ErrandCompression
 @testable import ErrandMultipart
+@testable import ErrandOutbox
 @testable import ErrandPaging
 @testable import ErrandResumableDownload
 @testable import ErrandRetry
@@ -56,6 +57,7 @@ import Testing
         errors += [
             AuthenticationError(.signedOut), SessionEnded(), CompressionError(.unavailable, "there is no zstd"),
             MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
+            OutboxError(.closed, "the outbox is closed"),
         ]
         func add(_ body: () throws -> Void) {
             do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
@@ -140,6 +142,9 @@ import Testing
             .truncated, .bodyTooLarge, .bodyAlreadyRead, .redirectFailed, .unacceptableStatus, .unacceptableContentType,
             .checkFailed, .decodingFailed, .activityEnded, .transportUnavailable, .transportFailed)
         expect(BatchError.Code.partFailed, .noneSucceeded)
+        expect(
+            OutboxError.Code.busy, .queueFull, .tooLarge, .closed, .unregisteredType, .encodingFailed, .decodingFailed,
+            .unknownFormat, .noSpace, .fileFailed)
         expect(
             CacheMiss.Reason.off, .notInstalled, .notStored, .expired, .versionMismatch, .partitionMismatch,
             .appVersionMismatch, .unreadable)

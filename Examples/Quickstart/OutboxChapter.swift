@@ -1,0 +1,42 @@
+import Errand
+import ErrandOutbox
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+
+/// Comments written without a network, by an app that ends before there is one.
+enum OutboxChapter {
+    private struct PostComment: OutboxRequest {
+        typealias Output = String
+        let text: String
+        var method: HTTPMethod { .post }
+        var path: String { "comments" }
+        var body: RequestBody { .text(text) }
+    }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("An outbox: written without a network, sent after the next start")
+        let directory = FileManager.default.temporaryDirectory.appending(path: "errand-outbox-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let types: [OutboxType] = [
+            .type("comment", PostComment.self) { Quickstart.line("  the server has \($0.response.value)") }
+        ]
+
+        let nowhere = NetworkAgent(
+            baseURL: "https://shop.example", transport: .stub(.failure(ErrandError(.cannotConnect, "no network"))))
+        let offline = try await nowhere.outbox(at: directory, sending: types)
+        for text in ["one", "two", "three"] { try await offline.enqueue(PostComment(text: text)) }
+        Quickstart.line("\(offline.state.entries.count) comments wait on the disk")
+        await offline.close()
+
+        let server = try TestServer()
+        server.on("/comments", .echoBody)
+        let agent = NetworkAgent(baseURL: server.url, transport: .system)
+        let online = try await agent.outbox(at: directory, sending: types)
+        for await state in online.states where state.entries.isEmpty { break }
+        let keys = Set(server.received.compactMap { $0.headers[.idempotencyKey] })
+        Quickstart.line("the outbox is empty; \(keys.count) requests with a key each")
+        await online.close()
+        Quickstart.end()
+    }
+}

@@ -1,0 +1,137 @@
+import ErrandEssentials
+
+/// A change of what an outbox stores.
+enum OutboxChange: Sendable {
+    /// A new entry; its number is the result.
+    case add(NewEntry)
+    /// The content of an entry anew, in its place.
+    case edit(UInt64, NewEntry)
+    case mark(OutboxFormat.Kind, UInt64)
+    case remove(UInt64)
+    /// Nothing; what other processes have written is read anyway.
+    case look
+}
+
+/// A change with what waits for its result.
+typealias WaitingChange = (change: OutboxChange, waiter: CheckedContinuation<Result<UInt64?, OutboxError>, Never>)
+
+/// The content of a new entry.
+struct NewEntry: Sendable {
+    var name: String
+    var lane: String
+    var value: Data
+    var enqueued: Date
+    var expiry: Date?
+    var replacementKey: String?
+    var dependencies: [UInt64]
+    /// Makes the value that replaces this and that of an older one.
+    var merge: @Sendable (Data) throws -> Data
+
+    func stored(id: UInt64) -> StoredEntry {
+        StoredEntry(
+            id: id, name: name, lane: lane, key: UUID(), enqueued: enqueued, expiry: expiry,
+            replacementKey: replacementKey, dependencies: dependencies)
+    }
+}
+
+/// The records of several changes that are written together; those that depend on one before them wait for the next plan.
+struct OutboxPlan {
+    struct Step {
+        var result: Result<UInt64?, OutboxError>
+        var kind: OutboxFormat.Kind?
+        var entry: StoredEntry?
+        var value = Data()
+        /// The content that the value is to be merged with.
+        var older: (place: StoredEntry, merge: @Sendable (Data) throws -> Data)?
+    }
+
+    private(set) var steps: [Step] = []
+    private var touched: Set<UInt64> = []
+    private var slots: Set<OutboxQueue.Slot> = []
+    private var next: UInt64
+    private var count: Int
+    private var byteCount: Int64
+
+    init(_ queue: borrowing OutboxQueue) {
+        (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
+    }
+
+    /// Adds a change; false if it depends on one that was added before.
+    mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
+        switch change {
+        case .add(let new): return add(new, queue, options)
+        case .edit(let id, let new):
+            guard touched.insert(id).inserted else { return false }
+            guard let old = queue.entries[id] else { return nothing() }
+            var entry = new.stored(id: id)
+            (entry.lane, entry.enqueued) = (old.lane, old.enqueued)
+            steps.append(Step(result: .success(id), kind: .put, entry: entry, value: new.value))
+        case .mark(let kind, let id):
+            guard touched.insert(id).inserted else { return false }
+            guard let entry = queue.entries[id] else { return nothing() }
+            steps.append(Step(result: .success(id), kind: kind, entry: entry))
+        case .remove(let id):
+            guard touched.insert(id).inserted else { return false }
+            guard let entry = queue.entries[id] else { return nothing() }
+            steps.append(Step(result: .success(id), kind: .removed, entry: entry))
+        case .look: return nothing()
+        }
+        return true
+    }
+
+    private mutating func nothing() -> Bool {
+        steps.append(Step(result: .success(nil)))
+        return true
+    }
+
+    private mutating func add(_ new: NewEntry, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
+        let slot = new.replacementKey.map { OutboxQueue.Slot(name: new.name, lane: new.lane, key: $0) }
+        if let slot, !slots.insert(slot).inserted { return false }
+        let dependencies = queue.known(new.dependencies)
+        if let slot, let old = queue.replaced(by: slot, after: dependencies) {
+            guard touched.insert(old.id).inserted else { return false }
+            var entry = new.stored(id: old.id)
+            entry.enqueued = old.enqueued
+            entry.isOrphaned = old.isOrphaned
+            entry.dependencies = old.dependencies + dependencies.filter { !old.dependencies.contains($0) }
+            steps.append(
+                Step(
+                    result: .success(old.id), kind: .put, entry: entry, value: new.value, older: (old, new.merge)))
+            return true
+        }
+        guard count < options.maximumEntries, byteCount + Int64(new.value.count) <= Int64(options.maximumBytes) else {
+            let limit = "\(options.maximumEntries) entries, \(options.maximumBytes) bytes"
+            steps.append(Step(result: .failure(OutboxError(.queueFull, "the outbox is full: \(limit)"))))
+            return true
+        }
+        var entry = new.stored(id: next)
+        entry.dependencies = dependencies
+        steps.append(Step(result: .success(next), kind: .put, entry: entry, value: new.value))
+        (next, count, byteCount) = (next + 1, count + 1, byteCount + Int64(new.value.count))
+        return true
+    }
+
+    /// Merges each value with that of the entry that it replaces, where that can be read.
+    mutating func merge(reading read: (StoredEntry) -> Data?) {
+        for index in steps.indices {
+            guard let (entry, merge) = steps[index].older else { continue }
+            if let older = read(entry), let merged = try? merge(older) { steps[index].value = merged }
+        }
+    }
+
+    /// The records, and what they change, as if they began at an offset of 0.
+    func records() -> (bytes: [UInt8], steps: [Step]) {
+        var (bytes, placed) = ([UInt8](), steps)
+        for (index, step) in steps.enumerated() {
+            guard let kind = step.kind, let entry = step.entry else { continue }
+            guard kind == .put else {
+                OutboxFormat.add(kind, entry.id, to: &bytes)
+                continue
+            }
+            let payload = entry.payload(step.value)
+            let place = OutboxFormat.add(.put, entry.id, payload, to: &bytes)
+            placed[index].entry = entry.placed(at: Int64(place), payload.count, valueLength: step.value.count)
+        }
+        return (bytes, placed)
+    }
+}

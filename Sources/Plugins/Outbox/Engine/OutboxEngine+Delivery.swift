@@ -1,0 +1,148 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import Synchronization
+
+/// The way of an entry from its turn to what becomes of it.
+extension OutboxEngine {
+    func deliver(_ entry: StoredEntry) async {
+        let delivery = DeliveryRecord(shown(entry))
+        var call = options.call
+        call.tags[OutboxEntry.self] = delivery.entry
+        call.label = call.label ?? entry.name
+        do {
+            try await agent.run(.outbox, options: call) { try await self.carryOut(entry.id, delivery, $0) }
+        } catch {
+            // Such as a disk that is full, or the end of the agent.
+            if !delivery.isSettled { delay(entry.id, error, delivery) }
+        }
+        ended(entry.id)
+    }
+
+    /// Sends an entry, and settles what becomes of it; throws what the request failed with.
+    @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
+        // From here on nothing replaces it: what is read next is what a server receives.
+        if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
+            try await commit(.mark(.begun, id))
+            delivery.begin()
+        }
+        guard let (entry, value) = try value(of: id) else { return try await lose(id, activity) }
+        let refusal = Refusing(entry: entry, value: value, delivery: delivery, activity: activity)
+        guard let type = types[entry.name] else { return try await refuse(.unknownType, refusal) }
+        let request: any OutboxRequest
+        do { request = try type.decode(value) } catch {
+            return try await refuse(.decodingFailed, refusal, error: error)
+        }
+        if entry.isOrphaned { return try await refuse(.dependencyLost, refusal, request) }
+        if let expiry = entry.expiry, expiry <= time.date { return try await refuse(.expired, refusal, request) }
+        do {
+            let filter = OutboxFilter(key: entry.key.uuidString.lowercased(), delivery: delivery)
+            try await type.deliver(request, shown(entry), activity.agent(on: agent), CallOptions(filters: [filter]))
+        } catch {
+            if error.isCancellation { throw error }
+            if isPassing(error) {
+                if delivery.hasBegun, !delivery.mayBeReceived { try await commit(.mark(.released, id)) }
+                delay(id, error, delivery)
+                activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
+            } else {
+                try await refuse(.failed, refusal, request, error: error)
+            }
+            throw error
+        }
+        state.withLock { $0.queue.reachedServer() }
+        try await commit(.mark(.sent, id))
+    }
+
+    /// The content of an entry is gone, or was damaged since the log was read.
+    private func lose(_ id: UInt64, _ activity: Activity) async throws {
+        guard let length = state.withLock({ $0.queue.entries[id]?.place.length }) else { return }
+        try await commit(.remove(id))
+        let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
+        state.withLock { $0.report(damage) }
+        activity.note("outbox", "entry \(id) is damaged", details: damage)
+    }
+
+    /// Whether the entry may succeed later as it is.
+    private func isPassing(_ error: any Error) -> Bool {
+        if (error as? any RequestFailure)?.isRetryable == true || options.repeatsError?(error) == true { return true }
+        let codes: Set<ErrandError.Code> = [
+            .deadlineExceeded, .insecureConnection, .transportFailed, .transportUnavailable, .activityEnded,
+        ]
+        return (error as? ErrandError).map { codes.contains($0.code) } ?? false
+    }
+
+    /// Lets the lane of an entry wait.
+    private func delay(
+        _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
+    ) {
+        delivery.settle()
+        // What the end of the outbox interrupts has not failed.
+        if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
+        let asked = (error as? any RequestFailure)?.response.flatMap { response in
+            response.headers.values(of: .retryAfter).compactMap {
+                RetryAfter(parsing: $0, now: time.date)?.wait(from: time.date)
+            }.max()
+        }
+        let least = max(floor.bounded, min(asked ?? .zero, .seconds(3600)))
+        let code = (error as? ErrandError)?.code
+        state.withLock { state in
+            let wait = options.backoff.delay(afterFailures: state.queue.failures(of: id) + 1, atLeast: least)
+            state.queue.delay(
+                id, until: time.instant(after: wait), error: error?.briefDescription,
+                reachedNoServer: code == .cannotConnect || code == .nameLookupFailed)
+        }
+    }
+
+    private struct Refusing {
+        let entry: StoredEntry
+        let value: Data
+        let delivery: DeliveryRecord
+        let activity: Activity
+    }
+
+    /// Asks the handler, and does what it says.
+    private func refuse(
+        _ reason: OutboxRefusal.Reason, _ refused: Refusing, _ request: (any OutboxRequest)? = nil,
+        error: (any Error)? = nil
+    ) async throws {
+        let (id, entry) = (refused.entry.id, refused.entry)
+        let refusal = OutboxRefusal(
+            entry: shown(entry), reason: reason, request: request, value: refused.value, error: error)
+        let decision = await decide(refusal)
+        let text = error.map { ": \($0.briefDescription)" } ?? ""
+        refused.activity.note("outbox", "entry \(id) is refused, \(reason)\(text); the decision is \(decision.name)")
+        if refusal.response != nil { state.withLock { $0.queue.reachedServer() } }
+        switch decision {
+        case .drop: try await commit(.remove(id))
+        case .edit(let request):
+            do { try await commit(.edit(id, newEntry(request, []))) } catch {
+                stop(id, error)
+                refused.delivery.settle()
+                throw error
+            }
+        case .retry(let wait): delay(id, error, refused.delivery, atLeast: wait)
+        case .stop:
+            // A server that refused has not carried it out, so a newer one may replace it.
+            if refused.delivery.hasBegun, let status = refusal.response?.status, (400..<500).contains(status) {
+                try await commit(.mark(.released, id))
+            }
+            stop(id, error)
+        }
+        refused.delivery.settle()
+    }
+
+    private func stop(_ id: UInt64, _ error: (any Error)?) {
+        state.withLock { $0.queue.stop(id, error: error?.briefDescription) }
+    }
+}
+
+extension OutboxDecision {
+    fileprivate var name: String {
+        switch self {
+        case .drop: "drop"
+        case .edit: "edit"
+        case .retry: "retry"
+        case .stop: "stop"
+        }
+    }
+}

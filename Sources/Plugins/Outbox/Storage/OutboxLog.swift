@@ -1,0 +1,174 @@
+import ErrandEssentials
+import ErrandSupport
+
+/// The file of an outbox: records are added at its end, by any process that holds the lock of the directory. Every call may
+/// block.
+struct OutboxLog: ~Copyable {
+    private let directory: String
+    private let lockFile: SystemFile
+    private var file: SystemFile?
+    /// The end of what was read and written by this process.
+    private(set) var end: Int64 = 0
+
+    private var path: String { "\(directory)/outbox.log" }
+    static func lockPath(in directory: String) -> String { "\(directory)/outbox.lock" }
+    static func senderPath(in directory: String) -> String { "\(directory)/outbox.sender" }
+
+    init(at directory: String) throws(OutboxError) {
+        self.directory = directory
+        try Self.makeDirectory(directory)
+        lockFile = try Self.opened(Self.lockPath(in: directory))
+    }
+
+    /// For its owner only; a link, a pipe or a device in its place is refused.
+    static func opened(_ path: String) throws(OutboxError) -> SystemFile {
+        try OutboxError.converting { () throws(SystemFile.Failure) in
+            try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
+        }
+    }
+
+    /// Makes the directory, and those above it, unless they exist.
+    private static func makeDirectory(_ path: String) throws(OutboxError) {
+        if SystemFile.place(at: path)?.isDirectory == true { return }
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            try makeDirectory(String(path[..<slash]))
+        }
+        do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
+            if error.code != EEXIST || SystemFile.place(at: path)?.isDirectory != true { throw OutboxError(error) }
+        }
+        SystemFile.flushDirectory(of: path)
+    }
+
+    /// Waits at most 10 seconds for the lock of the directory: a process holds it while it writes and flushes.
+    mutating func lock() throws(OutboxError) {
+        for _ in 0..<10_000 {
+            if lockFile.tryLock() {
+                if lockFile.isAt(Self.lockPath(in: directory)) { return }
+                lockFile.unlock()
+                throw OutboxError(.fileFailed, "\(directory) was removed while it was open")
+            }
+            usleep(1000)
+        }
+        throw OutboxError(.busy, "another process holds \(Self.lockPath(in: directory))")
+    }
+
+    func unlock() { lockFile.unlock() }
+
+    /// Reads what was added since the last call, by whatever process; under the lock.
+    ///
+    /// - Parameter reset: called first where all is read anew, since the file is another one.
+    mutating func readNew(
+        reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
+    ) throws(OutboxError) {
+        var size = file?.status?.size ?? 0
+        if file == nil || file?.isAt(path) != true || size < end {
+            file = try Self.opened(path)
+            size = file?.status?.size ?? 0
+            reset()
+            end = try begin(size)
+            size = max(size, end)
+        }
+        if size == end { return }
+        var scanner = OutboxScanner(from: end, size: size)
+        while let item = try scanner.next({ (count, offset) throws(OutboxError) in try read(count, at: offset) }) {
+            receive(item)
+        }
+        end = scanner.validEnd
+        // What a crash has left of a record must not precede the next one.
+        if end < size { try truncate() }
+    }
+
+    /// Checks the version of the file, or writes that of a new one; returns where the records begin.
+    private mutating func begin(_ size: Int64) throws(OutboxError) -> Int64 {
+        let prefix = OutboxFormat.prefix
+        let found = Array(try read(prefix.count, at: 0))
+        if found.count == prefix.count, found.dropLast() == prefix.dropLast(), found != prefix {
+            throw OutboxError(.unknownFormat, "\(path) is of another version")
+        }
+        if found == prefix { return Int64(prefix.count) }
+        // Damage, unless nothing follows: the records are looked for from the beginning.
+        if size > Int64(prefix.count) { return 0 }
+        try write(prefix, at: 0)
+        try flush()
+        SystemFile.flushDirectory(of: path)
+        return Int64(prefix.count)
+    }
+
+    /// The content of a record; nil if it is damaged.
+    func payload(at place: StoredEntry.Place) throws(OutboxError) -> Data? {
+        let data = try read(place.length + OutboxFormat.sumSize, at: place.offset)
+        guard data.count == place.length + OutboxFormat.sumSize else { return nil }
+        let isWhole = data.withUnsafeBytes { bytes in
+            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<place.length]))
+                == OutboxFormat.number(bytes, place.length)
+        }
+        return isWhole ? data.prefix(place.length) : nil
+    }
+
+    private func read(_ count: Int, at offset: Int64) throws(OutboxError) -> Data {
+        try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
+    }
+
+    /// Adds records, and returns where they begin once they survive a crash of the machine; under the lock. After a failure
+    /// the file is as it was.
+    mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
+        let start = end
+        do {
+            try write(bytes, at: start)
+            try flush()
+        } catch {
+            try? truncate()
+            throw error
+        }
+        end += Int64(bytes.count)
+        return start
+    }
+
+    /// Replaces the file by one with these records only; under the lock. Returns the contents' new places.
+    mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
+        let temporary = SystemFile.temporary(beside: path)
+        do {
+            let new = try OutboxError.converting { () throws(SystemFile.Failure) in
+                try SystemFile(temporary, [.read, .write, .create, .exclusive], permissions: 0o600)
+            }
+            var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
+            OutboxFormat.add(.next, next, to: &bytes)
+            for entry in entries {
+                // What is damaged by now was reported where it was read, or will be missed when its turn comes.
+                guard let payload = try payload(at: entry.place) else { continue }
+                let content = entry.payload(entry.value(in: payload))
+                let place = OutboxFormat.add(.put, entry.id, content, to: &bytes)
+                moved.append(
+                    entry.placed(at: size + Int64(place), content.count, valueLength: entry.valueLength))
+                if bytes.count < OutboxScanner.pieceSize { continue }
+                try OutboxError.converting { () throws(SystemFile.Failure) in try new.write(bytes, at: size) }
+                size += Int64(bytes.count)
+                bytes.removeAll(keepingCapacity: true)
+            }
+            try OutboxError.converting { () throws(SystemFile.Failure) in
+                try new.write(bytes, at: size)
+                try new.flush()
+                try SystemFile.rename(temporary, to: path)
+            }
+            SystemFile.flushDirectory(of: path)
+            file = consume new
+            end = size + Int64(bytes.count)
+            return moved
+        } catch {
+            SystemFile.remove(temporary)
+            throw error
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int64) throws(OutboxError) {
+        try OutboxError.converting { () throws(SystemFile.Failure) in try file?.write(bytes, at: offset) }
+    }
+
+    private func flush() throws(OutboxError) {
+        try OutboxError.converting { () throws(SystemFile.Failure) in try file?.flushData() }
+    }
+
+    private func truncate() throws(OutboxError) {
+        try OutboxError.converting { () throws(SystemFile.Failure) in try file?.truncate(to: end) }
+    }
+}

@@ -1,0 +1,108 @@
+import ErrandEssentials
+
+/// Finds the records of a log from an offset to its end, in pieces, and what is damaged between them.
+struct OutboxScanner {
+    enum Item {
+        case put(StoredEntry)
+        case mark(OutboxFormat.Kind, UInt64)
+        case damage(OutboxDamage)
+    }
+
+    /// Returns bytes at an offset; fewer only at the end.
+    typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
+
+    private let size: Int64
+    private var offset: Int64
+    private var piece = Data()
+    private var pieceStart: Int64 = 0
+    /// The end of the last valid record.
+    private(set) var validEnd: Int64
+    /// Where the damage began that was met last, and the entry that it hit.
+    private var damage: (start: Int64, entry: UInt64?)?
+
+    static let pieceSize = 1 << 20
+
+    init(from offset: Int64, size: Int64) { (self.offset, self.size, validEnd) = (offset, size, offset) }
+
+    /// The next record or damage; nil at the end.
+    mutating func next(_ read: Reading) throws(OutboxError) -> Item? {
+        while size - offset >= Int64(OutboxFormat.headSize) {
+            try load(OutboxFormat.headSize, read)
+            let start = Int(offset - pieceStart)
+            guard let head = piece.withUnsafeBytes({ OutboxFormat.head($0, at: start) }) else {
+                skip()
+                continue
+            }
+            let isWhole = size - offset < Int64(head.size) ? false : try isWhole(head, read)
+            if !isWhole {
+                // The next record may begin within what this one claims.
+                if let item = report(before: offset) { return item }
+                damage = (offset, head.id)
+                offset += Int64(OutboxFormat.headSize)
+                continue
+            }
+            if let item = report(before: offset) { return item }
+            return item(head)
+        }
+        if offset < size, damage == nil { damage = (offset, nil) }
+        offset = size
+        // A record that nothing follows may be one that a crash interrupted: what it was to replace stays.
+        damage?.entry = nil
+        return report(before: size)
+    }
+
+    /// The damage that ends at an offset, once.
+    private mutating func report(before end: Int64) -> Item? {
+        guard let found = damage else { return nil }
+        damage = nil
+        return .damage(
+            OutboxDamage(
+                entry: found.entry.map(OutboxEntry.ID.init(rawValue:)), byteCount: Int(clamping: end - found.start)))
+    }
+
+    private mutating func item(_ head: OutboxFormat.Head) -> Item {
+        let place = StoredEntry.Place(offset: offset + Int64(OutboxFormat.headSize), length: head.length)
+        defer {
+            offset += Int64(head.size)
+            validEnd = offset
+        }
+        if head.kind != .put { return .mark(head.kind, head.id) }
+        let start = Int(place.offset - pieceStart)
+        let entry = piece.withUnsafeBytes { bytes in
+            StoredEntry(
+                id: head.id, payload: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + head.length)]),
+                place: place)
+        }
+        return entry.map(Item.put) ?? .damage(OutboxDamage(entry: .init(rawValue: head.id), byteCount: head.size))
+    }
+
+    /// Whether the content has its checksum.
+    private mutating func isWhole(_ head: OutboxFormat.Head, _ read: Reading) throws(OutboxError) -> Bool {
+        if head.length == 0 { return true }
+        try load(head.size, read)
+        let start = Int(offset - pieceStart) + OutboxFormat.headSize
+        return piece.withUnsafeBytes { bytes in
+            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + head.length)]))
+                == OutboxFormat.number(bytes, start + head.length)
+        }
+    }
+
+    /// Goes on to where the next record may begin.
+    private mutating func skip() {
+        if damage == nil { damage = (offset, nil) }
+        let start = Int(offset - pieceStart)
+        let found = piece.withUnsafeBytes { bytes in
+            bytes[(start + 1)...].firstIndex(of: OutboxFormat.mark[0]) ?? bytes.count
+        }
+        offset += Int64(found - start)
+    }
+
+    /// Makes sure that so many bytes from the offset are in the piece.
+    private mutating func load(_ count: Int, _ read: Reading) throws(OutboxError) {
+        if offset >= pieceStart, offset + Int64(count) <= pieceStart + Int64(piece.count) { return }
+        let wanted = Int(min(Int64(max(count, Self.pieceSize)), size - offset))
+        piece = try read(wanted, offset)
+        pieceStart = offset
+        if piece.count < wanted { throw OutboxError(.fileFailed, "the log became shorter while it was read") }
+    }
+}

@@ -1,0 +1,84 @@
+import Errand
+import ErrandOutbox
+import ErrandTesting
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What a durable enqueue costs against a bare write and flush to the same disk, and how long the start takes with many
+/// entries.
+enum OutboxBench {
+    private struct Note: OutboxRequest {
+        typealias Output = Void
+        let number: Int
+        var text = String(repeating: "x", count: 200)
+        var outboxLane: String { "\(number % 100)" }
+    }
+
+    static func run() async throws {
+        let folder = TemporaryDirectory()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let outbox = try await opened(at: folder.url.appending(path: "enqueue"))
+        let file = open(folder.url.appending(path: "bare").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        defer { close(file) }
+        let bytes = [UInt8](repeating: 1, count: 400)
+        var rounds = Rounds()
+        for round in 0..<15 {
+            await rounds.take("bare write and flush") {
+                await microseconds(50) { for _ in 0..<50 { append(bytes, to: file) } }
+            }
+            try await rounds.take("enqueue") {
+                try await microseconds(50) {
+                    for number in 0..<50 { try await outbox.enqueue(Note(number: round * 100 + number)) }
+                }
+            }
+            try await rounds.take("enqueue, 64 at once") { try await microseconds(64) { try await fill(outbox, 64) } }
+        }
+        rounds.reportMinimum("µs", against: "bare write and flush")
+        await outbox.close()
+
+        let large = folder.url.appending(path: "large")
+        let filled = try await opened(at: large)
+        for _ in 0..<50 { try await fill(filled, 200) }
+        await filled.close()
+        var starts = Rounds()
+        for _ in 0..<7 {
+            try await starts.take("start with 10,000 entries, processor") {
+                var outbox: Outbox?
+                let time = try await cpuMicroseconds(1) { outbox = try await opened(at: large) }
+                guard let outbox, outbox.state.entries.count == 10_000 else { return .infinity }
+                await outbox.close()
+                return time / 1000
+            }
+        }
+        starts.reportMinimum("ms", against: "start with 10,000 entries, processor")
+    }
+
+    private static func append(_ bytes: [UInt8], to file: Int32) {
+        guard write(file, bytes, bytes.count) == bytes.count else { return }
+        #if os(Linux)
+        fdatasync(file)
+        #else
+        _ = fcntl(file, F_FULLFSYNC)
+        #endif
+    }
+
+    private static func opened(at directory: URL) async throws -> Outbox {
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.text("")))
+        var options = OutboxOptions()
+        options.allowsSending = false
+        options.maximumEntries = 20_000
+        return try await agent.outbox(at: directory, sending: [.type("note", Note.self)], options: options)
+    }
+
+    private static func fill(_ outbox: Outbox, _ count: Int) async throws {
+        try await withThrowingTaskGroup { group in
+            for number in 0..<count { group.addTask { _ = try await outbox.enqueue(Note(number: number)) } }
+            try await group.waitForAll()
+        }
+    }
+}

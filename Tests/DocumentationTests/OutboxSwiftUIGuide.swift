@@ -1,0 +1,20 @@
+// What docs/outbox.md shows for SwiftUI. It needs Apple's platforms; `Tests/Apple/check` type-checks it against stubs.
+#if canImport(SwiftUI)
+import Errand
+import ErrandOutbox
+import SwiftUI
+
+struct OutboxList: View {
+    let outbox: Outbox
+    @State private var entries: [OutboxEntry] = []
+
+    var body: some View {
+        List(entries, id: \.id) { entry in
+            Text(entry.lastError ?? entry.name)
+        }
+        .task {
+            for await state in outbox.states { entries = state.entries }
+        }
+    }
+}
+#endif

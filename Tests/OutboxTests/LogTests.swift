@@ -1,0 +1,181 @@
+import Errand
+import ErrandEssentials
+import Foundation
+import Testing
+
+@testable import ErrandOutbox
+
+@Suite("The file of an outbox", .timeLimit(.minutes(10)), .leakChecked) struct LogTests {
+    private let desk = Desk()
+
+    /// What is left of a log of these bytes: the numbers of the notes by entry, and the damage that was reported.
+    private func read(_ bytes: Data) async throws -> (notes: [UInt64: Int], damage: [OutboxDamage]) {
+        let folder = TemporaryDirectory()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try bytes.write(to: folder.url.appending(path: "outbox.log"))
+        var options = Desk.exact
+        options.allowsSending = false
+        let outbox = try await desk.agent.outbox(
+            at: folder.url, sending: [.type("note", Note.self), .type("draft", Draft.self)], options: options,
+            time: desk.time)
+        var notes: [UInt64: Int] = [:]
+        let state = outbox.state
+        for entry in state.entries {
+            notes[entry.id.rawValue] = try await outbox.request(Note.self, of: entry.id)?.number
+        }
+        // The next one is stored, and found again, whatever was damaged.
+        let id = try await outbox.enqueue(Note(number: 77))
+        await outbox.close()
+        let again = try await desk.agent.outbox(
+            at: folder.url, sending: [.type("note", Note.self)], options: options, time: desk.time)
+        #expect(try await again.request(Note.self, of: id)?.number == 77)
+        await again.close()
+        return (notes, state.damage)
+    }
+
+    /// A log of five notes, of which the second was removed.
+    private func sample() async throws -> Data {
+        let outbox = try await desk.enqueueOnly()
+        for number in 1...5 { try await outbox.enqueue(Note(lane: "\(number)", number: number)) }
+        try await outbox.remove(OutboxEntry.ID(rawValue: 2))
+        await outbox.close()
+        return try Data(contentsOf: desk.log)
+    }
+
+    @Test("a damaged byte costs one entry, which is reported, and no other")
+    func damagedBytes() async throws {
+        let bytes = try await sample()
+        let whole: [UInt64: Int] = [1: 1, 3: 3, 4: 4, 5: 5]
+        let stride = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 13 : 1
+        for offset in Swift.stride(from: Int.random(in: 0..<stride), to: bytes.count, by: stride) {
+            // Another version of the format is no damage.
+            if offset == OutboxFormat.prefix.count - 1 { continue }
+            var damaged = bytes
+            damaged[offset] ^= UInt8.random(in: 1...255)
+            let (notes, damage) = try await read(damaged)
+            let missing = whole.filter { notes[$0.key] == nil }.count
+            #expect(missing <= 1 && notes.allSatisfy { whole[$0.key] == $0.value }, "byte \(offset): \(notes)")
+            #expect(!damage.isEmpty, "byte \(offset) is not reported")
+        }
+    }
+
+    @Test("an entry whose bytes are damaged while the outbox is open is lost and reported, and the next one is sent")
+    func damagedMeanwhile() async throws {
+        let outbox = try await desk.open()
+        outbox.pause()
+        let first = try await outbox.enqueue(Note(number: 1))
+        let length = try Data(contentsOf: desk.log).count
+        try await outbox.enqueue(Note(number: 2))
+        let file = try FileHandle(forUpdating: desk.log)
+        try file.seek(toOffset: UInt64(length - 20))
+        try file.write(contentsOf: Data([0x7F]))
+        try file.close()
+        outbox.resume()
+        try await outbox.isEmpty()
+        #expect(desk.paths == ["notes/2"] && outbox.state.damage.map(\.entry) == [first])
+        await outbox.close()
+    }
+
+    @Test("a log that ends early, as after a crash, keeps all that is complete")
+    func torn() async throws {
+        let outbox = try await desk.enqueueOnly()
+        var ends: [Int] = [OutboxFormat.prefix.count]
+        for number in 1...3 {
+            try await outbox.enqueue(Note(number: number))
+            ends.append(try Data(contentsOf: desk.log).count)
+        }
+        await outbox.close()
+        let bytes = try Data(contentsOf: desk.log)
+        for length in Swift.stride(from: 0, through: bytes.count, by: 7) {
+            let (notes, _) = try await read(bytes.prefix(length))
+            let complete = ends.filter { $0 <= length }.count - 1
+            #expect(notes.count == max(0, complete), "\(length) bytes")
+        }
+    }
+
+    @Test("a replacement that a crash has cut off leaves the older one, which was acknowledged")
+    func tornReplacement() async throws {
+        let outbox = try await desk.enqueueOnly()
+        let id = try await outbox.enqueue(Draft(text: "first"))
+        let first = try Data(contentsOf: desk.log).count
+        try await outbox.enqueue(Draft(text: "second"))
+        await outbox.close()
+        let bytes = try Data(contentsOf: desk.log)
+        for length in first..<bytes.count {
+            try bytes.prefix(length).write(to: desk.log)
+            let outbox = try await desk.enqueueOnly()
+            #expect(try await outbox.request(Draft.self, of: id)?.text == "first", "\(length)")
+            await outbox.close()
+        }
+    }
+
+    @Test("a log of another version is refused, and stays as it is")
+    func version() async throws {
+        var bytes = try await sample()
+        bytes[OutboxFormat.prefix.count - 1] = UInt8(ascii: "2")
+        try bytes.write(to: desk.log)
+        do {
+            _ = try await desk.open()
+            Issue.record("it was opened")
+        } catch let error as OutboxError { #expect(error.code == .unknownFormat) }
+        #expect(try Data(contentsOf: desk.log) == bytes)
+    }
+
+    @Test("links and pipes in place of the files are refused at once", arguments: ["outbox.log", "outbox.lock"])
+    func planted(name: String) async throws {
+        try FileManager.default.createDirectory(at: desk.folder.url, withIntermediateDirectories: true)
+        let victim = desk.folder.url.appending(path: "victim")
+        try Data("precious".utf8).write(to: victim)
+        let place = desk.folder.url.appending(path: name)
+        for plant in [
+            { try FileManager.default.createSymbolicLink(at: place, withDestinationURL: victim) },
+            { try FileManager.default.linkItem(at: victim, to: place) }, { #expect(mkfifo(place.path, 0o600) == 0) },
+        ] {
+            try plant()
+            do {
+                _ = try await desk.open()
+                Issue.record("it was opened")
+            } catch let error as OutboxError { #expect(error.code == .fileFailed) }
+            try FileManager.default.removeItem(at: place)
+        }
+        #expect(try Data(contentsOf: victim) == Data("precious".utf8))
+    }
+
+    @Test("only the owner reads the files, and no header is in them")
+    func secrets() async throws {
+        struct Secret: OutboxRequest {
+            typealias Output = Void
+            var number = 1
+            var headers: HTTPHeaders { ["Authorization": "Bearer hunter2"] }
+        }
+        var options = Desk.exact
+        options.allowsSending = false
+        let outbox = try await desk.open([.type("secret", Secret.self)], options: options)
+        try await outbox.enqueue(Secret())
+        await outbox.close()
+        let bytes = try Data(contentsOf: desk.log)
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("hunter2"))
+        let permissions = try FileManager.default.attributesOfItem(atPath: desk.log.path)[.posixPermissions]
+        #expect(permissions as? Int == 0o600)
+    }
+
+    @Test("a log of entries that are gone is written anew, and other processes follow")
+    func rewriting() async throws {
+        let other = try await desk.enqueueOnly()
+        let outbox = try await desk.enqueueOnly()
+        let text = String(repeating: "x", count: 40_000)
+        let note = try await outbox.enqueue(Note(number: 7))
+        let draft = try await outbox.enqueue(Draft(text: "0"))
+        try await outbox.remove(outbox.enqueue(Note(number: 8)))
+        for number in 1...100 { try await outbox.enqueue(Draft(text: "\(text)\(number)")) }
+        #expect(try Data(contentsOf: desk.log).count < 3 << 20, "4 MB were written")
+        #expect(try await other.enqueue(Draft(text: "1")) == draft)
+        #expect(other.state.entries.map(\.id) == [note, draft] && other.state.damage.isEmpty)
+        #expect(try await other.request(Note.self, of: note)?.number == 7)
+        #expect(try await outbox.request(Draft.self, of: draft)?.text == "\(text)100")
+        #expect(try await other.enqueue(Note()).rawValue == 4, "no number is used twice")
+        #expect(try await outbox.enqueue(Draft(text: "2")) == draft)
+        await outbox.close()
+        await other.close()
+    }
+}

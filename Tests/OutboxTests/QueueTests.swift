@@ -1,0 +1,215 @@
+import Errand
+import ErrandEssentials
+import Foundation
+import Testing
+
+@testable import ErrandOutbox
+
+/// The pure decisions against a model that is slow and obvious, with random operations and restarts.
+@Suite("The queue of an outbox", .timeLimit(.minutes(10))) struct QueueTests {
+    private static let operations = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 3_000 : 100_000
+
+    /// What a list of entries should be.
+    private struct Model {
+        struct Item: Equatable {
+            let id: UInt64
+            let lane: String
+            var key: String?
+            var value: String
+            var dependencies: Set<UInt64>
+            var isOrphaned = false
+            var isBegun = false
+        }
+
+        var items: [Item] = []
+        var next: UInt64 = 1
+
+        func first(of lane: String) -> Item? { items.first { $0.lane == lane } }
+
+        mutating func remove(_ id: UInt64, wasSent: Bool) {
+            items.removeAll { $0.id == id }
+            for index in items.indices where items[index].dependencies.remove(id) != nil {
+                if !wasSent { items[index].isOrphaned = true }
+            }
+        }
+    }
+
+    /// The queue with the bytes of its log.
+    private struct Machine {
+        var state = OutboxEngine.State()
+        var bytes = OutboxFormat.prefix
+
+        mutating func change(_ change: OutboxChange) -> UInt64? {
+            var plan = OutboxPlan(state.queue)
+            let isAdded = plan.add(change, state.queue, OutboxOptions())
+            #expect(isAdded)
+            plan.merge { value(of: $0) }
+            let (records, steps) = plan.records()
+            for step in steps { state.take(step, at: Int64(bytes.count)) }
+            bytes += records
+            return try? steps.first?.result.get()
+        }
+
+        func value(of entry: StoredEntry) -> Data {
+            let start = Int(entry.place.offset)
+            return entry.value(in: Data(bytes[start..<(start + entry.place.length)]))
+        }
+
+        /// Reads all of it anew; the log was perhaps written anew before.
+        mutating func restart(rewriting: Bool) throws {
+            if rewriting {
+                var new = OutboxFormat.prefix
+                OutboxFormat.add(.next, state.queue.next, to: &new)
+                for entry in state.queue.entries.values.sorted(by: { $0.id < $1.id }) {
+                    OutboxFormat.add(.put, entry.id, entry.payload(value(of: entry)), to: &new)
+                }
+                bytes = new
+            }
+            state = OutboxEngine.State()
+            var scanner = OutboxScanner(from: Int64(OutboxFormat.prefix.count), size: Int64(bytes.count))
+            let bytes = bytes
+            while let item = try scanner.next({ count, offset in Data(bytes[Int(offset)...].prefix(count)) }) {
+                state.receive(item)
+            }
+            #expect(state.damage.isEmpty && scanner.validEnd == Int64(bytes.count))
+        }
+    }
+
+    @Test("random operations and restarts: nothing is lost, nothing overtakes within a lane", arguments: [1, 2, 3])
+    func oracle(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        var (machine, model) = (Machine(), Model())
+        var running: Set<UInt64> = []
+        var (delayed, stopped): ([String: ContinuousClock.Instant], Set<String>) = ([:], [])
+        var now = ContinuousClock.now
+        var lastSent: [String: UInt64] = [:]
+        for step in 0..<Self.operations {
+            switch random.below(model.items.count > 40 ? 16 : 12) {
+            case 0...3:
+                let (lane, value) = ("\(random.below(4))", "v\(step)")
+                let key = random.chance(3) ? "k" : nil
+                let after = (0..<random.below(3)).compactMap { _ in
+                    model.items.isEmpty ? nil : random.pick(model.items).id
+                }
+                let new = NewEntry(
+                    name: "n", lane: lane, value: Data(value.utf8), enqueued: Date(), expiry: nil, replacementKey: key,
+                    dependencies: after, merge: { $0 + Data("+\(value)".utf8) })
+                let id = machine.change(.add(new))
+                let old = model.items.lastIndex { item in
+                    key != nil && item.lane == lane && item.key == key && !item.isBegun
+                        && after.allSatisfy { $0 < item.id }
+                }
+                // Only the newest of a slot is replaced.
+                let newest = model.items.lastIndex { key != nil && $0.lane == lane && $0.key == key }
+                if let old, old == newest {
+                    #expect(id == model.items[old].id)
+                    model.items[old].value += "+\(value)"
+                    model.items[old].dependencies.formUnion(after)
+                    if stopped.contains(lane), model.first(of: lane)?.id == id { stopped.remove(lane) }
+                    if model.first(of: lane)?.id == id, let id, !running.contains(id) { delayed[lane] = nil }
+                } else {
+                    #expect(id == model.next)
+                    model.items.append(
+                        .init(id: model.next, lane: lane, key: key, value: value, dependencies: Set(after)))
+                    model.next += 1
+                }
+            case 4...9:
+                let ready = model.items.filter { item in
+                    model.first(of: item.lane)?.id == item.id && !stopped.contains(item.lane)
+                        && (delayed[item.lane] ?? now) <= now && (item.dependencies.isEmpty || item.isOrphaned)
+                        && !running.contains(item.id)
+                }
+                let taken = machine.state.queue.takeNext(at: now, maximumConcurrent: 3)
+                #expect(taken?.id == (running.count < 3 ? ready.first?.id : nil))
+                guard let id = taken?.id, let item = model.items.first(where: { $0.id == id }) else { break }
+                running.insert(id)
+                delayed[item.lane] = nil
+                if item.key != nil, !item.isBegun {
+                    _ = machine.change(.mark(.begun, id))
+                    model.items[try #require(model.items.firstIndex { $0.id == id })].isBegun = true
+                }
+            case 10, 11, 14, 15:
+                guard let id = running.sorted().first, let item = model.items.first(where: { $0.id == id }) else {
+                    break
+                }
+                running.remove(id)
+                let index = try #require(model.items.firstIndex { $0.id == id })
+                switch random.below(9) {
+                case 3:
+                    if item.key != nil {
+                        _ = machine.change(.mark(.released, id))
+                        model.items[index].isBegun = false
+                    }
+                    machine.state.queue.yield(id)
+                case 4:
+                    let new = NewEntry(
+                        name: "n", lane: "other", value: Data("e\(step)".utf8), enqueued: Date(), expiry: nil,
+                        replacementKey: item.key, dependencies: [], merge: { $0 })
+                    _ = machine.change(.edit(id, new))
+                    machine.state.queue.yield(id)
+                    model.items[index] = .init(
+                        id: id, lane: item.lane, key: item.key, value: "e\(step)", dependencies: [])
+                case 0:
+                    let wait = now.advanced(by: .seconds(random.below(5)))
+                    machine.state.queue.delay(id, until: wait, error: nil)
+                    delayed[item.lane] = wait
+                case 1:
+                    machine.state.queue.stop(id, error: nil)
+                    stopped.insert(item.lane)
+                case 2:
+                    _ = machine.change(.remove(id))
+                    model.remove(id, wasSent: false)
+                default:
+                    #expect(lastSent[item.lane] ?? 0 < id)
+                    lastSent[item.lane] = id
+                    _ = machine.change(.mark(.sent, id))
+                    model.remove(id, wasSent: true)
+                }
+            case 12:
+                now = now.advanced(by: .seconds(1))
+                if let lane = stopped.first {
+                    machine.state.queue.resume(lane)
+                    stopped.remove(lane)
+                    delayed[lane] = nil
+                }
+            default:
+                if random.chance(3) {
+                    try machine.restart(rewriting: random.chance(2))
+                    (running, delayed, stopped) = ([], [:], [])
+                } else if let item = model.items.isEmpty ? nil : random.pick(model.items) {
+                    let wasFirst = model.first(of: item.lane)?.id == item.id
+                    _ = machine.change(.remove(item.id))
+                    model.remove(item.id, wasSent: false)
+                    running.remove(item.id)
+                    if wasFirst || model.first(of: item.lane) == nil {
+                        stopped.remove(item.lane)
+                        delayed[item.lane] = nil
+                    }
+                }
+            }
+            try Self.compare(machine, model)
+        }
+    }
+
+    @Test("an outbox that only enqueues remembers no more than its entries")
+    func bounded() {
+        var machine = Machine()
+        for number in 0..<2_000 {
+            let new = NewEntry(
+                name: "n", lane: "\(number)", value: Data(), enqueued: Date(), expiry: nil, replacementKey: nil,
+                dependencies: [], merge: { $0 })
+            if let id = machine.change(.add(new)) { _ = machine.change(.remove(id)) }
+        }
+        #expect(machine.state.queue.notedCount < 100 && machine.state.queue.lanes.isEmpty)
+    }
+
+    private static func compare(_ machine: Machine, _ model: Model) throws {
+        let found = machine.state.queue.entries.values.sorted { $0.id < $1.id }.map { entry in
+            Model.Item(
+                id: entry.id, lane: entry.lane, key: entry.replacementKey,
+                value: String(decoding: machine.value(of: entry), as: UTF8.self),
+                dependencies: Set(entry.dependencies), isOrphaned: entry.isOrphaned, isBegun: entry.isBegun)
+        }
+        try #require(found == model.items)
+    }
+}
