@@ -4,6 +4,7 @@ public import ErrandEssentials
 /// A response that a test writes, for a ``TestServer`` or for a ``StubTransport``.
 ///
 /// ```swift
+/// let stub = StubTransport()
 /// server.on("/users/7", .json(#"{"id":7}"#))
 /// stub.on("/gone", response: .status(410))
 /// ```
