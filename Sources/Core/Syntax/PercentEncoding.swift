@@ -15,13 +15,18 @@ public enum PercentEncoding {
     /// Appends the text with every byte outside of `allowed` as `%XX`.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
         if text.utf8.allSatisfy(allowed) { return result += text }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 16)
         for byte in text.utf8 {
             if allowed(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
+                bytes.append(byte)
             } else {
-                append(byte, to: &result)
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(digit(byte >> 4))
+                bytes.append(digit(byte & 15))
             }
         }
+        result += String(decoding: bytes, as: UTF8.self)
     }
 
     /// The decoded text; nil if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8.
@@ -72,11 +77,8 @@ public enum PercentEncoding {
         return result
     }
 
-    private static func append(_ byte: UInt8, to result: inout String) {
-        result.unicodeScalars.append("%")
-        for digit in [byte >> 4, byte & 15] {
-            let character = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") - 10 + digit
-            result.unicodeScalars.append(Unicode.Scalar(character))
-        }
+    /// The hexadecimal digit of a number below 16.
+    private static func digit(_ number: UInt8) -> UInt8 {
+        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") - 10 + number
     }
 }

@@ -28,4 +28,23 @@ package struct BytePattern: Sendable {
             return nil
         }.map { $0.lowerBound + text.startIndex..<$0.upperBound + text.startIndex }
     }
+
+    /// Where the pattern stands, in order; occurrences that overlap are one.
+    package func matches(in text: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+        guard !bytes.isEmpty, text.count >= bytes.count else { return [] }
+        var (result, matched) = ([Range<Int>](), 0)
+        for index in text.indices {
+            while matched > 0, text[index] != bytes[matched] { matched = borders[matched - 1] }
+            if text[index] == bytes[matched] { matched += 1 }
+            guard matched == bytes.count else { continue }
+            let start = index + 1 - matched
+            if let last = result.last, start < last.upperBound {
+                result[result.count - 1] = last.lowerBound..<index + 1
+            } else {
+                result.append(start..<index + 1)
+            }
+            matched = borders[matched - 1]
+        }
+        return result
+    }
 }

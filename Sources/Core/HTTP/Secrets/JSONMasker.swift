@@ -3,7 +3,7 @@ import ErrandHTTPSyntax
 /// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut off.
 package struct JSONMasker {
     private let bytes: UnsafeBufferPointer<UInt8>
-    private let isSecret: (String) -> Bool
+    private let isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
     private var tokens: JSONTokenizer
     private var secretRanges: [Range<Int>] = []
     private var secrets: [String] = []
@@ -17,9 +17,9 @@ package struct JSONMasker {
     /// replaces. A field whose name has an escape sequence counts as secret. Nil for text that is not JSON as far as it
     /// goes.
     ///
-    /// - Parameter isSecret: whether the field of that name holds a secret.
+    /// - Parameter isSecret: whether the field of that name, in UTF-8, holds a secret.
     package static func masked(
-        _ bytes: [UInt8], with mask: String, where isSecret: (String) -> Bool
+        _ bytes: [UInt8], with mask: String, where isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
         withoutActuallyEscaping(isSecret) { isSecret in
             bytes.withUnsafeBufferPointer { text in
@@ -31,7 +31,7 @@ package struct JSONMasker {
         }
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ isSecret: @escaping (String) -> Bool) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ isSecret: @escaping (UnsafeBufferPointer<UInt8>) -> Bool) {
         self.bytes = bytes
         self.isSecret = isSecret
         tokens = JSONTokenizer(bytes, isComplete: false)
@@ -66,8 +66,8 @@ package struct JSONMasker {
                 mayBeName = false
                 guard let colon = tokens.next() else { return true }
                 guard colon.kind == .colon else { return false }
-                let name = text(token.content)
-                if name.utf8.contains(JSONGrammar.backslash) || isSecret(name) { maskValue() }
+                let name = UnsafeBufferPointer(rebasing: bytes[token.content])
+                if name.contains(JSONGrammar.backslash) || isSecret(name) { maskValue() }
             case .string, .number, .literal: break
             case .invalid:
                 // A word of any kind hides nothing; a control character may.

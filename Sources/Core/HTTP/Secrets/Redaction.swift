@@ -27,10 +27,23 @@ public struct Redaction: Sendable {
         "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "cardnumber", "cvv", "cvc",
         "iban", "ssn",
     ]
+    {
+        didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
+    }
     /// Whole names, in the same form, whose values are masked as well: too short to be searched for within other names.
     public var secretWords: Set<String> = ["key", "sid", "sig", "sign", "otp", "pin", "code", "hash", "nonce", "state"]
+    {
+        didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
+    }
     /// Names, in the same form, whose values are shown although the name looks secret; none by default.
     public var shownNames: Set<String> = []
+
+    /// The matcher of the names and words; nil for the defaults.
+    private var matcher: NameMatcher?
+    private static let standardMatcher: NameMatcher = {
+        let redaction = Redaction()
+        return NameMatcher(parts: redaction.secretNames, words: redaction.secretWords)
+    }()
 
     /// The text that replaces a secret.
     public static let mask = "•••"
@@ -40,11 +53,14 @@ public struct Redaction: Sendable {
 
     /// Whether the value of a query item or field of that name is masked; the name may be percent-encoded.
     public func isSecret(_ name: String) -> Bool {
-        let plain = String(
-            PercentEncoding.decodeLeniently(name).lowercased().unicodeScalars
-                .filter { $0.properties.isAlphabetic || $0.properties.numericType != nil }.map(Character.init))
-        if shownNames.contains(plain) { return false }
-        return secretWords.contains(plain) || secretNames.contains(where: plain.contains)
+        var name = name
+        return name.withUTF8(isSecret)
+    }
+
+    /// The same for a name in UTF-8.
+    func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        if !shownNames.isEmpty, shownNames.contains(NameMatcher.plain(name)) { return false }
+        return (matcher ?? Self.standardMatcher).matches(name)
     }
 
     /// Whether the value of a header field is masked.

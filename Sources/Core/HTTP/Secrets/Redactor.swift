@@ -17,7 +17,7 @@ import ErrandSupport
 public struct Redactor: Sendable {
     /// The rules.
     public let redaction: Redaction
-    private var secrets: Set<String> = []
+    private var secrets = SecretFinder()
 
     /// Makes a redactor that knows no secret yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
@@ -25,7 +25,7 @@ public struct Redactor: Sendable {
     /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts
     /// of harmless words, and all after the first hundred.
     public mutating func remember(_ secret: String) {
-        guard secret.utf8.count >= 6, secrets.count < 100 else { return }
+        guard secret.utf8.count >= SecretFinder.minimumLength, secrets.count < 100 else { return }
         secrets.insert(secret)
         if secret.utf8.allSatisfy(ASCII.isUnreserved) { return }
         // The same secret in a URL, and in a JSON text, which may escape the slash.
@@ -43,14 +43,14 @@ public struct Redactor: Sendable {
     public mutating func url(_ text: String) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
-        return URLSyntax.redacted(text, where: redaction.isSecret) { found.append($0) }
+        return URLSyntax.redacted(text, where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
     /// A query without its `?`, or a form, with the values of secret items masked.
     public mutating func form(_ text: some StringProtocol) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
-        return URLSyntax.redactedItems(Substring(text), where: redaction.isSecret) { found.append($0) }
+        return URLSyntax.redactedItems(Substring(text), where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
     /// Header fields with their secret values masked.
@@ -61,7 +61,9 @@ public struct Redactor: Sendable {
                 if field.isSensitive {
                     remember(field.value)
                     // The credentials behind a scheme, and the parts of cookies.
-                    for part in field.value.split(whereSeparator: { " ;=,".contains($0) }) { remember(String(part)) }
+                    for part in field.value.utf8.split(whereSeparator: Self.separatesParts) {
+                        remember(String(Substring(part)))
+                    }
                 }
                 var masked = field
                 masked.value = Redaction.mask
@@ -72,7 +74,7 @@ public struct Redactor: Sendable {
     /// A JSON text, which may be cut off, with the values of secret fields masked and every other byte as it was. Nil
     /// for text that is not JSON as far as it goes: its secrets are then unknown.
     public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? {
-        let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, where: redaction.isSecret)
+        let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask) { redaction.isSecret($0) }
         guard let masked else { return nil }
         for secret in masked.secrets { remember(secret) }
         return Data(masked.bytes)
@@ -80,29 +82,24 @@ public struct Redactor: Sendable {
 
     /// The text with every secret masked that was found so far.
     public func masking(_ text: String) -> String {
-        secrets.isEmpty ? text : String(decoding: masking(Array(text.utf8)), as: UTF8.self)
+        var text = text
+        let masked = text.withUTF8 { secrets.masked($0, with: Redaction.mask) }
+        return masked.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
     /// The bytes with every secret masked that was found so far.
-    public func masking(_ data: Data) -> Data { secrets.isEmpty ? data : Data(masking(Array(data))) }
-
-    private func masking(_ bytes: [UInt8]) -> [UInt8] {
-        var bytes = bytes
-        // A secret may be part of a longer one.
-        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) {
-            let pattern = BytePattern(secret.utf8)
-            guard var match = pattern.firstMatch(in: bytes[...]) else { continue }
-            var result: [UInt8] = []
-            var rest = bytes[...]
-            while true {
-                result += rest[..<match.lowerBound] + Array(Redaction.mask.utf8)
-                rest = rest[match.upperBound...]
-                guard let next = pattern.firstMatch(in: rest) else { break }
-                match = next
-            }
-            bytes = result + rest
+    public func masking(_ data: Data) -> Data {
+        let masked = data.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: UInt8.self) { secrets.masked($0, with: Redaction.mask) }
         }
-        return bytes
+        return masked.map { Data($0) } ?? data
+    }
+
+    private static func separatesParts(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ","): true
+        default: false
+        }
     }
 
     private mutating func rememberEncoded(_ values: [Substring]) {

@@ -1,0 +1,158 @@
+import ErrandHTTPSyntax
+
+/// Finds words in the names of fields, all words in one pass over the bytes (Aho and Corasick).
+///
+/// A name is compared by its letters and digits, in lower case, percent-encoding undone.
+final class NameMatcher: Sendable {
+    /// For each state the next one by letter or digit. A state is the longest end of the name that begins a word; the
+    /// first state is the empty end.
+    private let next: [UInt32]
+    private let states: [State]
+    /// Words that are not ASCII, which may be written in several ways.
+    private let otherParts: [String]
+    private let otherWords: Set<String>
+
+    private struct State {
+        /// The number of bytes that it stands for.
+        var length = 0
+        /// Whether a part ends here.
+        var endsPart = false
+        /// Whether it is a whole word.
+        var isWord = false
+        /// The state of the longest end that is shorter.
+        var fallback: UInt32 = 0
+    }
+
+    /// 26 letters and 10 digits.
+    private static let symbols = 36
+
+    /// - Parameters:
+    ///   - parts: found anywhere in a name.
+    ///   - words: found as the whole name.
+    init(parts: Set<String>, words: Set<String>) {
+        var builder = Builder()
+        for part in parts where !part.isEmpty && Self.isASCII(part) { builder.add(part) { $0.endsPart = true } }
+        for word in words where Self.isASCII(word) { builder.add(word) { $0.isWord = true } }
+        builder.link()
+        (next, states) = (builder.next, builder.states)
+        otherParts = parts.filter { !Self.isASCII($0) }
+        otherWords = words.filter { !Self.isASCII($0) }
+    }
+
+    private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+
+    /// Whether a name in UTF-8, which may be percent-encoded, contains a part or is a word.
+    func matches(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scan = Scan()
+        var index = 0
+        while index < name.count {
+            var byte = name[index]
+            index += 1
+            if byte == UInt8(ascii: "%"), index + 1 < name.count, let high = ASCII.hexValue(name[index]),
+                let low = ASCII.hexValue(name[index + 1])
+            {
+                byte = high << 4 | low
+                index += 2
+            }
+            guard byte < 0x80 else { return matches(plain: Self.plain(name)) }
+            if let symbol = Self.symbol(byte) { advance(&scan, symbol) }
+        }
+        return isMatch(scan)
+    }
+
+    /// The same for a name of letters and digits in lower case, of any script.
+    private func matches(plain name: String) -> Bool {
+        var scan = Scan()
+        for byte in name.utf8 {
+            guard let symbol = Self.symbol(byte) else {
+                (scan.state, scan.length) = (0, scan.length + 1)
+                continue
+            }
+            advance(&scan, symbol)
+        }
+        return isMatch(scan) || otherWords.contains(name) || otherParts.contains(where: name.contains)
+    }
+
+    /// The letters and digits of a name, in lower case.
+    static func plain(_ name: UnsafeBufferPointer<UInt8>) -> String {
+        var plain = String.UnicodeScalarView()
+        let decoded = PercentEncoding.decodeLeniently(String(decoding: name, as: UTF8.self))
+        plain.append(
+            contentsOf: decoded.lowercased().unicodeScalars.filter {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil
+            })
+        return String(plain)
+    }
+
+    // MARK: States
+
+    private struct Scan {
+        var state = 0
+        var length = 0
+        var hasPart = false
+    }
+
+    private func advance(_ scan: inout Scan, _ symbol: Int) {
+        scan.state = Int(next[scan.state * Self.symbols + symbol])
+        scan.length += 1
+        if states[scan.state].endsPart { scan.hasPart = true }
+    }
+
+    private func isMatch(_ scan: Scan) -> Bool {
+        let last = states[scan.state]
+        return scan.hasPart || last.isWord && last.length == scan.length
+    }
+
+    /// The number of a letter or digit; nil for any other byte.
+    private static func symbol(_ byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte - UInt8(ascii: "a"))
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): Int(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0")) + 26
+        default: nil
+        }
+    }
+
+    private struct Builder {
+        var next = [UInt32](repeating: 0, count: symbols)
+        var states = [State()]
+
+        /// Ignores a word that no name in lower case contains.
+        mutating func add(_ word: String, _ mark: (inout State) -> Void) {
+            guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
+            var state = 0
+            for symbol in word.utf8.compactMap(NameMatcher.symbol) {
+                let place = state * NameMatcher.symbols + symbol
+                if next[place] == 0 {
+                    next[place] = UInt32(states.count)
+                    states.append(State(length: states[state].length + 1))
+                    next += repeatElement(0, count: NameMatcher.symbols)
+                }
+                state = Int(next[place])
+            }
+            mark(&states[state])
+        }
+
+        /// Sends each state that has no next one for a symbol to the one of its fallback, shorter states first.
+        mutating func link() {
+            var queue = [0]
+            var position = 0
+            while position < queue.count {
+                let state = queue[position]
+                let fallback = Int(states[state].fallback)
+                position += 1
+                if states[fallback].endsPart { states[state].endsPart = true }
+                for symbol in 0..<NameMatcher.symbols {
+                    let place = state * NameMatcher.symbols + symbol
+                    let other = state == 0 ? 0 : next[fallback * NameMatcher.symbols + symbol]
+                    if next[place] == 0 {
+                        next[place] = other
+                    } else {
+                        states[Int(next[place])].fallback = other
+                        queue.append(Int(next[place]))
+                    }
+                }
+            }
+        }
+    }
+}
