@@ -208,6 +208,40 @@ struct ExchangeRecorderTests {
         #expect(archive.log.entries[0].response.content.encoding == "base64")
     }
 
+    @Test("what has just ended shows no secret, whoever masks it, the recorder or several readers at once")
+    func maskedByReaders() async throws {
+        let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, time: time)
+        let agent = agent(.json(#"{"session":"c4n4ry-s3cr3t"}"#), recorder)
+        let body = RequestBody.data(Data(#"{"password":"c4n4ry-0f-ada"}"#.utf8), contentType: "application/json")
+        for number in 1...20 {
+            _ = try await agent.send(Post(path: "items?token=c4n4ry-t0k3n", body: body))
+            var dumped = ""
+            dump(recorder, to: &dumped)
+            #expect(!dumped.contains("c4n4ry"))
+            let recordings = await withTaskGroup(of: Recording.self) { readers in
+                for _ in 0..<3 { readers.addTask { recorder.recording } }
+                return await readers.reduce(into: []) { $0.append($1) }
+            }
+            for recording in recordings {
+                #expect(recording.exchanges.count == number && recording.exchanges == recordings[0].exchanges)
+                let text = String(decoding: try recording.harFile().encoded(), as: UTF8.self)
+                #expect(!text.contains("c4n4ry") && text.contains("•••"))
+                #expect(recording.activities.allSatisfy { !$0.label.contains("c4n4ry") })
+            }
+        }
+    }
+
+    @Test("the bound of bytes holds for masked bodies, which are longer")
+    func bytesOfMasks() async throws {
+        let recorder = ExchangeRecorder(maximumBodyBytes: 10_000, maximumBytes: 50_000, time: time)
+        let fields = Array(repeating: #""pwd":1"#, count: 1_000).joined(separator: ",")
+        let agent = agent(.json("{\(fields)}"), recorder)
+        for number in 0..<20 { _ = try await agent.send(Get(path: "\(number)")) }
+        try await eventually { recorder.recording.exchanges.count <= 3 }
+        #expect(recorder.recording.exchanges.last?.request.url.hasSuffix("/19") == true)
+        #expect(recorder.recording.exchanges.last?.response?.body.data.count ?? 0 > 10_000)
+    }
+
     @Test("values made by hand render: an archive survives its file, and exchanges without activities have bars")
     func madeByHand() throws {
         let date = Date(timeIntervalSince1970: 1_000)

@@ -14,9 +14,30 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     /// Oldest first.
     var all: [Element] { elements[first...].compactMap(\.element) }
 
+    /// The position of the next element, counted from the first that there ever was.
+    var end: Int { dropped + elements.count - first }
+
+    /// Nil for one that is not there, or no longer.
+    subscript(position: Int) -> Element? {
+        position < dropped || position >= end ? nil : elements[first + position - dropped].element
+    }
+
     mutating func append(_ element: Element, cost new: Int) {
         elements.append((element, new))
         cost += new
+        drop()
+    }
+
+    /// Corrects the cost of an element, if it is still there.
+    mutating func setCost(_ new: Int, at position: Int) {
+        guard self[position] != nil else { return }
+        let index = first + position - dropped
+        cost += new - elements[index].cost
+        elements[index].cost = new
+        drop()
+    }
+
+    private mutating func drop() {
         while elements.count - first > limit || cost > costLimit, first < elements.count {
             cost -= elements[first].cost
             elements[first].element = nil

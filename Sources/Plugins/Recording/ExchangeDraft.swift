@@ -3,16 +3,14 @@ import ErrandEssentials
 
 /// An exchange that is still running, with its secrets in the clear.
 struct ExchangeDraft: Sendable {
-    let request: HTTPRequest
+    private let request: RecordedExchange.ClearRequest
     let attempt: Int
     let hop: Int
     let date: Date
     let start: ContinuousClock.Instant
-    /// Without its body.
-    private var response: HTTPResponse?
+    private var response: RecordedExchange.ClearResponse?
     /// The start of another exchange of the activity, if this one had no response then, and got none later.
     var supersededAt: ContinuousClock.Instant?
-    private var responseLength: Int64?
     private var timeToHead: Duration?
     private var timings: TransferTimings?
     private var progress = TransferProgress()
@@ -20,7 +18,7 @@ struct ExchangeDraft: Sendable {
     private var received = Data()
 
     init(_ request: HTTPRequest, attempt: Int, hop: Int, date: Date, start: ContinuousClock.Instant) {
-        (self.request, self.attempt, self.hop) = (request, attempt, hop)
+        (self.request, self.attempt, self.hop) = (RecordedExchange.ClearRequest(request), attempt, hop)
         (self.date, self.start) = (date, start)
     }
 
@@ -32,21 +30,15 @@ struct ExchangeDraft: Sendable {
         case .received(let response, _, _):
             timeToHead = start.duration(to: now)
             supersededAt = nil
-            keep(response)
+            self.response = RecordedExchange.ClearResponse(response)
         case .transport(.timings(let timings)):
             self.timings = timings
             if supersededAt != nil { supersededAt = now }
         case .transport(.progress(let progress)): self.progress = progress
-        case .requestBody(let data): sent.append(data.prefix(max(0, limit - sent.count)))
-        case .responseBody(let data): received.append(data.prefix(max(0, limit - received.count)))
+        case .requestBody(let data): Self.append(data, to: &sent, limit)
+        case .responseBody(let data): Self.append(data, to: &received, limit)
         default: break
         }
-    }
-
-    private mutating func keep(_ response: HTTPResponse) {
-        responseLength = response.body.length
-        self.response = response
-        self.response?.body = .empty
     }
 
     /// Takes the head, and the beginning of the body, from the error of a transport that failed after the head.
@@ -55,27 +47,31 @@ struct ExchangeDraft: Sendable {
             evidence.source == .network
         else { return }
         if received.isEmpty { received = evidence.data.prefix(limit) }
-        keep(evidence)
+        response = RecordedExchange.ClearResponse(evidence)
     }
 
-    /// The exchange at its end, secrets masked.
-    ///
-    /// - Parameter outcome: that of the activity, if this is its last exchange.
-    func recorded(
-        of activity: Activity, until end: ContinuousClock.Instant, since origin: ContinuousClock.Instant,
-        _ outcome: ActivityOutcome?, _ redaction: Redaction
-    ) -> RecordedExchange {
+    private static func append(_ data: Data, to copy: inout Data, _ limit: Int) {
+        // The first piece is kept without another copy.
+        if copy.isEmpty, data.count <= limit { return copy = data }
+        copy.append(data.prefix(max(0, limit - copy.count)))
+    }
+
+    /// The approximate number of bytes that it takes in memory, until that of the masked exchange is known.
+    var approximateByteCount: Int {
+        let fields = request.headers.count + (response?.headers.count ?? 0)
+        return 600 + request.url.utf8.count + 120 * fields + sent.count + received.count
+    }
+
+    /// The exchange with its secrets masked, without the activity, the end and the outcome.
+    func masked(_ label: String, since origin: ContinuousClock.Instant, _ redaction: Redaction) -> RecordedExchange {
         // Events leave out a streamed body: the bytes that were transferred count.
         let passed = max(progress.received, Int64(received.count))
-        let length = responseLength.flatMap { $0 > 0 ? $0 : nil } ?? passed
+        let length = response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         var exchange = RecordedExchange(
-            masking: request, sent: sent, response: response, received: received, receivedLength: length,
-            label: activity.label, date: date, redaction: redaction)
-        (exchange.activity, exchange.parent) = (activity.id, activity.parent)
+            masking: request, sent: sent, response, received: received, receivedLength: length, label, date, redaction)
         (exchange.attempt, exchange.hop) = (attempt, hop)
-        (exchange.offset, exchange.duration) = (origin.duration(to: start), start.duration(to: end))
+        exchange.offset = origin.duration(to: start)
         (exchange.timeToHead, exchange.timings) = (timeToHead, timings)
-        exchange.outcome = outcome.map(RecordedOutcome.init)
         return exchange
     }
 }

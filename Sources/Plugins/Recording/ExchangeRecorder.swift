@@ -1,3 +1,4 @@
+import Dispatch
 public import Errand
 import ErrandEssentials
 import Synchronization
@@ -14,51 +15,16 @@ import Synchronization
 /// ```
 ///
 /// It keeps the newest exchanges and activities that have ended, within limits of their number and of their bytes. The
-/// values contain no secret; see ``Errand/Redaction``. A body is never read for the recorder: it receives bounded
-/// copies of the bytes that are transferred. Several agents may share it. Safe to use from any thread.
+/// values contain no secret; see ``Errand/Redaction``. They are masked on a queue of the recorder's, or by a reader that
+/// comes first, and delay no response. A body is never read for the recorder: it receives bounded copies of the bytes
+/// that are transferred. Several agents may share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
-    /// A running activity.
-    private struct Draft: Sendable {
-        let date: Date
-        var host: String?
-        var progress = TransferProgress()
-        var stream: StreamCount?
-        /// The exchange that began last.
-        var exchange: ExchangeDraft?
-        /// Earlier exchanges that had no response or no timings yet: each has failed, or still runs.
-        var pending: [ExchangeDraft] = []
-
-        /// Begins an exchange; returns one that ends by that.
-        mutating func begin(_ draft: ExchangeDraft, at now: ContinuousClock.Instant) -> ExchangeDraft? {
-            defer { exchange = draft }
-            guard var last = exchange, !last.isComplete else { return exchange }
-            last.supersededAt = now
-            pending.append(last)
-            // A request that is retried without end does not grow without end.
-            return pending.count > 64 ? pending.removeFirst() : nil
-        }
-
-        /// Adds an event to its exchange; returns that if it has ended, and another one has begun since.
-        mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) -> ExchangeDraft? {
-            var place: (attempt: Int, hop: Int)?
-            switch event {
-            case .received(_, let attempt, let hop): place = (attempt, hop)
-            case .transport(.timings(let timings)):
-                if let attempt = timings.attempt, let hop = timings.hop { place = (attempt, hop) }
-            default: break
-            }
-            guard let place, let index = pending.firstIndex(where: { ($0.attempt, $0.hop) == place }) else {
-                exchange?.add(event, at: now, limit: limit)
-                return nil
-            }
-            pending[index].add(event, at: now, limit: limit)
-            return pending[index].isComplete ? pending.remove(at: index) : nil
-        }
-    }
-
     private struct State: Sendable {
-        var running: [Activity.ID: Draft] = [:]
-        var exchanges: BoundedHistory<RecordedExchange>
+        var running: [Activity.ID: ActivityDraft] = [:]
+        var exchanges: BoundedHistory<EndedExchange>
+        /// The position of the first exchange that the queue has not masked yet.
+        var clear = 0
+        var isMasking = false
         var activities: BoundedHistory<RecordedActivity>
         var metrics: NetworkMetrics
     }
@@ -72,6 +38,7 @@ public final class ExchangeRecorder: Accessory {
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
     private let state: Mutex<State>
+    private let queue = DispatchQueue(label: "errand-recorder")
 
     /// - Parameters:
     ///   - maximumBodyBytes: the number of bytes of each body to keep; 0 by default.
@@ -100,7 +67,14 @@ public final class ExchangeRecorder: Accessory {
     }
 
     /// The exchanges and activities that have ended so far.
-    public var recording: Recording { state.withLock { Self.recording(of: $0) } }
+    public var recording: Recording {
+        let ended = state.withLock { state in
+            var ended = state
+            ended.running = [:]
+            return ended
+        }
+        return Self.recording(of: ended)
+    }
 
     /// The counters of all activities that have ended so far, dropped ones included.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
@@ -110,16 +84,16 @@ public final class ExchangeRecorder: Accessory {
     public func reset() -> Recording {
         let old = state.withLock { state in
             var new = Self.empty(maximumExchanges, maximumBytes, maximumHosts)
-            new.running = state.running
+            (new.running, new.isMasking) = (state.running, state.isMasking)
             swap(&new, &state)
             return new
         }
         return Self.recording(of: old)
     }
 
-    private static func recording(of state: borrowing State) -> Recording {
+    private static func recording(of state: State) -> Recording {
         Recording(
-            exchanges: state.exchanges.all, activities: state.activities.all,
+            exchanges: state.exchanges.all.map(\.masked), activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
             metrics: state.metrics)
     }
@@ -128,7 +102,7 @@ public final class ExchangeRecorder: Accessory {
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
-            let draft = Draft(date: time.date)
+            let draft = ActivityDraft(date: time.date)
             state.withLock { $0.running[activity.id] = draft }
         case .built(let request):
             let host = request.url.host?.lowercased()
@@ -149,7 +123,7 @@ public final class ExchangeRecorder: Accessory {
         }
     }
 
-    private func change(_ activity: Activity, _ body: (inout Draft) -> Void) {
+    private func change(_ activity: Activity, _ body: (inout ActivityDraft) -> Void) {
         state.withLock { state in
             guard let index = state.running.index(forKey: activity.id) else { return }
             body(&state.running.values[index])
@@ -167,13 +141,40 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func record(
-        _ draft: ExchangeDraft, of activity: Activity, _ outcome: ActivityOutcome?, _ now: ContinuousClock.Instant
+        _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
     ) {
-        // Not under the lock: the whole exchange is searched for secrets.
-        let end = draft.supersededAt ?? now
-        let exchange = draft.recorded(of: activity, until: end, since: origin, outcome, redaction)
-        let cost = exchange.approximateByteCount
-        state.withLock { $0.exchanges.append(exchange, cost: cost) }
+        let ending = EndedExchange.Ending(
+            activity: activity.id, parent: activity.parent, label: activity.label, end: now, outcome: outcome)
+        let exchange = EndedExchange(draft, ending, since: origin, redaction)
+        let cost = draft.approximateByteCount
+        let starts = state.withLock { state in
+            state.exchanges.append(exchange, cost: cost)
+            defer { state.isMasking = true }
+            return !state.isMasking
+        }
+        // A little later, together with what ends until then, and never where somebody waits for a response.
+        if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { [weak self] in self?.maskEnded() } }
+    }
+
+    private func maskEnded() {
+        while let (exchange, position) = nextToMask() {
+            let cost = exchange.masked.approximateByteCount
+            state.withLock { state in
+                if state.exchanges[position] === exchange { state.exchanges.setCost(cost, at: position) }
+            }
+        }
+    }
+
+    private func nextToMask() -> (EndedExchange, position: Int)? {
+        state.withLock { state in
+            let position = max(state.clear, state.exchanges.dropped)
+            guard let exchange = state.exchanges[position] else {
+                state.isMasking = false
+                return nil
+            }
+            state.clear = position + 1
+            return (exchange, position)
+        }
     }
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
@@ -182,7 +183,7 @@ public final class ExchangeRecorder: Accessory {
         for exchange in draft.pending { record(exchange, of: activity, nil, now) }
         if var exchange = draft.exchange {
             exchange.add(evidence: outcome, limit: maximumBodyBytes)
-            record(exchange, of: activity, outcome, now)
+            record(exchange, of: activity, RecordedOutcome(outcome), now)
         }
         var redactor = Redactor(redaction)
         let label = maximumExchanges > 0 ? redactor.url(activity.label) : ""

@@ -26,6 +26,15 @@ extension RecordedExchange {
         masking request: HTTPRequest, sent: Data = Data(), response: HTTPResponse? = nil, received: Data = Data(),
         receivedLength: Int64? = nil, label: String = "", date: Date, redaction: Redaction = Redaction()
     ) {
+        self.init(
+            masking: ClearRequest(request), sent: sent, response.map { ClearResponse($0) }, received: received,
+            receivedLength: receivedLength, label, date, redaction)
+    }
+
+    init(
+        masking request: ClearRequest, sent: Data, _ response: ClearResponse?, received: Data, receivedLength: Int64?,
+        _ label: String, _ date: Date, _ redaction: Redaction
+    ) {
         var redactor = Redactor(redaction)
         // Everything is searched for secrets first: a secret of one part is masked in all of them.
         self.init(
@@ -49,22 +58,53 @@ extension RecordedExchange {
     }
 }
 
+extension RecordedExchange {
+    /// The parts of a request that are recorded, secrets in the clear; not its body, since it may wait for its masking.
+    struct ClearRequest: Sendable {
+        let method: HTTPMethod
+        let url: String
+        let headers: HTTPHeaders
+        let contentType: String?
+        let length: Int64?
+
+        init(_ request: HTTPRequest) {
+            (method, url, headers) = (request.method, request.urlText, request.headers)
+            (contentType, length) = (request.body.contentType, request.body.length)
+        }
+    }
+
+    /// The same of a response.
+    struct ClearResponse: Sendable {
+        let status: Int
+        let version: String?
+        let headers: HTTPHeaders
+        let length: Int64?
+
+        init(_ response: HTTPResponse) {
+            (status, version, headers) = (response.status, response.version, response.headers)
+            length = response.body.length
+        }
+    }
+}
+
 extension RecordedExchange.Request {
-    fileprivate init(_ request: HTTPRequest, _ sent: Data, _ redactor: inout Redactor) {
+    fileprivate init(_ request: RecordedExchange.ClearRequest, _ sent: Data, _ redactor: inout Redactor) {
         let headers = redactor.headers(request.headers)
-        let url = redactor.url(request.urlText)
+        let url = redactor.url(request.url)
         let body = RecordedBody(
-            redacting: sent, request.headers[.contentType] ?? request.body.contentType,
-            coding: request.headers[.contentEncoding], length: request.body.length, &redactor)
+            redacting: sent, request.headers[.contentType] ?? request.contentType,
+            coding: request.headers[.contentEncoding], length: request.length, &redactor)
         self.init(request.method, url, headers: headers, body: body)
     }
 }
 
 extension RecordedExchange.Response {
-    fileprivate init(_ response: HTTPResponse, _ received: Data, _ length: Int64?, _ redactor: inout Redactor) {
+    fileprivate init(
+        _ response: RecordedExchange.ClearResponse, _ received: Data, _ length: Int64?, _ redactor: inout Redactor
+    ) {
         let headers = redactor.headers(response.headers)
         // A stream does not always say its length: 0 stands for one that is not known, too.
-        let known = [length, response.body.length].compactMap(\.self).first { $0 > 0 }
+        let known = [length, response.length].compactMap(\.self).first { $0 > 0 }
         let redirectURL = response.headers[.location].map { redactor.url($0) }
         let body = RecordedBody(
             redacting: received, response.headers[.contentType], coding: response.headers[.contentEncoding],

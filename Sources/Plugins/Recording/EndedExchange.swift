@@ -1,0 +1,51 @@
+import Errand
+import Synchronization
+
+/// An exchange that has ended. Its secrets are in the clear until it is masked, by whoever comes first: the queue of the
+/// recorder, soon after its end, or a reader.
+final class EndedExchange: Sendable {
+    /// What an activity knows of the exchange.
+    struct Ending: Sendable {
+        let activity: Activity.ID
+        let parent: Activity.ID?
+        let label: String
+        let end: ContinuousClock.Instant
+        /// That of the activity, if this is its last exchange.
+        let outcome: RecordedOutcome?
+    }
+
+    private enum State {
+        case clear(ExchangeDraft)
+        case masked(RecordedExchange)
+    }
+
+    private let state: Mutex<State>
+    private let ending: Ending
+    private let origin: ContinuousClock.Instant
+    private let redaction: Redaction
+
+    init(_ draft: ExchangeDraft, _ ending: Ending, since origin: ContinuousClock.Instant, _ redaction: Redaction) {
+        state = Mutex(.clear(draft))
+        (self.ending, self.origin, self.redaction) = (ending, origin, redaction)
+    }
+
+    /// The exchange without its secrets.
+    var masked: RecordedExchange {
+        let known = state.withLock { $0 }
+        // Not under the lock: the whole exchange is searched for secrets.
+        switch known {
+        case .masked(let exchange): return exchange
+        case .clear(let draft):
+            let exchange = exchange(of: draft)
+            state.withLock { $0 = .masked(exchange) }
+            return withExtendedLifetime(known) { exchange }
+        }
+    }
+
+    private func exchange(of draft: ExchangeDraft) -> RecordedExchange {
+        var exchange = draft.masked(ending.label, since: origin, redaction)
+        (exchange.activity, exchange.parent, exchange.outcome) = (ending.activity, ending.parent, ending.outcome)
+        exchange.duration = draft.start.duration(to: draft.supersededAt ?? ending.end)
+        return exchange
+    }
+}
