@@ -1,13 +1,9 @@
 import Errand
-import ErrandEssentials
 
 /// The compared parts of a request. The hash covers few of them, so that a request with nothing to join costs little;
 /// an object, so that the exchange of a request is found again at no cost.
 final class SharedKey: Hashable, Sendable {
-    let url: URL
-    private let method: HTTPMethod
-    private let headers: HTTPHeaders
-    private let body: RequestBody
+    let request: HTTPRequest
     private let way: CommonWay
     private let exchange: Exchange
     private let rule: CoalescingRule
@@ -21,28 +17,30 @@ final class SharedKey: Hashable, Sendable {
             // Where a tag's values cannot be compared, the request equals none, itself included.
             tags.haveSameEffect(as: tags)
         else { return nil }
-        (url, method, headers, body) = (request.url, request.method, request.headers, request.body)
-        (self.way, self.exchange, self.rule) = (way, exchange, rule)
+        (self.request, self.way, self.exchange, self.rule) = (request, way, exchange, rule)
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(url)
+        hasher.combine(request.urlText)
         // Many users may request one URL at once.
-        if let credentials = headers[.authorization] { hasher.combine(credentials) }
+        if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
     }
 
     static func == (a: SharedKey, b: SharedKey) -> Bool { a === b || a.equals(b) }
 
     private func equals(_ other: SharedKey) -> Bool {
         let (one, two) = (exchange, other.exchange)
-        return way == other.way && url == other.url && method == other.method && rule == other.rule
-            && rule.haveSameFields(headers, other.headers)
-            && body.isNone == other.body.isNone
-            && (body.isNone || body.data == other.body.data && body.contentType == other.body.contentType)
+        let (mine, others) = (request, other.request)
+        return way == other.way && mine.urlText == others.urlText && mine.method == others.method && rule == other.rule
+            && rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
             && (!way.hasFilters || Self.haveSameDemands(one.request, two.request))
             && (one.stage != .call || one.request.redirects == two.request.redirects)
+    }
+
+    private static func areEqual(_ one: RequestBody, _ two: RequestBody) -> Bool {
+        one.isNone == two.isNone && (one.isNone || one.data == two.data && one.contentType == two.contentType)
     }
 
     /// Whether filters that follow judge responses alike for both, such as a retry.

@@ -85,23 +85,11 @@ final class SharedRun: Sendable {
     /// Sends the exchange in a task that only its last call cancels. It begins on the thread of its caller where the system
     /// allows that.
     func send(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) {
-        let work: @Sendable @concurrent () async -> Void = {
-            let shared = SharedExchange(for: self)
-            let outcome: Outcome
-            do {
-                outcome = .success(
-                    try await Self.$current.withValue(Self.current + [self.number]) {
-                        try await shared.send(exchange, next: next)
-                    })
-            } catch { outcome = .failure(error) }
-            runs.remove(self)
-            await self.end(outcome, shared)
-        }
         let task: Task<Void, Never>
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            task = Task.immediate(operation: work)
+            task = Task.immediate { @concurrent in await self.run(exchange, next, of: runs) }
         } else {
-            task = Task(operation: work)
+            task = Task { @concurrent in await self.run(exchange, next, of: runs) }
         }
         let isAbandoned = state.withLock { state in
             if !state.isClosed { state.task = task }
@@ -110,10 +98,30 @@ final class SharedRun: Sendable {
         if isAbandoned { task.cancel() }
     }
 
+    private func run(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) async {
+        let shared = SharedExchange(for: self)
+        let outcome: Outcome
+        do {
+            outcome = .success(
+                try await Self.$current.withValue(Self.current + [number]) {
+                    try await shared.send(exchange, next: next)
+                })
+        } catch { outcome = .failure(error) }
+        close(in: runs)
+        await shared.distribute(to: state.withLock { $0.exchanges })
+        end(outcome)
+    }
+
     /// The result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
-        let (now, exchange) = state.withLock { ($0.outcome, $0.outcome == nil ? $0[ticket]?.exchange : nil) }
-        if let now { return try now.get() }
+        if let outcome { return try outcome.get() }
+        return try await wait(ticket, of: runs)
+    }
+
+    private var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    private func wait(_ ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
+        let exchange = state.withLock { $0[ticket]?.exchange }
         let response = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
@@ -152,9 +160,19 @@ final class SharedRun: Sendable {
         withExtendedLifetime(call) {}
     }
 
-    private func end(_ outcome: Outcome, _ shared: SharedExchange) async {
-        state.withLock { ($0.isClosed, $0.task) = (true, nil) }
-        await shared.distribute(to: state.withLock { $0.exchanges })
+    // What follows does not wait, and is kept out of the frames of functions that do.
+
+    /// No further request joins.
+    @inline(never) private func close(in runs: SharedRuns) {
+        runs.remove(self)
+        let task = state.withLock { state in
+            defer { (state.isClosed, state.task) = (true, nil) }
+            return state.task
+        }
+        withExtendedLifetime(task) {}
+    }
+
+    @inline(never) private func end(_ outcome: Outcome) {
         let (first, others) = state.withLock { state in
             defer { (state.first, state.others) = (nil, [:]) }
             state.outcome = outcome
@@ -164,7 +182,6 @@ final class SharedRun: Sendable {
         for call in others.values { call.continuation?.resume(with: outcome) }
         withExtendedLifetime((first, others)) {}
     }
-
 }
 
 extension SharedRun: ExchangeSharing {

@@ -50,7 +50,7 @@ final class SharedRuns: Sendable {
             if runs.isEmpty { return [:] }
             let old = runs
             let host = url.host()?.lowercased()
-            runs = old.filter { $0.key.url.host()?.lowercased() != host }
+            runs = old.filter { $0.key.request.url.host()?.lowercased() != host }
             return old
         }
         withExtendedLifetime(old) {}

@@ -34,9 +34,14 @@ public final class SharedExchange: Sendable {
     /// Gives each call its part in what filters further on have added; once, when the response or the failure is there and
     /// before a call gets it. Where no call is left, staged work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
+        if share(with: exchanges) { await take(isAccepted: false).discard() }
+    }
+
+    /// Whether no call is left for what is staged.
+    @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (users, checks, hasStagedWork) = (users.marks, ledger.checks, !ledger.sealIfNothingIsStaged())
         let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)
-        if users == nil, checks.isEmpty, !hasStagedWork, finalFailures == 0, deliveries == 0 { return }
+        if users == nil, checks.isEmpty, !hasStagedWork, finalFailures == 0, deliveries == 0 { return false }
         let exchanges = exchanges()
         undecided.store(exchanges.count, ordering: .releasing)
         for exchange in exchanges {
@@ -51,7 +56,7 @@ public final class SharedExchange: Sendable {
                 await self.take(isAccepted: false).discard()
             }
         }
-        if exchanges.isEmpty { await take(isAccepted: false).discard() }
+        return exchanges.isEmpty
     }
 
     /// All staged work: for the first call that accepts the response, or for the last one that does not.
