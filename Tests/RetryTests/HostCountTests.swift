@@ -93,7 +93,7 @@ import Testing
     }
 
     private func ask(_ table: HostTable<Record>, _ host: Int) throws -> Record {
-        table.record(for: try #require(URL(string: Self.url(host))), at: .now)
+        table.record(for: HTTPRequest(.get, try #require(URL(string: Self.url(host)))), at: .now)
     }
 
     @Test("hosts of which nothing is known are forgotten, the others beyond the bound: first those not used for long")

@@ -10,6 +10,11 @@ struct RetryFailure {
     /// Whether no server can have received the failed request; earlier ones of the call may have been received.
     let reachedNoServer: Bool
 
+    /// Whether the policy may count a response as a failure; false for most, without a wait.
+    static func mayBe(_ response: HTTPResponse, _ policy: RetryPolicy) -> Bool {
+        policy.repeatsError != nil || policy.statuses.contains(response.status)
+    }
+
     /// Nil for a response that the policy does not count as a failure.
     init?(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy) async {
         if policy.statuses.contains(response.status), !exchange.request.acceptableStatuses.contains(response.status) {

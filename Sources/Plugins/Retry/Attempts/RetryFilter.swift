@@ -27,7 +27,7 @@ struct RetryFilter: Filter {
         guard policy.maximumAttempts > 1 else { return try await next(exchange) }
         var exchange = exchange
         if policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
-        let (url, deliveries) = (exchange.http.url, exchange.possibleDeliveries)
+        let deliveries = exchange.possibleDeliveries
         var number = 1
         while true {
             let (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount)
@@ -35,12 +35,10 @@ struct RetryFilter: Filter {
             let failure: RetryFailure
             do {
                 let response = try await next(exchange)
-                guard let found = await RetryFailure(response, exchange, policy) else {
-                    // A response from a cache is no call to the host.
-                    if let budget = policy.budget, !response.source.isStored {
-                        let now = exchange.time.now
-                        ledgers.use(url, at: now) { $0.succeeded(budget, isFirst: number == 1, at: now) }
-                    }
+                guard RetryFailure.mayBe(response, policy),
+                    let found = await RetryFailure(response, exchange, policy)
+                else {
+                    succeeded(response, exchange, policy, isFirst: number == 1)
                     return response
                 }
                 (result, failure) = (.success(response), found)
@@ -50,7 +48,7 @@ struct RetryFilter: Filter {
             }
             if number == 1, let budget = policy.budget {
                 let now = exchange.time.now
-                ledgers.use(url, at: now) { $0.failed(budget, at: now) }
+                ledgers.use(exchange.http, at: now) { $0.failed(budget, at: now) }
             }
             // An inner filter that repeats has done all that is possible.
             if exchange.finalFailures != finalFailures { return try result.get() }
@@ -67,7 +65,7 @@ struct RetryFilter: Filter {
                 try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
                 try Task.checkCancellation()
             } catch {
-                ledgers.record(for: url, at: exchange.time.now).refund()
+                ledgers.record(for: exchange.http, at: exchange.time.now).refund()
                 throw error
             }
         }
@@ -76,6 +74,16 @@ struct RetryFilter: Filter {
     /// The policy of the call, the request or the filter, in this order.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         exchange.tags[RetryPolicy.self] ?? (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
+    }
+
+    /// Not in line: what it needs would lie in the frame of each call.
+    @inline(never) private func succeeded(
+        _ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool
+    ) {
+        // A response from a cache is no call to the host.
+        guard let budget = policy.budget, !response.source.isStored else { return }
+        let now = exchange.time.now
+        ledgers.use(exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }
     }
 
     /// The wait before the next attempt; nil if there is none.
@@ -93,7 +101,7 @@ struct RetryFilter: Filter {
         }
         if let budget = policy.budget,
             !ledgers.use(
-                exchange.http.url, at: now,
+                exchange.http, at: now,
                 { record in
                     record.spend(budget, maximumAttempts: policy.maximumAttempts, at: now)
                 })

@@ -42,10 +42,7 @@ public struct Breaker: Filter {
 
     /// Refuses the request, or sends it and counts the result.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let (url, now) = (exchange.http.url, exchange.time.now)
-        let (state, ticket) = try states.use(url, at: now) { state in
-            try state.enter(at: now).map { (state, $0) }
-        }
+        let (state, ticket) = try enter(exchange)
         do {
             let response = try await next(exchange)
             leave(state, ticket, result(of: response), exchange)
@@ -54,6 +51,11 @@ public struct Breaker: Filter {
             leave(state, ticket, result(of: error), exchange)
             throw error
         }
+    }
+
+    private func enter(_ exchange: Exchange) throws -> (BreakerState, BreakerState.Ticket) {
+        let now = exchange.time.now
+        return try states.use(exchange.http, at: now) { state in try state.enter(at: now).map { (state, $0) } }
     }
 
     private func leave(

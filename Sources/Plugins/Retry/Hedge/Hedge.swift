@@ -42,7 +42,7 @@ public struct Hedge: Filter {
         guard isEligible(exchange) else { return try await next(exchange) }
         let time = exchange.time
         let start = time.now
-        let history = histories.record(for: exchange.http.url, at: start)
+        let history = histories.record(for: exchange.http, at: start)
         guard let delay = history.begin() else {
             let response = try await next(exchange)
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }

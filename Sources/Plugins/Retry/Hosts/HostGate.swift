@@ -51,7 +51,7 @@ public struct HostGate: Filter {
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let time = exchange.time
         let start = time.now
-        var (line, ticket) = try await enter(exchange.http.url, exchange, since: start, at: start)
+        var (line, ticket) = try await enter(exchange.http, exchange, since: start, at: start)
         while true {
             do {
                 var response = try await next(exchange)
@@ -68,7 +68,7 @@ public struct HostGate: Filter {
                 } else {
                     // A filter further in sends it to another host than that of its line.
                     line.receive(ticket, nil, time, isOver: true)
-                    (line, ticket) = try await enter(error.url, exchange, since: start, at: time.now)
+                    (line, ticket) = try await enter(error.request, exchange, since: start, at: time.now)
                 }
             } catch {
                 // A response whose body was cut off also requests a rest.
@@ -80,9 +80,10 @@ public struct HostGate: Filter {
 
     /// Waits for a turn in the line of a host.
     private func enter(
-        _ url: URL, _ exchange: Exchange, since start: ContinuousClock.Instant, at now: ContinuousClock.Instant
+        _ request: HTTPRequest, _ exchange: Exchange, since start: ContinuousClock.Instant,
+        at now: ContinuousClock.Instant
     ) async throws -> (HostLine, HostLine.Ticket) {
-        let (line, entry) = try lines.use(url, at: now) { line in try line.begin(at: now).map { (line, $0) } }
+        let (line, entry) = try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
         return switch entry {
         case .now(let ticket): (line, ticket)
         case .waits(let waiter): (line, try await line.wait(waiter, exchange, since: start))
@@ -96,8 +97,8 @@ extension HostGate: DepartureFilter {
     public func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
-        let line = lines.record(for: request.url, at: now)
-        if !line.isOpen(at: now) { throw HeldBack(gate: lines, line: line, url: request.url) }
+        let line = lines.record(for: request, at: now)
+        if !line.isOpen(at: now) { throw HeldBack(gate: lines, line: line, request: request) }
     }
 }
 
@@ -105,7 +106,7 @@ extension HostGate: DepartureFilter {
 private struct HeldBack: Error {
     let gate: HostTable<HostLine>
     let line: HostLine
-    let url: URL
+    let request: HTTPRequest
 }
 
 extension Filter where Self == HostGate {

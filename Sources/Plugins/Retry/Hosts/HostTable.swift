@@ -1,3 +1,4 @@
+import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 import Synchronization
@@ -38,22 +39,22 @@ final class HostTable<Record: HostRecord>: Sendable {
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    /// Does something with the record of a host; again with another one if the body returns nil, because the record was
-    /// taken out of use meanwhile.
+    /// Does something with the record of a request's host; again with another one if the body returns nil, because the
+    /// record was taken out of use meanwhile.
     func use<Result>(
-        _ url: URL, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
+        _ request: HTTPRequest, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
     ) rethrows -> Result {
         while true {
-            if let result = try body(record(for: url, at: now)) { return result }
+            if let result = try body(record(for: request, at: now)) { return result }
         }
     }
 
-    /// The record of a host, which may be taken out of use at any time.
-    func record(for url: URL, at now: ContinuousClock.Instant) -> Record {
-        let text = url.absoluteString
+    /// The record of a request's host, which may be taken out of use at any time.
+    func record(for request: HTTPRequest, at now: ContinuousClock.Instant) -> Record {
+        let text = request.urlText
         let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
             if let last = state.last, Self.begins(text, with: last.spelling) { return (last.record, []) }
-            let host = Self.host(of: url)
+            let host = Self.host(of: request.url)
             // The previous host was used until now.
             state.uses += 1
             if let last = state.last { state.entries[last.host]?.lastUse = state.uses }
@@ -121,9 +122,8 @@ final class HostTable<Record: HostRecord>: Sendable {
         var (text, spelling) = (text, spelling)
         return text.withUTF8 { text in
             spelling.withUTF8 { spelling in
-                guard text.count >= spelling.count, text.prefix(spelling.count).elementsEqual(spelling) else {
-                    return false
-                }
+                guard text.count >= spelling.count else { return false }
+                for index in spelling.indices where text[index] != spelling[index] { return false }
                 return text.count == spelling.count || [0x2F, 0x3F, 0x23].contains(text[spelling.count])
             }
         }
