@@ -34,8 +34,8 @@ extension AuthenticationFilter {
 
     func admit(_ lease: CredentialKeeper.Lease, _ exchange: Exchange) throws {
         let member = exchange.once(keeper.membership) { lease.membership }
-        if let error = keeper.refusal(of: member) { throw error }
-        if member.generation != lease.membership.generation { throw AuthenticationError(.userChanged) }
+        if member.generation == lease.membership.generation { return }
+        throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
     }
 
     /// Adds a credential, and marks the added parts as sensitive. Returns the mark of the user, if the fields are none.
@@ -43,19 +43,19 @@ extension AuthenticationFilter {
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?
     {
-        let before = exchange.http
         if let field = lease.field {
+            var headers = exchange.http.headers
             // Unchanged since the call stage has set it: nothing is copied.
-            if !before.headers.contains(field)
-                || before.headers.count(where: { $0.name == field.name }) != 1
-            {
-                exchange.http.headers.set(field.name, field.value, sensitive: true)
+            if !Self.isOnly(field, in: headers) {
+                headers.set(field.name, field.value, sensitive: true)
+                exchange.http.headers = headers
             }
             guard let owner = lease.owner else { return nil }
             let mark = UserMark(owner, source: "\(C.self)")
             exchange.belongs(to: mark, carriedBy: [field])
             return mark
         }
+        let before = exchange.http
         try lease.credential.authorize(&exchange.http)
         let (old, after) = (before.headers, exchange.http.headers)
         for index in after.indices where !after[index].isSensitive {
@@ -72,6 +72,18 @@ extension AuthenticationFilter {
         let mark = UserMark(identity, source: "\(C.self)")
         exchange.belongs(to: mark)
         return mark
+    }
+}
+
+extension AuthenticationFilter {
+    /// Whether a field is there, and no other of its name.
+    private static func isOnly(_ field: HTTPHeaders.Field, in headers: HTTPHeaders) -> Bool {
+        var count = 0
+        for other in headers where other.name == field.name {
+            if other != field { return false }
+            count += 1
+        }
+        return count == 1
     }
 }
 

@@ -2,6 +2,26 @@ import Errand
 import ErrandEssentials
 
 extension AuthenticationFilter {
+    /// A request on the wire that no other session, cache, signature or check of the outcome has a part in.
+    func readyHop(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
+        guard isRejection == nil, exchange.request.outcomeCheck == nil, !exchange.isRecordingUsers,
+            exchange.tags[OwnCredentials.self].isEmpty, exchange.tags[AddedCredentials.self].isEmpty,
+            !Refusals.areShared(exchange, next)
+        else { return nil }
+        return try leased(exchange) { keeper.ready(exchange.time, $0) }
+    }
+
+    /// Whether the response to a request that ``readyHop(_:_:)`` made refuses its lease.
+    func isRefused(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
+        let isRefused = keeper.isRenewable && is401Rejection && response.status == 401
+        if !isRefused { accept(lease, response) }
+        return isRefused
+    }
+
+    private func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
+        if response.status < 500, !response.source.isStored { keeper.accept(lease) }
+    }
+
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
@@ -9,7 +29,7 @@ extension AuthenticationFilter {
         let member = exchange.value(of: keeper.membership)
         if member?.isAnonymous == true { return try await next(exchange) }
         let added = added(to: exchange)
-        var lease: CredentialKeeper.Lease
+        let lease: CredentialKeeper.Lease
         if let ready = keeper.ready(exchange.time, member) {
             lease = ready
             if member == nil { try admit(lease, exchange) }
@@ -20,7 +40,18 @@ extension AuthenticationFilter {
         } else {
             return try await next(exchange)
         }
-        var exchange = exchange
+        return try await send(exchange, next, lease, added)
+    }
+
+    /// Sends the request, and once more with the next credential where a response refuses this one.
+    ///
+    /// - Parameter received: the response to the request as it is, if it was sent already, and the number of pieces of
+    ///   staged work before that.
+    func send(
+        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential? = nil,
+        received: (response: HTTPResponse, stagedWork: Int)? = nil
+    ) async throws -> HTTPResponse {
+        var (exchange, lease, received) = (exchange, lease, received)
         let company = Refusals.ofPass(&exchange, next)
         let isSpent = company?.isSpent ?? false
         var repetition = added?.repetition ?? AddedCredential.Repetition()
@@ -37,10 +68,12 @@ extension AuthenticationFilter {
                 let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
                 company?.willSend(mayRenew: mayRepeat && keeper.canRenew(after: need, first))
             }
-            let stagedWork = exchange.stagedWorkCount
-            let response = try await next(attempt)
+            let stagedWork = received?.stagedWork ?? exchange.stagedWorkCount
+            let response: HTTPResponse
+            if let received { response = received.response } else { response = try await next(attempt) }
+            received = nil
             let refusal = keeper.isRenewable ? try await refusal(response, attempt) : nil
-            if refusal == nil, response.status < 500, !response.source.isStored { keeper.accept(lease) }
+            if refusal == nil { accept(lease, response) }
             guard mayRepeat, let refusal,
                 refusal == .certain || company?.concerns(sessionOfAuthorization: addsAuthorization) ?? true
             else {

@@ -36,13 +36,25 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     /// Adds the credential; refreshes it before sending if it has expired, and after a refusal. Throws
     /// ``AuthenticationError``; `bodyNotReplayable` if a refused request has a body that can be sent only once.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard exchange.request.authorization == nil,
-            exchange.tags[AuthenticationMode.self] != .off
-        else { return try await next(exchange) }
-        if keeper.isOfHandler(exchange.http) { return try await next(withoutSession(exchange)) }
-        guard mayHaveCredential(exchange) else { return try await next(withoutCredential(exchange)) }
-        return exchange.stage == .call
-            ? try await prepare(exchange, next) : try await send(exchange, next)
+        // Most requests wait for nothing, and are spared the frames of the functions that do.
+        guard let (ready, lease) = try ready(exchange, next) else {
+            return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
+        }
+        let stagedWork = ready.stagedWorkCount
+        let response = try await next(ready)
+        guard let lease, isRefused(response, lease) else { return response }
+        return try await send(ready, next, lease, received: (response, stagedWork))
+    }
+
+    /// The exchange as it goes on, and the lease that its response may refuse; nil where something has to be awaited,
+    /// or kept for a repetition.
+    private func ready(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
+        guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
+            return (exchange, nil)
+        }
+        if keeper.isOfHandler(exchange.http) { return (withoutSession(exchange), nil) }
+        guard mayHaveCredential(exchange) else { return (try withoutCredential(exchange), nil) }
+        return exchange.stage == .call ? try readyCall(exchange, next) : try readyHop(exchange, next)
     }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
@@ -77,6 +89,27 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 // MARK: - The call
 
 extension AuthenticationFilter {
+    /// A call whose requests on the wire replace the credential by its name alone.
+    private func readyCall(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
+        let isSigned = keeper.isRenewable && next.following.contains(.signs)
+        guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
+            let ready = try leased(exchange, { keeper.ready(for: .any, $0) })
+        else { return nil }
+        return (ready.exchange, nil)
+    }
+
+    /// The exchange with a credential of a single field that can be had at once.
+    func leased(
+        _ exchange: Exchange, _ lease: (CredentialKeeper.Membership?) -> CredentialKeeper.Lease?
+    ) throws -> (exchange: Exchange, lease: CredentialKeeper.Lease)? {
+        let member = exchange.value(of: keeper.membership)
+        guard member?.isAnonymous != true, let lease = lease(member), lease.field != nil else { return nil }
+        if member == nil { try admit(lease, exchange) }
+        var exchange = exchange
+        try authorize(&exchange, lease)
+        return (exchange, lease)
+    }
+
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {

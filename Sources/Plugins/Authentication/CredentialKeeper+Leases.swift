@@ -4,11 +4,7 @@ import ErrandEssentials
 extension CredentialKeeper {
     /// A credential for one attempt at one request.
     struct Lease: Sendable {
-        let credential: any Credential
-        /// All that the credential adds, if it is known.
-        let field: HTTPHeaders.Field?
-        /// The user, if the credential names one.
-        let owner: String?
+        private let known: Known
         let membership: Membership
         /// Whether a refresh has made it for the requests that waited.
         var isFresh = false
@@ -17,6 +13,18 @@ extension CredentialKeeper {
         let version: UInt64
         /// The number of refreshes that had failed when the request was sent.
         let failures: UInt64
+
+        init(_ known: Known, in state: borrowing State) {
+            self.known = known
+            membership = Membership(generation: state.generation)
+            (isOnTrial, version, failures) = (state.isOnTrial, state.version, state.failures)
+        }
+
+        var credential: any Credential { known.credential }
+        /// All that the credential adds, if it is known.
+        var field: HTTPHeaders.Field? { known.field }
+        /// The user, if the credential names one.
+        var owner: String? { known.owner }
 
         /// Whether it is the same credential.
         func isSame(as other: Lease) -> Bool { version == other.version }

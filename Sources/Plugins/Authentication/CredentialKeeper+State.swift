@@ -14,7 +14,7 @@ extension CredentialKeeper {
     }
 
     /// A credential and its properties: read once, and not under the lock.
-    struct Known {
+    final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
         let expiry: Date?
@@ -52,14 +52,7 @@ extension CredentialKeeper {
         var failure: AuthenticationError?
         var lastID: UInt64 = 0
 
-        var lease: Lease? {
-            known.map {
-                Lease(
-                    credential: $0.credential, field: $0.field, owner: $0.owner,
-                    membership: Membership(generation: generation), isOnTrial: isOnTrial, version: version,
-                    failures: failures)
-            }
-        }
+        var lease: Lease? { known.map { Lease($0, in: self) } }
 
         /// The outcome for a call that belongs to another user than the current one; nil for any other.
         func refusal(of member: Membership?) -> Outcome? {

@@ -25,11 +25,16 @@ final class Refusals: Sendable {
 
     /// The refusals of the sessions further out, or new ones if other sessions follow; nil for one session alone.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
+        guard areShared(exchange, next) else { return nil }
         if let begun = exchange.tags[Key.self] { return begun }
-        guard next.following.contains(.authenticates) else { return nil }
         let new = Refusals()
         exchange.tags[Key.self] = new
         return new
+    }
+
+    /// Whether other sessions stand further out, or follow.
+    static func areShared(_ exchange: Exchange, _ next: Next) -> Bool {
+        next.following.contains(.authenticates) || exchange.tags[Key.self] != nil
     }
 
     var isSpent: Bool { phase.withLock { $0 == .spent } }

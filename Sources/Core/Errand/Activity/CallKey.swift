@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// Make one key for each filter or object that the value belongs to, and keep it.
 public struct CallKey<Value: Sendable>: Sendable {
-    fileprivate let number = CallValues.newNumber()
+    @usableFromInline let number = CallValues.newNumber()
 
     /// Makes a key that equals no other.
     public init() {}
@@ -29,13 +29,10 @@ struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
     private var values: [(number: UInt64, value: any Sendable)] = []
 
-    init() {}
-
     fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
-    func value<Value>(of key: CallKey<Value>) -> Value? {
-        values.first { $0.number == key.number }?.value as? Value
-    }
+    /// The value of the key with a number
+    subscript(number: UInt64) -> (any Sendable)? { values.first { $0.number == number }?.value }
 
-    mutating func add<Value>(_ value: Value, for key: CallKey<Value>) { values.append((key.number, value)) }
+    mutating func add(_ value: any Sendable, for number: UInt64) { values.append((number, value)) }
 }

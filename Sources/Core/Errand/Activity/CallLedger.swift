@@ -118,16 +118,15 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: The values of filters
 
-    func value<Value>(of key: CallKey<Value>) -> Value? { state.withLock { $0.values.value(of: key) } }
+    /// The value of the key with a number.
+    func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// The value that was added first; it is made without the lock.
-    func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
-        if let known = value(of: key) { return known }
-        let new = make()
-        return state.withLock { state in
-            if let known = state.values.value(of: key) { return known }
-            state.values.add(new, for: key)
-            return new
+    /// Adds a value, unless there is one already: that is returned then.
+    func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
+        state.withLock { state in
+            let known = state.values[number]
+            if known == nil { state.values.add(value, for: number) }
+            return known
         }
     }
 

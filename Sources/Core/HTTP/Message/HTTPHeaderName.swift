@@ -22,7 +22,14 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     }
 
     /// Whether a message may contain the name: one or more token characters.
-    public var isValid: Bool { !rawName.isEmpty && rawName.utf8.allSatisfy(ASCII.isToken) }
+    public var isValid: Bool {
+        var name = rawName
+        return name.withUTF8 { bytes in
+            // Most names are of these bytes alone, which costs no call for each.
+            !bytes.isEmpty
+                && bytes.allSatisfy { 0x61...0x7A ~= $0 | 0x20 || $0 == UInt8(ascii: "-") || ASCII.isToken($0) }
+        }
+    }
 
     /// Whether a header of this name holds a secret by definition: credentials and cookies.
     public var isSensitive: Bool {

@@ -29,6 +29,7 @@ public struct HTTPRequest: Sendable {
     /// The header fields, without those that the transport adds.
     public var headers: HTTPHeaders {
         get { fields[0].headers }
+        set { fields[0].headers = newValue }
         _modify { yield &fields[0].headers }
     }
     /// The body.
