@@ -59,6 +59,14 @@ import Testing
         }
     }
 
+    @Test("a number that leaves no room for another one is damage", arguments: [OutboxFormat.Kind.next, .put])
+    func hugeNumber(kind: OutboxFormat.Kind) async throws {
+        var bytes = OutboxFormat.prefix
+        OutboxFormat.add(kind, .max, kind == .put ? [0] : [], to: &bytes)
+        let (notes, damage) = try await read(Data(bytes))
+        #expect(notes.isEmpty && damage.count == 1)
+    }
+
     @Test("an entry whose bytes are damaged while the outbox is open is lost and reported, and the next one is sent")
     func damagedMeanwhile() async throws {
         let outbox = try await desk.open()

@@ -20,6 +20,8 @@ enum OutboxFormat {
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
+    /// The greatest number of an entry, far from where one more would overflow.
+    static let maximumID: UInt64 = 1 << 62
     /// The longest content of a record.
     static let maximumPayload = 32 << 20
 
@@ -54,9 +56,9 @@ enum OutboxFormat {
             let kind = Kind(
                 rawValue: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self).littleEndian)
         else { return nil }
-        let length = number(bytes, offset + 16)
-        guard length <= UInt64(maximumPayload), (length > 0) == (kind == .put) else { return nil }
-        return Head(kind: kind, id: number(bytes, offset + 8), length: Int(length))
+        let (id, length) = (number(bytes, offset + 8), number(bytes, offset + 16))
+        guard id <= maximumID, length <= UInt64(maximumPayload), (length > 0) == (kind == .put) else { return nil }
+        return Head(kind: kind, id: id, length: Int(length))
     }
 
     static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
