@@ -69,6 +69,7 @@ let plugins: [Target] = [
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
+    plugin("JSONDecoding", needs: ["ErrandHTTPSyntax"]),
     plugin("JSONSchema", needs: ["ErrandHTTPSyntax", "ErrandJSONValidation", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandHTTPSyntax"]),
     plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
@@ -196,6 +197,7 @@ let suites: [Target] = [
             "ErrandJSONValidation", "ErrandPaging", "ErrandRecording", "ErrandRetry", "ErrandSystemTransport",
         ]),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
+    suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation", "errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
     suite(

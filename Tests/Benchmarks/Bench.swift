@@ -22,7 +22,8 @@ struct Bench {
         [
             ("core", CoreBench.run), ("batch", BatchBench.run), ("wire", WireBench.run), ("cpu", WireCostBench.run),
         ] + programs + [
-            ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("xml", XMLBench.run),
+            ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("decoding", JSONDecodingBench.run),
+            ("xml", XMLBench.run),
             ("log", LogBench.run), ("session", SessionBench.run), ("coalescing", CoalescingBench.run),
             ("urlfilters", URLFiltersBench.run), ("retry", RetryBench.run), ("streaming", StreamingBench.run),
             ("outbox", OutboxBench.run),

@@ -68,7 +68,7 @@ enum JSONValidationBench {
         "role": .enumeration("admin", "editor", "reader"), "created": .string, "manager": .nullable(.integer),
     ])
 
-    private struct Person: Decodable {
+    struct Person: Decodable {
         struct Address: Decodable {
             struct Place: Decodable { let lat, lng: Double }
             let street, city, zip: String
@@ -87,7 +87,7 @@ enum JSONValidationBench {
     }
 
     /// Made by rule, so that every run reads the same bytes.
-    private static func document(bytes: Int) -> Data {
+    static func document(bytes: Int) -> Data {
         let roles = ["admin", "editor", "reader"]
         let places = ["Springfield", "São Paulo", "Zürich", "東京都"]
         var text = "["

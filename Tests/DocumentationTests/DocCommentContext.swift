@@ -23,6 +23,7 @@ enum DocCommentContext {
         import ErrandCurlTransport
         import ErrandEnvelopes
         import ErrandHTTPSyntax
+        import ErrandJSONDecoding
         import ErrandJSONSchema
         import ErrandJSONValidation
         import ErrandLoadingIndicatorLog

@@ -15,6 +15,7 @@ import Testing
 @testable import ErrandCacheTesting
 @testable import ErrandChain
 @testable import ErrandCompression
+@testable import ErrandJSONDecoding
 @testable import ErrandMultipart
 @testable import ErrandOutbox
 @testable import ErrandPaging
@@ -51,6 +52,7 @@ import Testing
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
+            JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0),
             XMLError(.truncated, "the document ends within an element"),
             EnvelopeError(Reply(), response: HTTPResponse(url: URL(filePath: "/"), status: 200)),
         ]
@@ -156,6 +158,8 @@ import Testing
         expect(ResilienceError.Code.breakerOpen, .waitTooLong, .queueFull)
         expect(HARError.Code.fileFailed, .malformedJSON, .truncated, .notHAR, .tooLarge, .damagedBody)
         expect(ReplayError.Code.unmatched, .exhausted, .unusedEntries)
+        expect(
+            JSONDecodingError.Code.malformedJSON, .tooDeep, .tooLarge, .invalidEncoding, .numberNotRepresentable)
         expect(PagingError.Code.repeatedPage, .unreachablePage)
         expect(
             StreamingError.Code.elementTooLong, .malformedJSON, .decodingFailed, .truncated, .bodyAlreadyRead,

@@ -86,6 +86,19 @@ extension JSONGrammar {
         return unit
     }
 
+    /// The next quote, backslash, control character or byte beyond ASCII, or the end.
+    @inlinable @inline(__always)
+    public static func asciiEnd(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+        var p = start
+        while end - p >= 8 {
+            let found = JSONWord.unusual(JSONWord.load(p))
+            if found != 0 { return p + found.trailingZeroBitCount >> 3 }
+            p += 8
+        }
+        while p < end, p.pointee != quote, p.pointee != backslash, p.pointee >= 0x20, p.pointee < 0x80 { p += 1 }
+        return p
+    }
+
     /// The next quote, backslash or control character, or the end; bytes beyond ASCII are not looked at.
     @inlinable
     public static func plainEnd(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {

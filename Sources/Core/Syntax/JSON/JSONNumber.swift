@@ -36,43 +36,89 @@ public struct JSONNumber {
         return Int(exactly: isNegative ? -value : value)
     }
 
-    private var anyInteger: Int? {
+    private var anyInteger: Int? { integer(Int.self) }
+
+    /// The value in a type of any width if it has no fraction and fits; else nil. Nothing is rounded.
+    public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         let parts = parts
         guard parts.isIntegral else { return nil }
-        var value = 0
+        var value: Value = 0
         for (index, digit) in parts.digits.enumerated() where index < parts.significant {
             guard add(digit, to: &value) else { return nil }
         }
-        // With more than twenty zeros only zero fits.
-        for _ in 0..<(value == 0 ? 0 : min(parts.exponent - parts.fractionDigits, 20)) where !add(0, to: &value) {
+        // With more than forty zeros only zero fits.
+        for _ in 0..<(value == 0 ? 0 : min(parts.exponent - parts.fractionDigits, 40)) where !add(0, to: &value) {
             return nil
         }
         return value
     }
+
+    /// Whether the value is zero.
+    public var isZero: Bool { parts.significant == 0 }
 
     /// Whether the number has no fraction, whatever its size.
     public var isIntegral: Bool { parts.isIntegral }
 
     /// The nearest `Double`; infinite beyond its range.
     public var double: Double {
-        let parts = parts
-        let exponent = parts.exponent - parts.fractionDigits
-        if parts.significant <= 15, abs(exponent) <= 22 {
+        guard let short = shortDecimal else { return rounded { Double($0) } ?? .nan }
+        if short.mantissa < 1 << 53, abs(short.exponent) <= 22 {
             // Both are exact, so that the single operation rounds correctly.
-            var mantissa: Int64 = 0
-            for (index, digit) in parts.digits.enumerated() where index < parts.significant {
-                mantissa = mantissa * 10 + Int64(digit)
-            }
-            let value =
-                exponent < 0
-                ? Double(mantissa) / Self.powers[-exponent] : Double(mantissa) * Self.powers[exponent]
+            let (mantissa, power) = (Double(short.mantissa), Self.powers[abs(short.exponent)])
+            let value = short.exponent < 0 ? mantissa / power : mantissa * power
             return isNegative ? -value : value
         }
-        // Further digits are below the precision of a Double; a text may have millions of them.
+        guard let binary = BinaryFraction(short.mantissa, short.exponent) else { return rounded { Double($0) } ?? .nan }
+        let value = Double(binary.significand) * Double(bitPattern: UInt64(1_023 + binary.exponent) << 52)
+        return isNegative ? -value : value
+    }
+
+    /// The nearest `Float`; infinite beyond its range.
+    public var float: Float {
+        guard let short = shortDecimal, let binary = BinaryFraction(short.mantissa, short.exponent) else {
+            return rounded { Float($0) } ?? .nan
+        }
+        let value = Float(binary.significand) * Float(bitPattern: UInt32(127 + binary.exponent) << 23)
+        return isNegative ? -value : value
+    }
+
+    /// The digits as one number, with a power of ten; nil for more than nineteen digits.
+    private var shortDecimal: (mantissa: UInt64, exponent: Int)? {
+        var p = isNegative ? start + 1 : start
+        let first = p
+        var (mantissa, exponent): (UInt64, Int) = (0, 0)
+        while p < end, JSONGrammar.isDigit(p.pointee) {
+            mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: p.pointee &- 0x30)
+            p += 1
+        }
+        var digits = p - first
+        if p < end, p.pointee == 0x2E {
+            p += 1
+            let point = p
+            while p < end, JSONGrammar.isDigit(p.pointee) {
+                mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: p.pointee &- 0x30)
+                p += 1
+            }
+            exponent = point - p
+            digits -= exponent
+        }
+        guard digits <= 19 else { return nil }
+        if p < end { exponent += Self.exponent(p + 1, end) }
+        return (mantissa, exponent)
+    }
+
+    /// The value by the C library.
+    private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
+        let parts = parts
+        // No value and no middle between two has so many digits; whether there are more decides at most how a middle rounds.
         let taken = min(parts.significant, 800)
-        let digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
-        let scaled = "\(isNegative ? "-" : "")0\(digits)e\(exponent + parts.significant - taken)"
-        return Double(scaled) ?? .nan
+        var digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
+        var exponent = parts.exponent - parts.fractionDigits + parts.significant - taken
+        if taken < parts.significant {
+            digits += "1"
+            exponent -= 1
+        }
+        return read("\(isNegative ? "-" : "")0\(digits)e\(exponent)")
     }
 
     /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for one
@@ -87,8 +133,9 @@ public struct JSONNumber {
 
     private var isNegative: Bool { start.pointee == 0x2D }
 
-    private func add(_ digit: Int, to value: inout Int) -> Bool {
+    private func add<Value: FixedWidthInteger>(_ digit: Int, to value: inout Value) -> Bool {
         let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+        let digit = Value(truncatingIfNeeded: digit)
         let (sum, over) = isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
         value = sum
         return !overflow && !over
@@ -122,18 +169,23 @@ public struct JSONNumber {
         // Digits after the point if positive, zeros before it if negative.
         parts.fractionDigits = parts.significant - whole
         if p < end {
-            p += 1
-            let isNegative = p < end && p.pointee == 0x2D
-            var exponent = 0
-            while p < end {
-                if JSONGrammar.isDigit(p.pointee) {
-                    exponent = min(exponent * 10 + Int(p.pointee - 0x30), Self.largestExponent)
-                }
-                p += 1
-            }
-            parts.exponent = isNegative ? -exponent : exponent
+            parts.exponent = Self.exponent(p + 1, end)
         }
         return parts
+    }
+
+    /// An exponent, from its sign or first digit.
+    private static func exponent(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int {
+        var p = start
+        let isNegative = p < end && p.pointee == 0x2D
+        var exponent = 0
+        while p < end {
+            if JSONGrammar.isDigit(p.pointee) {
+                exponent = min(exponent * 10 + Int(p.pointee - 0x30), largestExponent)
+            }
+            p += 1
+        }
+        return isNegative ? -exponent : exponent
     }
 
     /// The digits of the mantissa.

@@ -1,0 +1,185 @@
+import ErrandHTTPSyntax
+
+/// Makes the index of a text in one pass, and checks the whole text on the way (RFC 8259).
+struct IndexBuilder {
+    /// How many arrays and objects may be open at once, as in `JSONDecoder`.
+    static let maximumDepth = 512
+    /// In the place of the container around one that is in none.
+    private static let none = IndexEntry.limit
+
+    private var entries: UnsafeMutablePointer<IndexEntry>
+    private var capacity: Int
+
+    private init(_ bytes: Int) {
+        // Most texts have eight bytes or more for each entry.
+        capacity = bytes / 8 + 32
+        entries = .allocate(capacity: capacity)
+    }
+
+    /// The entries of a text; the caller deallocates them.
+    static func index(
+        _ start: UnsafePointer<UInt8>, _ count: Int
+    ) throws(JSONDecodingError) -> UnsafeMutablePointer<IndexEntry> {
+        guard count <= IndexEntry.limit else {
+            throw JSONDecodingError(.tooLarge, "at most 1 GiB of text expected", byte: IndexEntry.limit)
+        }
+        var builder = IndexBuilder(count)
+        let stop = builder.run(start, start + count)
+        guard let problem = stop.problem else { return builder.entries }
+        builder.entries.deallocate()
+        switch problem {
+        case .fault(.empty): throw empty
+        case .fault(let fault):
+            let found = fault.found(at: stop.at, start + count)
+            throw JSONDecodingError(
+                .malformedJSON, "\(fault.expected) expected, found \(found)", byte: stop.at - start)
+        case .depth:
+            throw JSONDecodingError(
+                .tooDeep, "at most \(maximumDepth) open arrays and objects expected", byte: stop.at - start)
+        }
+    }
+
+    /// The error of a text without a value.
+    static var empty: JSONDecodingError {
+        JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0)
+    }
+
+    private enum Problem {
+        case fault(JSONFault)
+        case depth
+    }
+
+    private struct Stop {
+        let at: UnsafePointer<UInt8>
+        var problem: Problem?
+
+        @inline(__always) init(_ at: UnsafePointer<UInt8>, _ problem: Problem? = nil) {
+            (self.at, self.problem) = (at, problem)
+        }
+
+        @inline(__always) init(_ at: UnsafePointer<UInt8>, _ fault: JSONFault) { self.init(at, .fault(fault)) }
+    }
+
+    /// A string from its opening quote.
+    private struct StringToken {
+        let scan: JSONScan
+        var kind = IndexEntry.Kind.string
+        var isASCII = true
+
+        @inline(__always) init(_ quote: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+            let plain = JSONGrammar.asciiEnd(quote + 1, end)
+            if plain < end, plain.pointee == JSONGrammar.quote {
+                scan = JSONScan(end: plain + 1)
+            } else {
+                scan = JSONGrammar.string(plain, end)
+                isASCII = false
+                if scan.fault == .none, JSONText(start: plain, end: scan.end - 1).hasEscapes { kind = .escapedString }
+            }
+        }
+
+        @inline(__always) func entry(_ quote: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>) -> IndexEntry {
+            IndexEntry(kind, start: quote + 1 - start, length: scan.end - quote - 2)
+        }
+    }
+
+    private mutating func run(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Stop {
+        var p = JSONGrammar.skipSpace(start, end)
+        guard p < end else { return Stop(p, .empty) }
+        // The compiler keeps these in registers.
+        var (entries, capacity, count) = (entries, capacity, 0)
+        defer { (self.entries, self.capacity) = (entries, capacity) }
+        var (open, isObject, depth) = (Self.none, false, 0)
+
+        while true {
+            // A member has two entries.
+            if capacity - count < 2 { (entries, capacity) = Self.grown(entries, capacity) }
+            if isObject {
+                guard p < end, p.pointee == JSONGrammar.quote else { return Stop(p, .key) }
+                let key = StringToken(p, end)
+                if key.scan.fault != .none { return Stop(key.scan.end, key.scan.fault) }
+                if !key.isASCII {
+                    let object = entries[open]
+                    entries[open] = IndexEntry(.irregularObject, start: object.start, length: object.length)
+                }
+                entries[count] = key.entry(p, start)
+                count += 1
+                p = JSONGrammar.skipSpace(key.scan.end, end)
+                guard p < end, p.pointee == JSONGrammar.colon else { return Stop(p, .colon) }
+                p = JSONGrammar.skipSpace(p + 1, end)
+            }
+            guard p < end else { return Stop(p, .value) }
+
+            switch p.pointee {
+            case JSONGrammar.quote:
+                let string = StringToken(p, end)
+                if string.scan.fault != .none { return Stop(string.scan.end, string.scan.fault) }
+                entries[count] = string.entry(p, start)
+                count += 1
+                p = string.scan.end
+            case 0x2D, 0x30...0x39:
+                let (scan, isPlain) = JSONGrammar.number(p, end)
+                if scan.fault != .none { return Stop(scan.end, scan.fault) }
+                entries[count] = IndexEntry(isPlain ? .integer : .number, start: p - start, length: scan.end - p)
+                count += 1
+                p = scan.end
+            case JSONGrammar.openBrace, JSONGrammar.openBracket:
+                isObject = p.pointee == JSONGrammar.openBrace
+                depth += 1
+                if depth > Self.maximumDepth { return Stop(p, .depth) }
+                // Until it is closed, an entry has the container around it for its length.
+                entries[count] = IndexEntry(isObject ? .object : .array, start: p - start, length: open)
+                open = count
+                count += 1
+                p = JSONGrammar.skipSpace(p + 1, end)
+                guard p < end, p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
+                    continue
+                }
+            default:
+                let kind: IndexEntry.Kind
+                switch p.pointee {
+                case 0x74: kind = .true
+                case 0x66: kind = .false
+                case 0x6E: kind = .null
+                default: return Stop(p, .value)
+                }
+                let scan = JSONGrammar.literal(p, end)
+                if scan.fault != .none { return Stop(scan.end, scan.fault) }
+                entries[count] = IndexEntry(kind, start: p - start, length: scan.end - p)
+                count += 1
+                p = scan.end
+            }
+
+            // Behind a value: the containers that end here, then the next element.
+            while true {
+                if open == Self.none {
+                    p = JSONGrammar.skipSpace(p, end)
+                    return p == end ? Stop(p) : Stop(p, .end)
+                }
+                p = JSONGrammar.skipSpace(p, end)
+                guard p < end else { return Stop(p, isObject ? .memberEnd : .elementEnd) }
+                if p.pointee == JSONGrammar.comma {
+                    p = JSONGrammar.skipSpace(p + 1, end)
+                    break
+                }
+                guard p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
+                    return Stop(p, isObject ? .memberEnd : .elementEnd)
+                }
+                let container = entries[open]
+                entries[open] = IndexEntry(container.kind, start: container.start, length: count - open)
+                open = container.length
+                isObject = open != Self.none && entries[open].isObject
+                depth -= 1
+                p += 1
+            }
+        }
+    }
+
+    @inline(never) private static func grown(
+        _ entries: UnsafeMutablePointer<IndexEntry>, _ capacity: Int
+    ) -> (UnsafeMutablePointer<IndexEntry>, Int) {
+        let larger = UnsafeMutablePointer<IndexEntry>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: entries, count: capacity)
+        entries.deallocate()
+        return (larger, capacity * 2)
+    }
+}

@@ -1,0 +1,137 @@
+/// The members of an object, as a type with coding keys reads them.
+struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let frame: ValueFrame
+
+    var codingPath: [any CodingKey] { frame.codingPath }
+    var allKeys: [Key] { frame.allKeys.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { frame.find(key.stringValue) >= 0 }
+
+    func decodeNil(forKey key: Key) throws -> Bool { frame.document[try place(key)].isKind(.null) }
+
+    // MARK: Scalars
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        let place = frame.find(key.stringValue)
+        if place >= 0, let value = frame.document.bool(at: place) { return value }
+        return try frame.bool(at: self.place(key), .key(key))
+    }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        let place = frame.find(key.stringValue)
+        if place >= 0, let value = frame.document.string(at: place) { return value }
+        return try frame.string(at: self.place(key), .key(key))
+    }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        let place = frame.find(key.stringValue)
+        if place >= 0, let value = frame.document.double(at: place) { return value }
+        return try frame.double(at: self.place(key), .key(key))
+    }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+        let place = frame.find(key.stringValue)
+        if place >= 0, let value = frame.document.float(at: place) { return value }
+        return try frame.float(at: self.place(key), .key(key))
+    }
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try frame.value(type, at: place(key), .key(key))
+    }
+
+    // MARK: Scalars that may be absent or null
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        try present(key).map { try frame.document.bool(at: $0) ?? frame.bool(at: $0, .key(key)) }
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try present(key).map { try frame.document.string(at: $0) ?? frame.string(at: $0, .key(key)) }
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try present(key).map { try frame.document.double(at: $0) ?? frame.double(at: $0, .key(key)) }
+    }
+
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try present(key).map { try frame.document.float(at: $0) ?? frame.float(at: $0, .key(key)) }
+    }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try integerIfPresent(key) }
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try integerIfPresent(key) }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let place = present(key) else { return nil }
+        return try frame.value(type, at: place, .key(key))
+    }
+
+    // MARK: Containers within
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try ValueFrame(frame, at: place(key), .key(key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try ValueFrame(frame, at: place(key), .key(key)).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        ValueFrame(frame, at: frame.find(PositionKey.super.stringValue), .key(PositionKey.super))
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        ValueFrame(frame, at: frame.find(key.stringValue), .key(key))
+    }
+
+    // MARK: Positions
+
+    /// The position of the value of a key, which has to be there.
+    @inline(__always) private func place(_ key: Key) throws -> Int {
+        let place = frame.find(key.stringValue)
+        if place < 0 { throw frame.missing(key) }
+        return place
+    }
+
+    /// The position of the value of a key; nil for none, and for null.
+    @inline(__always) private func present(_ key: Key) -> Int? {
+        let place = frame.find(key.stringValue)
+        return place < 0 || frame.document[place].isKind(.null) ? nil : place
+    }
+
+    @inline(__always) private func integer<Value: FixedWidthInteger>(_ key: Key) throws -> Value {
+        let place = frame.find(key.stringValue)
+        if place >= 0, let value = frame.document.integer(Value.self, at: place) { return value }
+        return try frame.integer(Value.self, at: self.place(key), .key(key))
+    }
+
+    @inline(__always) private func integerIfPresent<Value: FixedWidthInteger>(_ key: Key) throws -> Value? {
+        guard let place = present(key) else { return nil }
+        if let value = frame.document.integer(Value.self, at: place) { return value }
+        return try frame.integer(Value.self, at: place, .key(key))
+    }
+}

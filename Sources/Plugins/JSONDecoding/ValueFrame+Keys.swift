@@ -1,0 +1,138 @@
+import ErrandEssentials
+
+// The members of an object.
+extension ValueFrame {
+    /// Begins to read the members of the object.
+    func prepareKeys() {
+        keys.cursor = place + 1
+        keys.end = place + document[place].length
+        (keys.last, keys.seen, keys.all, keys.areDistinct) = (0, KeyMark(), .all, false)
+        if document.convertsKeys {
+            keys.table = convertedKeys()
+        } else if document[place].isKind(.irregularObject) {
+            keys.table = plainKeys()
+        } else if keys.table != nil {
+            keys.table = nil
+        }
+    }
+
+    /// The position of the value of a key; ``absent`` if there is none.
+    @inline(never) func find(_ name: String) -> Int {
+        if let table = keys.table { return table[name] ?? Self.absent }
+        if let place = name.utf8.withContiguousStorageIfAvailable({ find($0) }), place != Self.unknown { return place }
+        let table = plainKeys()
+        keys.table = table
+        return table[name] ?? Self.absent
+    }
+
+    /// For the position of a key that takes a table to find.
+    private static var unknown: Int { -2 }
+
+    @inline(__always) private func find(_ name: UnsafeBufferPointer<UInt8>) -> Int {
+        // An empty string has an address too.
+        guard let base = name.baseAddress else { return Self.unknown }
+        let sought = SoughtKey(name, base)
+        let cursor = keys.cursor
+        if cursor < keys.end, sought.matches(document[cursor], document) {
+            if !keys.seen.mayContain(sought.mark) || keys.areDistinct {
+                keys.seen.insert(sought.mark)
+                keys.last = cursor
+                keys.cursor = document.next(after: cursor + 1)
+                return cursor + 1
+            }
+        } else if keys.last > 0, sought.matches(document[keys.last], document) {
+            return keys.last + 1
+        }
+        return search(sought)
+    }
+
+    /// Compares from the first key; ``unknown`` for an object with many keys.
+    @inline(never) private func search(_ sought: SoughtKey) -> Int {
+        if !keys.all.mayContain(sought.mark) { return Self.absent }
+        var (key, seen, searched) = (place + 1, KeyMark(), 0)
+        while key < keys.end {
+            let entry = document[key]
+            if sought.matches(entry, document) {
+                keys.cursor = document.next(after: key + 1)
+                seen.insert(sought.mark)
+                keys.seen = seen
+                keys.last = key
+                return key + 1
+            }
+            if searched == KeyMemory.longestSearch { return Self.unknown }
+            searched += 1
+            seen.insert(KeyMark(document.start(entry), entry.length))
+            key = document.next(after: key + 1)
+        }
+        keys.all = seen
+        return Self.absent
+    }
+
+    /// The keys of the object, each once, in the order of the text; converted if keys are.
+    var allKeys: [String] {
+        var names: [String] = []
+        if let table = keys.table {
+            names = table.sorted { $0.value < $1.value }.map(\.key)
+        } else {
+            var known: Set<String> = []
+            forEachMember { name, _ in
+                let isNew = names.count < 8 ? !names.contains(name) : known.insert(name).inserted
+                if isNew {
+                    names.append(name)
+                    if names.count == 8 { known.formUnion(names) }
+                }
+            }
+            keys.areDistinct = names.count == memberCount
+        }
+        return names
+    }
+
+    private var memberCount: Int {
+        var count = 0
+        forEachMemberPlace { _ in count += 1 }
+        return count
+    }
+
+    /// Calls a function with each key of the text and the position of its value.
+    func forEachMember(_ body: (String, Int) throws -> Void) rethrows {
+        try forEachMemberPlace { key in try body(document.string(at: key) ?? "", key + 1) }
+    }
+
+    private func forEachMemberPlace(_ body: (Int) throws -> Void) rethrows {
+        var key = place + 1
+        let end = document.next(after: place)
+        while key < end {
+            try body(key)
+            key = document.next(after: key + 1)
+        }
+    }
+
+    private func plainKeys() -> [String: Int] {
+        var table: [String: Int] = [:]
+        forEachMember { name, place in table.setIfAbsent(name, place) }
+        return table
+    }
+
+    private func convertedKeys() -> [String: Int] {
+        var table: [String: Int] = [:]
+        let strategy = document.options.keyDecodingStrategy
+        if case .custom(let convert) = strategy {
+            var path = codingPath
+            forEachMember { name, place in
+                path.append(PositionKey.name(name))
+                table.setIfAbsent(convert(path).stringValue, place)
+                path.removeLast()
+            }
+        } else {
+            forEachMember { name, place in table.setIfAbsent(SnakeCase.camelCase(name), place) }
+        }
+        return table
+    }
+}
+
+extension [String: Int] {
+    /// Of equal keys the first one counts.
+    fileprivate mutating func setIfAbsent(_ key: String, _ place: Int) {
+        { if $0 == nil { $0 = place } }(&self[key])
+    }
+}

@@ -1,0 +1,90 @@
+import Errand
+import ErrandJSONDecoding
+import Foundation
+import Testing
+
+@Suite("Hostile input of the fast decoder", .timeLimit(.minutes(10)), .leakChecked)
+struct HostileTests {
+    private func problem<Value: Decodable>(_ bytes: [UInt8], _ type: Value.Type) -> JSONDecodingError? {
+        do {
+            _ = try FastJSONDecoder().decode(type, from: Data(bytes))
+            return nil
+        } catch DecodingError.dataCorrupted(let context) {
+            return context.underlyingError as? JSONDecodingError
+        } catch { return nil }
+    }
+
+    @Test("a text that is cut off at any byte is malformed there")
+    func truncated() {
+        let text = Array(#"{"a":[1,-2.5e+3,"x\n\ud83d\ude00é",true,null,{"b":{}}],"c":false}"#.utf8)
+        for length in 0..<text.count {
+            let error = problem(Array(text[..<length]), AnyJSON.self)
+            #expect(error?.code == .malformedJSON, "\(length)")
+            #expect(error.map { $0.byte <= length } == true)
+        }
+        #expect(problem(text, AnyJSON.self) == nil)
+    }
+
+    @Test("512 levels are read and more are refused, as by JSONDecoder")
+    func deep() {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            for depth in [511, 512, 513, 100_000] {
+                let text = String(repeating: open, count: depth) + "7" + String(repeating: close, count: depth)
+                let error = problem(Array(text.utf8), Ignored.self)
+                #expect(error?.code == (depth > 512 ? .tooDeep : nil))
+                Pair().agree(Ignored.self, text)
+            }
+            #expect(
+                problem(Array(String(repeating: open, count: 200_000).utf8), Ignored.self)?.code == .tooDeep)
+        }
+    }
+
+    private struct Ignored: Decodable { init(from decoder: any Decoder) {} }
+
+    @Test("bytes that are no UTF-8, and halves of surrogates, are malformed wherever they stand")
+    func invalidText() {
+        for bytes: [UInt8] in [
+            [0xFF], [0xC0, 0xAF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+        ] {
+            #expect(problem([0x22] + bytes + [0x22], String.self)?.code == .malformedJSON)
+            #expect(problem(Array("[{\"".utf8) + bytes + Array("\":1}]".utf8), Ignored.self)?.code == .malformedJSON)
+        }
+        for text in [#""\ud83d""#, #""\ude00""#, #""\ud83d\ud83d""#, #"{"\ud83d":1}"#, "\"\u{1}\""] {
+            #expect(problem(Array(text.utf8), Ignored.self)?.code == .malformedJSON)
+        }
+    }
+
+    @Test("numbers of a million digits are read or refused")
+    func longNumbers() {
+        let digits = String(repeating: "9", count: 1_000_000)
+        #expect(problem(Array(digits.utf8), Int.self)?.code == .numberNotRepresentable)
+        #expect(problem(Array(digits.utf8), Double.self)?.code == .numberNotRepresentable)
+        #expect(problem(Array("0.\(digits)".utf8), Double.self) == nil)
+        #expect(problem(Array("1e\(digits)".utf8), Double.self)?.code == .numberNotRepresentable)
+        #expect(problem(Array("1e-\(digits)".utf8), Double.self)?.code == .numberNotRepresentable)
+    }
+
+    @Test("objects with very many keys, equal ones and equal marks take a search each and no more")
+    func manyKeys() throws {
+        struct Small: Decodable {
+            let first: Int?
+            let last: Int?
+            let none: Int?
+        }
+        let members = (0..<100_000).map { "\"k\($0)k\":\($0)" }.joined(separator: ",")
+        let text = Data("{\(members),\"last\":7}".utf8)
+        #expect(try FastJSONDecoder().decode([String: Int].self, from: text).count == 100_001)
+        #expect(try FastJSONDecoder().decode(Small.self, from: text).last == 7)
+        let same = Data("{\((0..<100_000).map { "\"a\":\($0)" }.joined(separator: ","))}".utf8)
+        #expect(try FastJSONDecoder().decode([String: Int].self, from: same) == ["a": 0])
+        let escaped = Data("{\((0..<100_000).map { "\"\\u0061\($0)\":\($0)" }.joined(separator: ","))}".utf8)
+        #expect(try FastJSONDecoder().decode([String: Int].self, from: escaped).count == 100_000)
+    }
+
+    @Test("errors say where, and nothing of the text")
+    func messages() throws {
+        let error = try #require(problem(Array(#"{"secret":tru3}"#.utf8), Ignored.self))
+        #expect(error.description == "malformedJSON: true, false or null expected, found 't', byte 10")
+        #expect(error.errorCode == 1)
+    }
+}
