@@ -124,7 +124,10 @@ let programs: [Target] = [
         excluding: ["BareCurl"]),
     program(
         "errand-cost", in: "Tests/Cost/Program",
-        needs: [.target(name: "CErrandCounter", condition: .when(platforms: [.linux]))]),
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandLoadingIndicatorLog",
+            "ErrandRecording", "ErrandRetry", .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
+        ]),
     program("errand-curl-tool", in: "Examples/CurlTool"),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),

@@ -7,7 +7,8 @@ import Synchronization
 import CErrandCounter
 #endif
 
-/// Prints what one send asks of the heap, a line each: allocations and bytes, for Tests/Cost/check.
+/// Prints what one send asks of the heap, a line each, for Tests/Cost/check: allocations and bytes; with the argument
+/// `plugins`, the allocations of a send with each of some plugins.
 @main
 struct Cost {
     private struct GetData: Request { let path = "users/7" }
@@ -19,17 +20,42 @@ struct Cost {
     /// Off the main actor, as a server would, and on the main thread all the same, which is all that profilers of
     /// instructions see reliably. Numbers of sends, of idle filters and of accessories that drop all events may be given.
     static func main() {
+        let names = CommandLine.arguments.dropFirst()
+        if names.first == "plugins" {
+            return stayingOnThread { try await measurePlugins(named: Set(names.dropFirst())) }
+        }
         var numbers = [1000, 0, 0]
         for (place, text) in CommandLine.arguments.dropFirst().prefix(3).enumerated() {
             numbers[place] = Int(text) ?? numbers[place]
         }
+        stayingOnThread { [numbers] in
+            try await measure(numbers[0], filters: numbers[1], accessories: numbers[2])
+        }
+    }
+
+    private static func stayingOnThread(_ body: @escaping @Sendable @concurrent () async throws -> Void) {
         let done = Mutex(false)
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-        Task.immediate { @concurrent [numbers] in
-            try await measure(numbers[0], filters: numbers[1], accessories: numbers[2])
+        Task.immediate { @concurrent in
+            try await body()
             done.withLock { $0 = true }
         }
         precondition(done.withLock { $0 }, "a send through a stub has left its thread")
+    }
+
+    /// A profiler splits its counts at the marks: 200 sends lie between two.
+    private static func measurePlugins(named names: Set<String>) async throws {
+        for row in PluginRow.all() where names.isEmpty || names.contains(row.name) {
+            try await row.send(300)
+            #if os(Linux)
+            errand_cost_mark()
+            let calls = errand_heap_calls()
+            try await row.send(200)
+            let count = errand_heap_calls() - calls
+            errand_cost_mark()
+            print(row.name, Double(count) / 200)
+            #endif
+        }
     }
 
     private static func measure(_ count: Int, filters: Int, accessories: Int) async throws {

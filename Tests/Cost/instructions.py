@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""The instructions of a send with plugins, counted by callgrind on the thread that sends: `instructions.py PROGRAM`.
+
+The program calls errand_cost_mark before and after 200 sends of each row. Prints "NAME INSTRUCTIONS" of one send, a line
+a row.
+"""
+import pathlib, re, subprocess, sys, tempfile
+
+with tempfile.TemporaryDirectory() as folder:
+    run = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--separate-threads=yes", "--dump-before=errand_cost_mark",
+         f"--callgrind-out-file={folder}/counts", sys.argv[1], "plugins"],
+        capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(run.stderr[-2000:])
+    for number, line in enumerate(run.stdout.splitlines()):
+        # Each mark ends a part: that of the row's warm-up, then that of its sends.
+        part = pathlib.Path(f"{folder}/counts.{2 * number + 2}-01").read_text(errors="replace")
+        print(line.split()[0], int(re.search(r"^(?:totals|summary): (\d+)", part, re.M).group(1)) // 200)
