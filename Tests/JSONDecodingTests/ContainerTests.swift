@@ -120,6 +120,14 @@ struct ContainerTests {
                 }.joined(separator: ",") + "\(container.allKeys.count)"
             }
         }
+        for text in ["{\"K\":1}", "{\"\u{212A}\":1}", "{\"a\":1,\"K\":2,\"\u{212A}\":3}"] {
+            for key in ["K", "\u{212A}"] {
+                same(text) { decoder in
+                    let container = try decoder.container(keyedBy: AnyKey.self)
+                    return "\(try container.decodeIfPresent(Int.self, forKey: AnyKey(stringValue: key)) ?? -1)"
+                }
+            }
+        }
         let many = (0..<500).map { "\"key \($0 % 300)\":\($0)" }.joined(separator: ",")
         Pair().agree([String: Int].self, "{\(many)}")
     }

@@ -19,7 +19,10 @@ extension ValueFrame {
     /// The position of the value of a key; ``absent`` if there is none.
     @inline(never) func find(_ name: String) -> Int {
         if let table = keys.table { return table[name] ?? Self.absent }
-        if let place = name.utf8.withContiguousStorageIfAvailable({ find($0) }), place != Self.unknown { return place }
+        if let place = name.utf8.withContiguousStorageIfAvailable({ find($0) }), place != Self.unknown {
+            // Strings are equal by their characters: the sign of Kelvin is a K.
+            if place != Self.absent || name.utf8.allSatisfy({ $0 < 0x80 }) { return place }
+        }
         let table = plainKeys()
         keys.table = table
         return table[name] ?? Self.absent
