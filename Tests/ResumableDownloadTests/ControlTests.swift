@@ -79,7 +79,7 @@ import Testing
         // A new version that is shorter, or a wait, reports no nonsense.
         meter.begin(at: 0, total: 50_000)
         #expect(reported.withLock { $0.last?.received } == 50_000)
-        #expect(RateWindow().value(.now) == 0)
+        #expect(Throughput().value(.now) == 0)
     }
 
     @Test("a paused download lets the connection go and goes on by range", arguments: Wire.allCases, [1, 4])

@@ -2,7 +2,7 @@ public import Errand
 
 /// Sends requests with the credential of a session, and sends them again with a new one after a refusal.
 ///
-/// It stands in both stages: in the first it adds the credential for the filters that follow, such as a timed cache,
+/// It stands in the call and the hop stage: in the first it adds the credential for the filters that follow, such as a timed cache,
 /// whose key keeps users apart by it, or a signature; in the second it replaces it by the current credential, on each
 /// request on the wire to an origin that may see it, and sends that one request again if its response refuses it. A
 /// signature that was made among the call filters is then made again.

@@ -14,6 +14,7 @@ public import Errand
 /// is that of a byte order mark, of `Content-Type` or of the XML declaration, in this order (RFC 7303, section 3.2),
 /// otherwise UTF-8.
 public protocol XMLRequest: Request {
+    /// ``XMLTree`` by default.
     associatedtype Output = XMLTree
 
     /// The limits of the document; ``XMLLimits/standard`` by default, ``XMLLimits/streaming`` for a stream.

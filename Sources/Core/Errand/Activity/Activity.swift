@@ -66,7 +66,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
 
-    /// The name for logs: the one given, or the request's type.
+    /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that there is.
     public var label: String {
         givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
     }

@@ -1,6 +1,6 @@
 /// Orders of filters that are known to be wrong.
 enum FilterOrder {
-    /// The problems of an order, a sentence each. A filter that stands in both stages has its place among the call
+    /// The problems of an order, a sentence each. A filter for the call and the hop stage counts as one of the call
     /// filters: what it adds there is known to those that follow.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex

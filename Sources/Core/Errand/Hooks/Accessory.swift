@@ -20,6 +20,7 @@ public protocol Accessory: Sendable {
     var maximumBodyBytes: Int { get }
     /// Read when an activity starts; one that is false receives no event of it, and costs nothing. True by default.
     var isListening: Bool { get }
+    /// Receives an event, in the order in which the events of the activity happen.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
@@ -77,7 +78,9 @@ public struct ActivityNote: Sendable {
 public enum ActivityOutcome: Sendable {
     /// With the response that was read, a streamed body left out; nil for an activity that is no request.
     case success(HTTPResponse?)
+    /// With the error that the caller gets.
     case failure(any Error)
+    /// By the cause that it names.
     case cancelled(CancellationCause)
 }
 

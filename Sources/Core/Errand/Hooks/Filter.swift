@@ -61,7 +61,7 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     /// Once for a call, before redirects: URL filters, a timed cache, retry, a login gate.
     public static let call = FilterStages(rawValue: 1)
     /// Once for each request on the wire, so for each redirect and each retry: cookies, credentials, an HTTP cache.
-    /// A filter for both stages finds its place in ``Exchange/stage``.
+    /// A filter for the call and the hop stage finds the current one in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
     /// Once for each request that reaches the transport, after all hop filters wherever they stand in the array: limits
     /// of a host, a breaker, faults of a test. What an HTTP cache responds to never gets here.

@@ -22,6 +22,7 @@ public import ErrandHTTP
 ///
 /// The same value may be sent any number of times, also at the same time; each sending is an ``Activity`` of its own.
 public protocol Request<Output>: Sendable {
+    /// The value that ``decode(_:)`` makes of a response; `Data` by default.
     associatedtype Output: Sendable = Data
 
     /// GET by default.
@@ -62,6 +63,7 @@ public protocol Request<Output>: Sendable {
     var delivery: BodyDelivery { get }
     /// A name for logs; the type's own by default (nil).
     var label: String? { get }
+    /// Marks for filters, accessories and cancellation; none by default.
     var tags: Tags { get }
     /// Run after the agent's of the same stage.
     var filters: [any Filter] { get }

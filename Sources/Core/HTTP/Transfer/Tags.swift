@@ -6,7 +6,9 @@
 /// agent.cancelAll { $0.tags[Screen.self] == "profile" }
 /// ```
 public protocol TagKey: SendableMetatype {
+    /// The type of the values.
     associatedtype Value: Sendable
+    /// The value where none is set.
     static var defaultValue: Value { get }
     /// Whether the value may change the response that a request gets: a filter that shares responses then keeps
     /// requests with different values apart. False by default, as for a label.

@@ -17,7 +17,7 @@ import Synchronization
 /// await cache.flush()                                             // everything is written
 /// ```
 ///
-/// One value for both stages: as a call filter it applies the timed policy, once for each call; as a hop filter it applies
+/// One value for the call and the hop stage: as a call filter it applies the timed policy, once for each call; as a hop filter it applies
 /// the HTTP policy to each request on the wire. Put it after the filters that retry and after those that change or sign
 /// the request, so that its key contains what they change. A failure of the store is a miss and a note for logs, never the
 /// failure of a request. Several agents may share one cache.

@@ -90,7 +90,7 @@ extension FaultInjection {
         /// No response for as long as the request's timeout lasts; then `timedOut`.
         public static let stall = Fault(description: "stall") { exchange in
             try await exchange.time.sleep(until: exchange.time.instant(after: exchange.timeout))
-            throw ErrandError(.timedOut, "injected: no response within \(exchange.timeout)")
+            throw ErrandError(.timedOut, "injected: no response within \(duration: exchange.timeout)")
         }
 
         func happen(to exchange: Exchange) async throws -> HTTPResponse { try await body(exchange) }

@@ -9,8 +9,9 @@ import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
-/// The other request is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests that
-/// may be sent twice, as in ``RetryPolicy``, and whose body is kept in memory: no streams, no files. Both requests are
+/// The other request is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests of
+/// idempotent methods (RFC 9110, section 9.2.2), or as ``HedgePolicy/isRepeatable`` says, whose body is kept in memory:
+/// no streams, no files. Both requests are
 /// attempts of the same activity. Install it after a retry and before filters that sign. To hedge only some calls, keep
 /// one filter and pass it to `CallOptions(filters: [hedge])`: it has to see calls before it knows which are slow.
 public struct Hedge: Filter {
@@ -69,11 +70,11 @@ public struct Hedge: Filter {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
                 guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
                 if history.spend() { break }
-                exchange.note("hedge", "none: the budget of the host is used up after \(elapsed)")
+                exchange.note("hedge", "none: the budget of the host is used up after \(duration: elapsed)")
                 elapsed = (elapsed * 2).bounded
             }
             let second = race.start {
-                exchange.note("hedge", "a second request, since there is no response after \(elapsed)")
+                exchange.note("hedge", "a second request, since there is no response after \(duration: elapsed)")
                 return SentTask(exchange, next)
             }
             guard let second else { return history.refund() }

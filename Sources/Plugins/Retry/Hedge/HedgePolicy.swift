@@ -12,7 +12,7 @@ public struct HedgePolicy: Sendable, Hashable {
     /// Whether the request may be sent twice, whatever its method; nil, the default, decides by the method.
     public var isRepeatable: Bool?
 
-    /// Makes a policy; the defaults are those of the properties. Shares outside of 0 to 1 are clamped.
+    /// Makes a policy; the defaults are those of the properties. A share below 0 counts as 0, one above 1 as 1.
     public init(share: Double = 0.05, percentile: Double = 0.95, minimumSamples: Int = 20) {
         self.share = share
         self.percentile = percentile

@@ -33,7 +33,7 @@ public struct HostGate: Filter {
     public var explanation: String {
         var parts = ["lets a host rest that asks for it"]
         if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
-        if let rate = limits.rate { parts.append("\(rate.count) in \(rate.period)") }
+        if let rate = limits.rate { parts.append("\(rate.count) in \(duration: rate.period)") }
         return "host gate: " + parts.joined(separator: ", ")
     }
 

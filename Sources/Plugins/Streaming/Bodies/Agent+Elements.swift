@@ -9,7 +9,7 @@ extension Agent {
     /// ```
     ///
     /// The request is sent when reading begins. Meanwhile there is an activity of the kind
-    /// ``ErrandHTTP/ActivityKind/stream``, which `cancelAll` reaches.
+    /// ``Errand/ActivityKind/stream``, which `cancelAll` reaches.
     public func lines<R: Request>(
         _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()
     ) -> ElementStream<String> where R.Output == HTTPBody {

@@ -10,10 +10,10 @@ import Synchronization
 ///
 /// Connecting begins with reading. The stream pulls: a slow reader slows down the server. Leaving the loop, cancelling
 /// its task, ``cancel()`` and `cancelAll` of the agent end it within milliseconds. A stream has one reader: a second
-/// one gets ``StreamingError/Code/alreadyRead``.
+/// one gets ``StreamingError/Code/bodyAlreadyRead``.
 ///
 /// Each connection is a request with its accessories; the stream is an activity of the kind
-/// ``ErrandHTTP/ActivityKind/stream`` around them.
+/// ``Errand/ActivityKind/stream`` around them.
 public final class EventStream: AsyncSequence, Sendable {
     /// The type of an event.
     public typealias Element = ServerSentEvent

@@ -13,7 +13,6 @@ struct JSONValueScanner {
     private var position = 0
 
     /// Whether only the following byte ends the value: a number or a literal.
-    var isScalar: Bool { mode == .scalar }
 
     /// The index behind the value that begins at the first byte; nil if more bytes are needed.
     ///
