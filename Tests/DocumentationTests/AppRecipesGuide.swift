@@ -76,7 +76,7 @@ private func call(_ path: String, _ arguments: [String: ParameterValue]) -> Call
     }
 }
 
-private func wait(for agent: NetworkAgent, show: @escaping @Sendable (Any) -> Void) {
+private nonisolated func wait(for agent: NetworkAgent, show: @escaping @Sendable (Any) -> Void) {
     let (queue, done) = (DispatchQueue(label: "results"), DispatchSemaphore(value: 0))
     agent.start(GetUser(id: 7), on: queue) { result in
         show(result)
@@ -101,8 +101,9 @@ private func wait(for agent: NetworkAgent, show: @escaping @Sendable (Any) -> Vo
         await #expect(throws: ErrandError.self) { try await toasts(agent, screen) }
         _ = try? await agent.send(Batch([GetUser(id: 1), GetUser(id: 2)]))
         _ = try? await agent.send(GetUser(id: 8))
-        try await eventually { await screen.toasts.count == 2 }
-        #expect(await screen.toasts.last?.contains("404") == true)
+        try await eventually { await MainActor.run { screen.toasts.count == 2 } }
+        let last = await MainActor.run { screen.toasts.last }
+        #expect(last?.contains("404") == true)
     }
 
     @Test("a dictionary is a form, and properties are parameters")
@@ -125,13 +126,17 @@ private func wait(for agent: NetworkAgent, show: @escaping @Sendable (Any) -> Vo
         let stub = StubTransport(.json(#"[{"id":7,"name":"Ada"}]"#))
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
-        let search = await UserSearch(on: agent, time: time)
-        for text in ["A", "Ad", "Ada"] { await search.type(text) }
+        let search = await MainActor.run {
+            let search = UserSearch(on: agent, time: time)
+            for text in ["A", "Ad", "Ada"] { search.type(text) }
+            return search
+        }
         try await eventually {
             time.advance(by: .milliseconds(300))
-            return await !search.found.isEmpty
+            return await MainActor.run { !search.found.isEmpty }
         }
-        #expect(await search.found.first?.name == "Ada" && stub.received.count == 1)
+        let found = await MainActor.run { search.found }
+        #expect(found.first?.name == "Ada" && stub.received.count == 1)
         #expect(stub.received.first?.url.query == "q=Ada")
     }
 
