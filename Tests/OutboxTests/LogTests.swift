@@ -74,7 +74,7 @@ import Testing
         let first = try await outbox.enqueue(Note(number: 1))
         let length = try Data(contentsOf: desk.log).count
         try await outbox.enqueue(Note(number: 2))
-        let file = try FileHandle(forUpdating: desk.log)
+        let file = try FileHandle(forWritingTo: desk.log)
         try file.seek(toOffset: UInt64(length - 20))
         try file.write(contentsOf: Data([0x7F]))
         try file.close()

@@ -14,7 +14,7 @@ struct GrowthMeter: Sendable {
     /// Memory that is not counted, such as the text that the plugin has written.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
     /// The number of bytes for each call from which on it is growth: no collection needs fewer.
-    var least = 3
+    var least = 4
 
     /// The bytes that are kept for each call; nil if they do not grow.
     ///
