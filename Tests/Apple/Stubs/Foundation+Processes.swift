@@ -47,6 +47,7 @@ open class FileHandle: NSObject, @unchecked Sendable {
     public func write<T: DataProtocol>(contentsOf data: T) throws { fatalError() }
     public func close() throws { fatalError() }
     @discardableResult public func seekToEnd() throws -> UInt64 { fatalError() }
+    public func seek(toOffset offset: UInt64) throws { fatalError() }
 }
 
 open class Pipe: NSObject, @unchecked Sendable {
