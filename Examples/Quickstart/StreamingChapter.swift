@@ -10,7 +10,7 @@ enum StreamingChapter {
         var method: HTTPMethod { .post }
         var path: String { "chat" }
         var body: RequestBody { .json(["question": question]) }
-        var eventOptions: EventOptions { EventOptions(reconnection: Reconnection(backoff: .none)) }
+        var eventOptions: EventOptions { EventOptions(reconnection: ReconnectionPolicy(backoff: .none)) }
     }
 
     private struct Word: Decodable, Sendable { let text: String }

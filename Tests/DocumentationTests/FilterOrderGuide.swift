@@ -80,7 +80,7 @@ struct Transaction: Filter {
         let timeoutFirst: [any Filter] = [.attemptTimeout(.seconds(1)), .hostGate(HostLimits(maximumConcurrent: 1))]
         let timeoutBeforeBreaker: [any Filter] = [.attemptTimeout(.seconds(1)), .breaker]
         let breakerFirst: [any Filter] = [.breaker, .hostGate(HostLimits(maximumConcurrent: 1))]
-        let faultsFirst: [any Filter] = [FaultInjection(seed: 7), .breaker]
+        let faultsFirst: [any Filter] = [.faultInjection(seed: 7), .breaker]
         let signedBeforeHedge: [any Filter] = [.urls(.sign(key: "secret")), .hedge]
         let resilience = [timeoutFirst, timeoutBeforeBreaker, breakerFirst, faultsFirst, signedBeforeHedge]
         for filters in [[.hedge, .retry], nested] + resilience + [

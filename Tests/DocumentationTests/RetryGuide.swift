@@ -54,9 +54,12 @@ private func hedging() {
 }
 
 private func faulty() {
-    let faults = FaultInjection(
-        seed: 7, failing: 0.1, with: [.status(503), .error(.connectionLost), .stall], slow: 0.05, by: .seconds(2))
-    let shaky = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience, faults])
+    let shaky = NetworkAgent(
+        baseURL: url, transport: .system,
+        filters: [
+            .standardResilience,
+            .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall], slow: 0.05, by: .seconds(2)),
+        ])
     _ = shaky
 }
 

@@ -60,8 +60,8 @@ private func typed(_ agent: NetworkAgent) async throws {
 
 private func reconnecting(_ agent: NetworkAgent, saved: String) {
     let options = EventOptions(
-        reconnection: Reconnection(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]), lastEventID: saved,
-        timeout: .seconds(30))
+        reconnection: ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]),
+        lastEventID: saved, timeout: .seconds(30))
     let feed = agent.events(Call(.get, "feed"), options)
     _ = feed
 }

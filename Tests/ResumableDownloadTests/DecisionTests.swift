@@ -230,9 +230,9 @@ import Testing
 
     @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
     func retries() {
-        var rules = DownloadRetries(
+        var rules = DownloadRetryPolicy(
             maximumConsecutiveFailures: 3, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)),
-            maximumRetryAfter: .seconds(10))
+            maximumWait: .seconds(10))
         var state = RetryState(rules)
         #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
         #expect(state.wait(madeProgress: true) != nil)
@@ -241,7 +241,7 @@ import Testing
         state = RetryState(rules)
         #expect((0..<7).allSatisfy { _ in state.wait(madeProgress: true) != nil })
         #expect(state.wait(madeProgress: true) == nil, "the eighth attempt was the last")
-        state = RetryState(DownloadRetries(maximumConsecutiveFailures: 2))
+        state = RetryState(DownloadRetryPolicy(maximumConsecutiveFailures: 2))
         #expect((0..<10_000).allSatisfy { _ in state.wait(madeProgress: true) != nil })
         state = RetryState(rules)
         func response(_ status: Int, _ after: String?) -> HTTPResponse {

@@ -64,7 +64,7 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
 func quick(segments: Int = 1, tries: Int = 5, clash: NameCollisionPolicy = .number) -> DownloadOptions {
     DownloadOptions(
         maximumSegments: segments, minimumSegmentBytes: 64 << 10, nameCollisionPolicy: clash,
-        retries: DownloadRetries(
+        retry: DownloadRetryPolicy(
             maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
         progressInterval: .zero)
 }

@@ -58,7 +58,7 @@ import Testing
             let destination: URL
             let path = "file"
             var downloadOptions: DownloadOptions? {
-                DownloadOptions(retries: DownloadRetries(maximumConsecutiveFailures: 4, backoff: .none))
+                DownloadOptions(retry: DownloadRetryPolicy(maximumConsecutiveFailures: 4, backoff: .none))
             }
         }
         let orders: [([any Filter], Int)] = [

@@ -55,7 +55,7 @@ import Testing
     func seededBreaks() async throws {
         var breaks = 0
         var seed: UInt64 = 100
-        let rule = Reconnection(backoff: .noDelay, maximumFailures: .max, minimumDelay: .zero)
+        let rule = ReconnectionPolicy(backoff: .noDelay, maximumFailures: .max, minimumDelay: .zero)
         while breaks < 10_000 {
             let events = Self.events(400)
             let transport = BreakingTransport(events, seed: seed)
@@ -75,7 +75,7 @@ import Testing
         let whole = TestResponse.events(events)
         let head = whole.wireBytes().count
         let generator = Mutex(SeededGenerator(seed: 7))
-        let rule = Reconnection(backoff: .noDelay, maximumFailures: .max, minimumDelay: .zero)
+        let rule = ReconnectionPolicy(backoff: .noDelay, maximumFailures: .max, minimumDelay: .zero)
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
         server.on(
             "/feed",

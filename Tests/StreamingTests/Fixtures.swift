@@ -52,9 +52,10 @@ struct GetFeed: EventRequest {
     var eventOptions = EventOptions(reconnection: .immediate)
 }
 
-extension Reconnection {
+extension ReconnectionPolicy {
     /// Without a pause.
-    static let immediate = Reconnection(backoff: Backoff(base: .zero, maximumDelay: .seconds(60)), minimumDelay: .zero)
+    static let immediate = ReconnectionPolicy(
+        backoff: Backoff(base: .zero, maximumDelay: .seconds(60)), minimumDelay: .zero)
 }
 
 /// A request for a stream.

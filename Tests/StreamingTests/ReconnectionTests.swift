@@ -160,8 +160,8 @@ import Testing
         #expect(stream.response?.url.path == "/moved")
     }
 
-    private static func impatient(_ failures: Int) -> Reconnection {
-        Reconnection(backoff: .noDelay, maximumFailures: failures, minimumDelay: .zero)
+    private static func impatient(_ failures: Int) -> ReconnectionPolicy {
+        ReconnectionPolicy(backoff: .noDelay, maximumFailures: failures, minimumDelay: .zero)
     }
 
     @Test("a connection that cannot be made is made again, up to the limit; then its error is thrown")
@@ -190,7 +190,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let options = EventOptions(reconnection: Reconnection(backoff: .exact(.seconds(1)), statuses: [503]))
+        let options = EventOptions(reconnection: ReconnectionPolicy(backoff: .exact(.seconds(1)), statuses: [503]))
         let stream = agent.events(GetFeed(eventOptions: options))
         let reading = Task { try await stream.all() }
         try await time.waitForSleepers()
@@ -219,7 +219,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .status(503).header("Retry-After", "7"), .events(["a"]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, filters: [Unready()], time: time)
-        let options = EventOptions(reconnection: Reconnection(backoff: .exact(.seconds(1))))
+        let options = EventOptions(reconnection: ReconnectionPolicy(backoff: .exact(.seconds(1))))
         let stream = agent.events(GetFeed(eventOptions: options))
         let reading = Task { try await stream.all() }
         try await time.waitForSleepers()
@@ -243,7 +243,8 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .events(["x", .raw(text)]), .events([.comment()]), .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: Reconnection(backoff: .exact()))))
+        let stream = agent.events(
+            GetFeed(eventOptions: EventOptions(reconnection: ReconnectionPolicy(backoff: .exact()))))
         let reading = Task { try await stream.all() }
         for _ in 0..<2 {
             try await time.waitForSleepers()
@@ -261,7 +262,7 @@ import Testing
         let lost = StubResponse.failure(ErrandError(.cannotConnect, "refused"))
         stub.on("/feed", response: lost, lost, .events([]), lost, lost, lost, .events(["a"]), lost, .status(204))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let rule = Reconnection(backoff: .exact(.seconds(1), maximum: .seconds(10)))
+        let rule = ReconnectionPolicy(backoff: .exact(.seconds(1), maximum: .seconds(10)))
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
         let reading = Task { try await stream.all() }
         for seconds in [1, 2, 4, 8, 10, 10, 1, 1] {
@@ -280,7 +281,7 @@ import Testing
         let stub = StubTransport()
         stub.on("/feed", response: .events([.raw("retry: 0\n")]), .events([.raw(":")]))
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-        let rule = Reconnection(backoff: .exact(maximum: .seconds(3)))
+        let rule = ReconnectionPolicy(backoff: .exact(maximum: .seconds(3)))
         let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
         for milliseconds in [100, 200, 400, 800, 1_600, 3_000, 3_000] {
             try await time.waitForSleepers()
@@ -301,8 +302,8 @@ import Testing
         let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
         let rule =
             milliseconds == 100
-            ? Reconnection(backoff: .exact())
-            : Reconnection(backoff: .exact(), minimumDelay: .milliseconds(milliseconds))
+            ? ReconnectionPolicy(backoff: .exact())
+            : ReconnectionPolicy(backoff: .exact(), minimumDelay: .milliseconds(milliseconds))
         let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
         for _ in 0..<5 {
             try await time.waitForSleepers()
@@ -321,7 +322,7 @@ import Testing
             let stub = StubTransport()
             stub.on("/feed", response: .events([]))
             let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
-            let rule = Reconnection(backoff: Backoff(base: .seconds(4), jitter: 0.5))
+            let rule = ReconnectionPolicy(backoff: Backoff(base: .seconds(4), jitter: 0.5))
             let reading = Task { try await agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule))).all() }
             try await time.waitForSleepers()
             let wait = try #require(time.nextWake).advanced(by: .zero)

@@ -101,7 +101,7 @@ import Testing
         case .waiting: server.on("/feed", .events("a"))
         }
         let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recording, started])
-        let rule = Reconnection(backoff: .exact(.seconds(3600)))
+        let rule = ReconnectionPolicy(backoff: .exact(.seconds(3600)))
         let stream = agent.events(GetFeed(eventOptions: EventOptions(reconnection: rule)))
         let reading = Task { try await stream.all() }
         for await state in stream.states {

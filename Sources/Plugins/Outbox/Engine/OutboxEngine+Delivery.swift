@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
 import Synchronization
 
 /// The way of an entry from its turn to what becomes of it.
@@ -78,12 +77,9 @@ extension OutboxEngine {
         delivery.settle()
         // What the end of the outbox interrupts has not failed.
         if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
-        let asked = (error as? any RequestFailure)?.response.flatMap { response in
-            response.headers.values(of: .retryAfter).compactMap {
-                RetryAfter(parsing: $0, now: time.date)?.wait(from: time.date)
-            }.max()
-        }
-        let least = max(floor.bounded, min(asked ?? .zero, .seconds(3600)))
+        let headers = (error as? any RequestFailure)?.response?.headers
+        let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
+        let least = max(floor.bounded, asked ?? .zero)
         let code = (error as? ErrandError)?.code
         state.withLock { state in
             let wait = options.backoff.delay(afterFailures: state.queue.failures(of: id) + 1, atLeast: least)

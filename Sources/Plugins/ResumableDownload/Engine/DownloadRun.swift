@@ -77,7 +77,7 @@ struct DownloadRun: Sendable {
 
     private func attemptUntilComplete() async throws -> HTTPResponse {
         var state = RunState(
-            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retries),
+            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         while true {
@@ -157,7 +157,7 @@ struct DownloadRun: Sendable {
 
     /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
     private func refetch(_ state: inout RunState, _ error: DownloadError, isWorthIt: Bool) throws {
-        guard isWorthIt, isRepeatable, !state.hasRefetched, options.retries.maximumAttempts ?? .max > 1 else {
+        guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
             throw error
         }

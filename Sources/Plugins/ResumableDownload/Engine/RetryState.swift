@@ -1,15 +1,14 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
 
 /// The number of attempts of a run, and the wait before the next.
 struct RetryState {
-    private let rules: DownloadRetries
+    private let rules: DownloadRetryPolicy
     private(set) var attempts = 0
     private var consecutiveFailures = 0
     private var restartCount = 0
 
-    init(_ rules: DownloadRetries) { self.rules = rules }
+    init(_ rules: DownloadRetryPolicy) { self.rules = rules }
 
     /// The wait before the next attempt; nil if there is none.
     mutating func wait(madeProgress: Bool, asked: Duration? = nil) -> Duration? {
@@ -19,13 +18,12 @@ struct RetryState {
             attempts < rules.maximumAttempts ?? .max
         else { return nil }
         guard let asked else { return rules.backoff.delay(afterFailures: consecutiveFailures) }
-        return asked <= rules.maximumRetryAfter ? asked : nil
+        return asked <= rules.maximumWait ? asked : nil
     }
 
     mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
         guard ErrandError(.unacceptableStatus, "", response: response).isRetryable else { return nil }
-        let asked = response.headers[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
-        return wait(madeProgress: madeProgress, asked: asked)
+        return wait(madeProgress: madeProgress, asked: response.headers.retryAfter(from: now))
     }
 
     /// Whether the download may start over: at most three times, so that a file that changes all the time ends it.

@@ -53,9 +53,4 @@ struct RetryFailure {
     private init(_ reason: String, _ response: HTTPResponse?, reachedNoServer: Bool = false) {
         (self.reason, self.response, self.reachedNoServer) = (reason, response, reachedNoServer)
     }
-
-    /// The wait that the server requests, at most `limit`; nil for none.
-    func askedWait(at date: Date, limit: Duration) -> Duration? {
-        response.flatMap { RetryAfterField.wait(in: $0.headers, at: date, limit: limit) }
-    }
 }

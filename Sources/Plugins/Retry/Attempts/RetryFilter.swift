@@ -92,7 +92,7 @@ struct RetryFilter: Filter {
     ) -> Duration? {
         guard number < policy.maximumAttempts else { return nil }
         let time = exchange.time
-        let asked = failure.askedWait(at: time.date, limit: policy.maximumRetryAfter)
+        let asked = failure.response?.headers.retryAfter(from: time.date, upTo: policy.maximumRetryAfter)
         let wait = asked ?? policy.backoff.delay(afterFailures: number)
         let now = time.now
         if let deadline = exchange.deadline, now.advanced(by: wait) >= deadline {

@@ -4,8 +4,9 @@ import Synchronization
 /// Lets a share of the requests fail or be slow, for tests of an app's behaviour.
 ///
 /// ```swift
-/// let faults = FaultInjection(seed: 7, failing: 0.1, with: [.status(503), .error(.connectionLost)])
-/// let agent = NetworkAgent(baseURL: url, transport: .stub(.text("ok")), filters: [.standardResilience, faults])
+/// let agent = NetworkAgent(
+///     baseURL: url, transport: .stub(.text("ok")),
+///     filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall])])
 /// ```
 ///
 /// Only the seed decides the faults of the first, second, third request that arrives here, so that a run can be
@@ -64,6 +65,17 @@ public struct FaultInjection: Filter {
         let fault = faults[min(Int(kind * Double(faults.count)), faults.count - 1)]
         exchange.note("fault", fault.description)
         return try await fault.happen(to: exchange)
+    }
+}
+
+extension Filter where Self == FaultInjection {
+    /// `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`; the arguments are those of
+    /// ``FaultInjection/init(seed:failing:with:slow:by:where:)``.
+    public static func faultInjection(
+        seed: UInt64, failing: Double = 0, with faults: [FaultInjection.Fault] = [.status(503)], slow: Double = 0,
+        by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+    ) -> FaultInjection {
+        FaultInjection(seed: seed, failing: failing, with: faults, slow: slow, by: delay, where: applies)
     }
 }
 

@@ -99,8 +99,7 @@ final class HostLine: HostRecord {
         let status = response?.status ?? 0
         let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
         let headers = response?.headers ?? [:]
-        let asked =
-            concernsHost ? RetryAfterField.wait(in: headers, at: time.date, limit: limits.maximumPause) : nil
+        let asked = concernsHost ? headers.retryAfter(from: time.date, upTo: limits.maximumPause) : nil
         let field = RateLimitField(headers)
         let now = asked == nil && field == nil ? ticket.start : time.now
         let first = state.withLock { state -> HostWaiter? in

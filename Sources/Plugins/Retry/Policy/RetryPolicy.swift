@@ -32,7 +32,7 @@ public struct RetryPolicy: Sendable {
     /// (draft-ietf-httpapi-idempotency-key-header); it may then be repeated. False by default: the server has to know the
     /// field. A request that has the field keeps its own.
     public var addsIdempotencyKey = false
-    /// The maximum `Retry-After`: a longer one counts as this. A minute by default.
+    /// The maximum `Retry-After` that is respected: a longer one counts as this. A minute by default.
     public var maximumRetryAfter: Duration = .seconds(60)
     /// The retries that all calls to a host may make together; nil for no such limit. 10 % of the calls by default.
     public var budget: RetryBudget? = RetryBudget()

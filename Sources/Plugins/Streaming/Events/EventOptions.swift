@@ -7,7 +7,7 @@ public import Errand
 /// ```
 public struct EventOptions: Sendable {
     /// Whether and when the request is sent again; never by default.
-    public var reconnection: Reconnection
+    public var reconnection: ReconnectionPolicy
     /// The `Last-Event-ID` of the first connection, to continue where an earlier stream ended; empty by default.
     public var lastEventID: String
     /// The maximum time without a byte before a connection counts as lost; a comment is enough as a heartbeat. Nil, the
@@ -21,7 +21,7 @@ public struct EventOptions: Sendable {
 
     /// Makes options; the defaults are those of the properties.
     public init(
-        reconnection: Reconnection = .off, lastEventID: String = "", timeout: Duration? = nil,
+        reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
     ) {
         (self.reconnection, self.lastEventID, self.timeout) = (reconnection, lastEventID, timeout)

@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
 
 /// Reads an event stream, connection after connection.
 @usableFromInline final class EventReader {
@@ -183,10 +182,9 @@ import ErrandHTTPSyntax
     private func wait(after error: (any Error)?) async throws {
         let time = seen.time
         var wait = options.reconnection.wait(retry: retry, silent: silent, chance: .random(in: 0...1))
-        if let after = (error as? any RequestFailure)?.response?.headers[.retryAfter],
-            let asked = RetryAfter(parsing: after, now: time.date)
-        {
-            wait = max(wait, min(asked.wait(from: time.date), Reconnection.longestDelay))
+        let headers = (error as? any RequestFailure)?.response?.headers
+        if let asked = headers?.retryAfter(from: time.date, upTo: ReconnectionPolicy.longestDelay) {
+            wait = max(wait, asked)
         }
         let instant = time.instant(after: wait)
         status.change(to: .waiting(until: instant, after: error))

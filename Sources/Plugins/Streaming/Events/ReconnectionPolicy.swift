@@ -3,14 +3,14 @@ public import Errand
 /// Whether and when an event stream connects again (HTML standard, section 9.2.3).
 ///
 /// ```swift
-/// EventOptions(reconnection: Reconnection(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]))
+/// EventOptions(reconnection: ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504]))
 /// ```
 ///
 /// After a connection that ends or breaks, the request is sent again, with the id of the last event, after the time
 /// that the server has sent as `retry`, or else as the ``backoff`` says. While no event arrives the wait doubles. A
 /// failure that cannot pass ends the stream: another status than 200, another type than `text/event-stream`, a
 /// certificate that is not trusted, a body that can be sent once. The status 204 ends it without an error.
-public struct Reconnection: Sendable, Hashable {
+public struct ReconnectionPolicy: Sendable, Hashable {
     /// The waits while no event arrives: 3 seconds at first and 60 at most, a quarter of it at random, by default. A
     /// `retry` of the server takes the place of the base, and counts up to a day. A wait is never shorter than the base
     /// or the `retry`: there the random part makes it longer.
@@ -41,9 +41,9 @@ public struct Reconnection: Sendable, Hashable {
     }
 
     /// Does not reconnect: the end of the response is the end of the stream, and a failure throws.
-    public static let off = Reconnection(false, .none, 0, [], .zero)
+    public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
     /// Reconnects according to the standard.
-    public static let standard = Reconnection()
+    public static let standard = ReconnectionPolicy()
 
     static let longestDelay: Duration = .seconds(86_400)
 
