@@ -156,4 +156,13 @@ import Testing
         // The stub records what it was sent; only the request itself may be gone.
         #expect(canary == nil && agent.activities.isEmpty)
     }
+
+    @Test("a timeout below zero is no time, in the transport and in the error")
+    func negative() async throws {
+        let agent = NetworkAgent(baseURL: base, transport: .stub(StubResponse.text("late").delayed(by: .seconds(1))))
+        let error = await #expect(throws: ErrandError.self) {
+            try await agent.send(Plain { $0.timeout = .seconds(-5) })
+        }
+        #expect(error?.code == .timedOut && error?.message.hasSuffix("for 0 s") == true, "\(error?.message ?? "")")
+    }
 }

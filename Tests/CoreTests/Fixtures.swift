@@ -71,14 +71,6 @@ func built(_ request: some Request, base: String = base) throws -> HTTPRequest {
     try NetworkAgent(baseURL: base, transport: .stub).httpRequest(for: request)
 }
 
-/// The code of the error that the body throws.
-func code(_ body: () async throws -> some Any) async -> ErrandError.Code? {
-    do {
-        _ = try await body()
-        return nil
-    } catch { return (error as? ErrandError)?.code }
-}
-
 /// A filter that writes its name down on the way in and on the way back.
 struct Signpost: Filter {
     let name: String

@@ -69,4 +69,14 @@ import Testing
         #expect(await code { try await handle.value } == .cancelled)
         guard case .cancelled(.handle)? = handle.outcome else { return #expect(Bool(false), "not by the handle") }
     }
+
+    @Test("a directory or a device as a body fails before anything is sent")
+    func irregularFile() async throws {
+        let stub = StubTransport(.text("sent"))
+        let agent = NetworkAgent(baseURL: base, transport: stub)
+        for file in [URL.temporaryDirectory, URL(filePath: "/dev/zero")] {
+            #expect(await code { try await agent.send(Call<Void>(.post, "x", body: .file(file))) } == .fileFailed)
+        }
+        #expect(stub.received.isEmpty)
+    }
 }

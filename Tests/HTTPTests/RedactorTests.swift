@@ -1,4 +1,4 @@
-import Errand
+import ErrandHTTP
 import Foundation
 import Testing
 

@@ -1,6 +1,4 @@
-import Errand
-import ErrandEssentials
-import ErrandTesting
+import ErrandHTTP
 import Foundation
 import Synchronization
 import Testing
@@ -96,7 +94,7 @@ import Testing
         for _ in 0..<2 { #expect(try await again.open().collect(upTo: 9) == Data("a".utf8)) }
     }
 
-    @Test("a file that is a pipe, a device or a directory is refused at once, as a body and as what is sent")
+    @Test("a file that is a pipe, a device or a directory is refused at once")
     func irregularFile() async throws {
         let folder = URL.temporaryDirectory.appending(path: "body-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -106,8 +104,6 @@ import Testing
         for file in [pipe, link, folder, URL(filePath: "/dev/zero")] {
             #expect(await code { try await HTTPBody(file: file).collect(upTo: 9) } == .fileFailed)
             #expect(await code { try await RequestBody.file(file).open().collect(upTo: 9) } == .fileFailed)
-            let agent = NetworkAgent(baseURL: "https://example.com", transport: StubTransport(.text("sent")))
-            #expect(await code { try await agent.send(Call<Void>(.post, "x", body: .file(file))) } == .fileFailed)
         }
     }
 
@@ -126,24 +122,5 @@ import Testing
         #expect(all == data && pieces == [256 << 10, 256 << 10, 600_000 - (512 << 10)])
         try data.prefix(10).write(to: url)
         #expect(await code { try await HTTPBody(file: url, length: 600_000).collect(upTo: 1 << 20) } == .truncated)
-    }
-
-    @Test("headers keep order and case, compare without case, and mask secrets")
-    func headers() {
-        var headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3"]
-        #expect(headers["B"] == "1, 3" && headers.values(of: "b") == ["1", "3"] && headers["c"] == nil)
-        headers["b"] = "4"
-        #expect(headers.map(\.name.rawName) == ["B", "a"] && headers["B"] == "4")
-        headers.add("Set-Cookie", "canary")
-        headers.set("X-Key", "canary", sensitive: true)
-        headers["x-key"] = "canary2"
-        #expect(!headers.description.contains("canary") && !String(reflecting: headers).contains("canary"))
-        #expect(headers.description.contains("X-Key: •••"))
-        headers.merge(["X-KEY": "canary3", "A": "5"])
-        #expect(!headers.description.contains("canary"))
-        #expect(headers["x-key"] == "canary3" && headers["a"] == "5" && headers.count == 4)
-        headers["a"] = nil
-        #expect(!headers.contains("A"))
-        #expect((["X": "canary"] as HTTPHeaders).sensitive("x").description == "X: •••")
     }
 }

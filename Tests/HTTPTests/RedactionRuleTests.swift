@@ -1,4 +1,4 @@
-import Errand
+import ErrandHTTP
 import ErrandTestSupport
 import Foundation
 import Testing

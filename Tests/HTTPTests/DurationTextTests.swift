@@ -1,5 +1,4 @@
-import Errand
-import ErrandTesting
+import ErrandHTTP
 import Testing
 
 @Suite("Durations for people") struct DurationTextTests {
@@ -12,14 +11,5 @@ import Testing
         ])
     func rounded(duration: Duration, text: String) {
         #expect("\(duration: duration)" == text)
-    }
-
-    @Test("a timeout below zero is no time, in the transport and in the error")
-    func negative() async throws {
-        let agent = NetworkAgent(baseURL: base, transport: .stub(StubResponse.text("late").delayed(by: .seconds(1))))
-        let error = await #expect(throws: ErrandError.self) {
-            try await agent.send(Plain { $0.timeout = .seconds(-5) })
-        }
-        #expect(error?.code == .timedOut && error?.message.hasSuffix("for 0 s") == true, "\(error?.message ?? "")")
     }
 }

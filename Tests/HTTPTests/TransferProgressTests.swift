@@ -1,4 +1,4 @@
-import Errand
+import ErrandHTTP
 import Testing
 
 @Suite("The fraction of a transfer", .leakChecked) struct TransferProgressTests {
