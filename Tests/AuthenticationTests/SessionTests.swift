@@ -217,6 +217,17 @@ import Testing
         #expect(agent.explain(request).problems.count == 1)
     }
 
+    @Test("two sessions for the same origins are named, if their credentials have the same type")
+    func twice() {
+        let token = AuthenticationSession(BearerToken("ada")) { _ in nil }
+        let other = AuthenticationSession(BearerToken("bob"), origins: ["https://files.example.com"])
+        let problems = NetworkAgent(StubTransport(), .authentication(token), .authentication(token))
+            .explain(CachedText()).problems.filter { $0.contains("one session is enough") }
+        #expect(problems.count == 1)
+        let apart = NetworkAgent(StubTransport(), .authentication(token), .authentication(other)).explain(CachedText())
+        #expect(!apart.description.contains("one session is enough"))
+    }
+
     struct CachedText: CacheableRequest {
         typealias Output = String
         var path: String { "x" }

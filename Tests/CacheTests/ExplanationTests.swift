@@ -58,6 +58,20 @@ import Testing
         #expect(explanation([.cache(.memory()), step]).problems.isEmpty)
     }
 
+    @Test("a policy without a cache, and a second cache, are named")
+    func misplaced() {
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)))
+        #expect(
+            agent.explain(Get("a", .timed(.seconds(30)))).problems == [
+                "the cache policy (timed for 30 s) has no effect: no .cache(…) is among the filters"
+            ])
+        #expect(agent.explain(Get("a", .off)).problems.isEmpty)
+        let cached = agent.explain(Get("a", .http), options: CallOptions(filters: [.cache(.memory())]))
+        #expect(cached.problems.isEmpty)
+        let twice = explanation([.cache(.memory()), .cache(.memory())]).problems
+        #expect(twice.count == 1 && twice.first?.contains("both store each response") == true)
+    }
+
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
         let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)

@@ -1,6 +1,8 @@
-import Errand
 import ErrandTesting
+import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite("Explaining a request", .leakChecked) struct ExplanationTests {
     private struct Step: Filter {
@@ -58,7 +60,44 @@ import Testing
     func orders(outer: FilterTraits, inner: FilterTraits, reason: String) throws {
         let (first, second) = (Step(explanation: "one", traits: outer), Step(explanation: "two", traits: inner))
         let problem = try #require(agent([first, second]).explain(Call<Void>(.get, "x")).problems.first)
-        #expect(problem.hasPrefix("one runs before two: ") && problem.contains(reason))
+        #expect(problem.hasPrefix("“one” runs before “two”: ") && problem.contains(reason))
         #expect(agent([second, first]).explain(Call<Void>(.get, "x")).problems.isEmpty)
     }
+
+    private struct Expecting: FilterExpectingRequest {
+        func problems(with filters: [any Filter]) -> [String] {
+            filters.contains { $0 is Step } ? [] : ["nothing steps for \(filters.count) filters"]
+        }
+    }
+
+    @Test("a filter that a request expects in vain is named, and no step of the core's counts for it")
+    func expectation() {
+        #expect(agent([]).explain(Expecting()).problems == ["nothing steps for 0 filters"])
+        #expect(agent([Step(explanation: "one")]).explain(Expecting()).problems.isEmpty)
+    }
+
+    private struct Rebased: Filter {
+        var stages = FilterStages.call
+        func preview(of request: HTTPRequest) throws -> HTTPRequest {
+            var request = request
+            request.url.append(path: "rebased")
+            return request
+        }
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+    }
+
+    @Test("the URL is the one that call filters say they would make of it")
+    func preview() throws {
+        let request = try agent([Rebased(), Rebased(stages: .hop)]).explain(Call<Void>(.get, "x")).request.get()
+        #expect(request.url.absoluteString == "\(base)/x/rebased")
+    }
+
+    #if DEBUG
+    @Test("of the problems that a debug build writes, each is new once")
+    func once() {
+        let problem = "a problem that no other test has"
+        #expect(FilterWarnings.newOnes(of: [problem]) == [problem])
+        #expect(FilterWarnings.newOnes(of: [problem]).isEmpty)
+    }
+    #endif
 }

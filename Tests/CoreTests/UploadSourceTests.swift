@@ -37,6 +37,25 @@ import Testing
         }
     }
 
+    @Test("the chunks of any sequence are a body, which is read anew for each attempt and keeps its length")
+    func sequence() async throws {
+        let body = RequestBody.stream(length: 4) {
+            AsyncStream<Data> { sequence in
+                sequence.yield(Data("ab".utf8))
+                sequence.yield(Data("cd".utf8))
+                sequence.finish()
+            }
+        }
+        #expect(body.length == 4 && body.isReplayable)
+        for _ in 1...2 { #expect(try await body.open().collect(upTo: 10) == Data("abcd".utf8)) }
+        let short = RequestBody.stream(length: 5) { AsyncStream<Data> { $0.finish() } }
+        #expect(try await end(of: short).0.code == .truncated)
+        let failing = RequestBody.stream {
+            AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CancellationError()) }
+        }
+        #expect(try await end(of: failing).0.code == .encodingFailed)
+    }
+
     @Test("a source that lost a connection of its own does not make it the request's")
     func connection() async throws {
         let lost = ErrandError(

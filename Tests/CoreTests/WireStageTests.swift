@@ -147,7 +147,7 @@ import Testing
     @Test("explain repeats what a filter says against one further out")
     func conflicts() {
         let (outer, inner) = (Named(explanation: "one"), Named(explanation: "two", conflict: "they do the same"))
-        #expect(agent([outer, inner]).explain(Plain()).problems == ["one runs before two: they do the same"])
+        #expect(agent([outer, inner]).explain(Plain()).problems == ["“one” runs before “two”: they do the same"])
         #expect(agent([inner, outer]).explain(Plain()).problems.isEmpty)
     }
 

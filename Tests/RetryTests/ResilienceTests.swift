@@ -41,6 +41,8 @@ import Testing
             ([.attemptTimeout(.seconds(1)), .breaker], "does not count"),
             ([.breaker, .hostGate(limits)], "probe"),
             ([faults, .standardResilience], "not seen by the breaker"),
+            ([.standardResilience, .retry], "the attempts of both are multiplied"),
+            ([.breaker, .breaker], "the first to open refuses it"),
         ]
         for (filters, reason) in wrong {
             let problems = NetworkAgent(.stub(.text("ok")), filters).explain(Get()).problems

@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 import ErrandTesting
 import ErrandURLFilters
 import Testing
@@ -33,17 +34,20 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     @Test(
         "a wrong order is named with the filters and its reason",
         arguments: [
-            ([Cache(), .urls(.sign(key: "secret"))], "cache runs before URL filters: sign: what is stored"),
-            ([Cache(), .headers(signedBy: signer)], "cache runs before header filter \"sign\": what is stored"),
-            ([Cache(), .body(signedBy: signer)], "cache runs before body filter \"sign\": what is stored"),
-            ([Cache(), .urls(.query(["v": "3"]))], "cache runs before URL filters: query: the key"),
+            ([Cache(), .urls(.sign(key: "secret"))], "“cache” runs before “URL filters: sign”: what is stored"),
+            ([Cache(), .headers(signedBy: signer)], "“cache” runs before “header filter \"sign\"”: what is stored"),
+            ([Cache(), .body(signedBy: signer)], "“cache” runs before “body filter \"sign\"”: what is stored"),
+            ([Cache(), .urls(.query(["v": "3"]))], "“cache” runs before “URL filters: query”: the key"),
             (
                 [Cache(), .urls(.query(["v": "3"]), .query(["t": "1"], inCacheKey: false, name: "token"))],
-                "cache runs before URL filters: query, token: the key"
-            ), ([Cache(), .headers(["Accept": "a/b"])], "cache runs before header filter \"headers\": the key"),
-            ([Cache(), .body(["app": "shop"])], "cache runs before body filter \"body\": the key"),
-            ([.urls(.sign(key: "secret")), .body(["app": "shop"])], "URL filters: sign runs before body filter"),
-            ([.urls(.sign(key: "secret")), token], "URL filters: sign runs before URL filters: token: the signature"),
+                "“cache” runs before “URL filters: query, token”: the key"
+            ), ([Cache(), .headers(["Accept": "a/b"])], "“cache” runs before “header filter \"headers\"”: the key"),
+            ([Cache(), .body(["app": "shop"])], "“cache” runs before “body filter \"body\"”: the key"),
+            ([.urls(.sign(key: "secret")), .body(["app": "shop"])], "“URL filters: sign” runs before “body filter"),
+            (
+                [.urls(.sign(key: "secret")), token],
+                "“URL filters: sign” runs before “URL filters: token”: the signature"
+            ),
         ] as [([any Filter], String)])
     func wrong(filters: [any Filter], problem: String) {
         let explanation = explanation(filters)
@@ -64,5 +68,18 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         #expect(explanation(filters).steps.first?.text == "environment release")
         #expect(explanation(filters).problems == [])
         #expect(explanation(filters.reversed()).problems.count == 3)
+    }
+
+    @Test("a request is explained, and made by its filters, with the URL of the selected environment")
+    func urls() async throws {
+        let shop = try ServiceEnvironments(
+            [.develop: ServiceSettings(baseURL: "https://dev.example.com", version: "v2")], selected: .develop)
+        let agent = NetworkAgent(
+            baseURL: shop.baseURL, transport: .stub(.status(200)),
+            filters: [.environment(shop), .urls(.query(["v": "3"]), .sign(key: "secret"))])
+        let request = Call(.get, "users/7")
+        #expect(agent.explain(request).description.hasPrefix("GET https://dev.example.com/v2/users/7\n"))
+        let made = try await agent.filteredRequest(for: request).url.absoluteString
+        #expect(made.hasPrefix("https://dev.example.com/v2/users/7?v=3&"))
     }
 }

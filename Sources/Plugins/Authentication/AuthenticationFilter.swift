@@ -33,6 +33,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when refused" : "")
     }
 
+    /// Another session with credentials of the same type and for the same origins is misplaced.
+    public func orderProblem(after outer: any Filter) -> String? {
+        guard let outer = outer as? Self, outer.origins == origins else { return nil }
+        return "both add a credential of the same type for the same origins; one session is enough"
+    }
+
     /// Adds the credential; refreshes it before sending if it has expired, and after a refusal. Throws
     /// ``AuthenticationError``; `bodyNotReplayable` if a refused request has a body that can be sent only once.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -13,7 +13,7 @@ public import Errand
 ///
 /// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is neither
 /// served from a cache nor stored.
-public protocol CacheableRequest: OwnedRequest {
+public protocol CacheableRequest: OwnedRequest, FilterExpectingRequest {
     /// The rules by which responses are stored, and for how long.
     var cachePolicy: CachePolicy { get }
     /// The rule that decides which requests share an entry; `.standard` by default.
@@ -33,6 +33,11 @@ extension CacheableRequest {
             [policy.timed?.partition, policy.http?.partition].compactMap { partition in
                 partition.map { UserMark($0, source: "partition") }
             })
+    }
+    /// The policy has no effect where there is no cache.
+    public func problems(with filters: [any Filter]) -> [String] {
+        if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
+        return ["the cache policy (\(cachePolicy.summary)) has no effect: no .cache(…) is among the filters"]
     }
     /// `.standard`
     public var cacheKey: CacheKeyRule { .standard }

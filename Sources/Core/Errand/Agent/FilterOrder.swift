@@ -1,5 +1,11 @@
 /// Orders of filters that are known to be wrong.
 enum FilterOrder {
+    /// The problems of the way of a request, a sentence each: those of the order, and the filters that it expects in vain.
+    static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
+        problems(filters, for: request)
+            + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
+    }
+
     /// The problems of an order, a sentence each. A filter for the call and the hop stage counts as one of the call
     /// filters: what it adds there is known to those that follow.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
@@ -12,7 +18,7 @@ enum FilterOrder {
                 if crosses, inner.stages.contains(.call) { continue }
                 let known = problem(traits[index], traits[place], crosses)
                 guard let problem = known ?? inner.orderProblem(after: outer) else { continue }
-                let text = "\(outer.explanation) runs before \(inner.explanation): \(problem)"
+                let text = "“\(outer.explanation)” runs before “\(inner.explanation)”: \(problem)"
                 if !problems.contains(text) { problems.append(text) }
             }
         }

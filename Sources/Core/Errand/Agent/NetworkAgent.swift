@@ -110,6 +110,26 @@ public final class NetworkAgent: Agent {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
     }
 
+    /// The request as the filters make it: with the URL, the headers and the body that would go to the transport now.
+    ///
+    /// ```swift
+    /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
+    /// ```
+    ///
+    /// Nothing is sent. The filters that change or sign requests run, by their ``FilterTraits``, of every stage and off the
+    /// caller's actor; caches, retries, cookies and sessions are left out, and accessories receive nothing. Throws what
+    /// ``httpRequest(for:)`` throws, and the errors of the filters.
+    @concurrent
+    public func filteredRequest(
+        for request: some Request, options: CallOptions = CallOptions()
+    ) async throws -> HTTPRequest {
+        var silent = options
+        (silent.accessories, silent.progress) = ([], nil)
+        let activity = activity(.request, [], silent, request: request, tags: request.tags)
+        return try await FilteredRequest(settings: settings.withLock { $0.pipeline }, activity: activity).make(
+            of: request, options.allFilters)
+    }
+
     /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with the
     /// order. Nothing is sent.
     ///

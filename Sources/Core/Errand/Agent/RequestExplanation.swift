@@ -32,13 +32,14 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as it is built, before the filters; the error if it cannot be.
+    /// The request as it is built, with what ``Filter/preview(of:)`` of its call filters says; the error if it cannot be built.
     public let request: Result<HTTPRequest, any Error>
     /// The filters in the order in which they run, with the redirects and the transport in their places.
     public let steps: [Step]
     /// The conditions for the final response, in order: status, content type, checks. Filters may add checks to a call.
     public let checks: [String]
-    /// The known problems of the order of the filters, with the reason, a sentence each.
+    /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same twice, and
+    /// filters that the request expects in vain. Debug builds write each to standard error, once.
     public let problems: [String]
 
     /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are masked.
@@ -60,10 +61,13 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 extension RequestExplanation {
     /// The way of a request under some settings.
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
-        request = Result { try RequestBuilder(settings).validRequest(described, tags) }
         let way = FilterChain.make(of: described, callFilters, tags, settings).steps
+        request = Result {
+            let built = try RequestBuilder(settings).validRequest(described, tags)
+            return try way.reduce(built) { try $1.stage == .call ? $1.filter.preview(of: $0) : $0 }
+        }
         steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
-        problems = FilterOrder.problems(way.map(\.filter), for: described)
+        problems = FilterOrder.allProblems(way.map(\.filter), for: described)
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]

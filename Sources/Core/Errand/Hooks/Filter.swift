@@ -30,6 +30,9 @@ public protocol Filter: Sendable {
     /// without a full stop, such as "each attempt would be hedged twice". Nil by default; what traits say need not be
     /// repeated.
     func orderProblem(after outer: any Filter) -> String?
+    /// The request as this filter would change it, as far as that is known without sending anything, for
+    /// ``NetworkAgent/explain(_:options:)``; the same request by default. Must not wait.
+    func preview(of request: HTTPRequest) throws -> HTTPRequest
     /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's actor.
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse
 }
@@ -45,6 +48,8 @@ extension Filter {
     public var explanation: String { "\(type(of: self))" }
     /// Nil.
     public func orderProblem(after outer: any Filter) -> String? { nil }
+    /// The same request.
+    public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
 }
 
 /// The places on the way of a request where filters stand.

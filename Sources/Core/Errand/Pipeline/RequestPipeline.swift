@@ -28,6 +28,9 @@ struct RequestPipeline: Sendable {
         defer { file?.discard() }
         let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
         do {
+            #if DEBUG
+            FilterWarnings.warn(about: request, callFilters, activity.tags, settings)
+            #endif
             // Description and configuration become the request on the wire.
             let exchange = try build(request)
 

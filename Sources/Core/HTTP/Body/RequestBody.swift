@@ -118,6 +118,31 @@ public struct RequestBody: Sendable {
         RequestBody(.stream(open), contentType, length: length)
     }
 
+    /// The chunks of a sequence, which is made anew for every attempt.
+    ///
+    /// ```swift
+    /// let lines = ["one", "two"]
+    /// let body = RequestBody.stream {
+    ///     AsyncStream<Data> { chunks in
+    ///         for line in lines { chunks.yield(Data(line.utf8)) }
+    ///         chunks.finish()
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes of all chunks; nil, the default, where it is unknown: the body is then sent chunked.
+    ///     Other numbers of bytes fail with ``ErrandError/Code/truncated`` or ``ErrandError/Code/invalidResponse``.
+    ///   - contentType: sent as `Content-Type`.
+    ///   - sequence: makes the sequence. Its error fails the request with ``ErrandError/Code/encodingFailed``.
+    public static func stream<Chunks: AsyncSequence>(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        of sequence: @escaping @Sendable () throws -> Chunks
+    ) -> RequestBody where Chunks: Sendable, Chunks.Element == Data {
+        RequestBody(
+            .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
+    }
+
     /// A stream that can be sent once.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
         let wasSent = Atomic(false)

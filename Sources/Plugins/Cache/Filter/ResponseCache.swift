@@ -70,6 +70,11 @@ public final class ResponseCache: Filter {
         self.time = time
     }
 
+    /// Another cache around it is misplaced.
+    public func orderProblem(after outer: any Filter) -> String? {
+        outer is ResponseCache ? "both store each response; a store of two levels needs one cache" : nil
+    }
+
     /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
     /// the modes that use the cache only.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -19,7 +19,11 @@ struct RetryFilter: Filter {
     }
 
     func orderProblem(after outer: any Filter) -> String? {
-        outer is Hedge ? "each of the two requests would be repeated on its own, and the loser's retry is cut off" : nil
+        switch outer {
+        case is Hedge: "each of the two requests would be repeated on its own, and the loser's retry is cut off"
+        case is RetryFilter: "the attempts of both are multiplied; one of them is enough"
+        default: nil
+        }
     }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -36,6 +36,7 @@ public struct Breaker: Filter {
         switch outer {
         case is AttemptTimeout: "an attempt that takes too long is cancelled, and does not count as a failure"
         case is FaultInjection: "what is injected is not seen by the breaker"
+        case is Breaker: "both count every request, and the first to open refuses it; one of them is enough"
         default: nil
         }
     }

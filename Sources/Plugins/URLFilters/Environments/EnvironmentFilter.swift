@@ -34,6 +34,14 @@ public struct EnvironmentFilter: Filter {
     /// `environment release`, with the one that is selected.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
+    /// The request at the base of the environment that is selected.
+    public func preview(of request: HTTPRequest) throws -> HTTPRequest {
+        guard let url = try rebased(request.url, environments.settings) else { return request }
+        var request = request
+        request.url = url
+        return request
+    }
+
     /// Replaces the placeholder with the base of the environment with which the call began, in each attempt, and calls
     /// `next`. Throws ``URLFilterError`` for a base that is missing or not valid, and the errors of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -1,0 +1,49 @@
+#if DEBUG
+import ErrandHTTP
+import ErrandSupport
+import Synchronization
+
+/// Says what is wrong with the filters of requests, for those who never ask ``NetworkAgent/explain(_:options:)``.
+enum FilterWarnings {
+    /// A type of request under a configuration.
+    private struct Place: Hashable {
+        let type: ObjectIdentifier
+        let settings: ObjectIdentifier
+    }
+
+    private struct Seen {
+        var places: Set<Place> = []
+        var problems: Set<String> = []
+    }
+
+    private static let seen = Mutex(Seen())
+    /// Of either kind; more begin anew.
+    private static let maximumSeen = 1_000
+
+    /// Writes what is wrong with the filters of a request to standard error, each problem once for a process. Looks at the
+    /// first request of its type under a configuration only.
+    static func warn(
+        about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
+    ) {
+        let place = Place(type: ObjectIdentifier(type(of: request)), settings: ObjectIdentifier(settings))
+        let isNew = seen.withLock { seen in
+            if seen.places.count >= maximumSeen { seen.places.removeAll() }
+            return seen.places.insert(place).inserted
+        }
+        guard isNew else { return }
+        let way = FilterChain.make(of: request, callFilters, tags, settings).steps
+        for problem in newOnes(of: FilterOrder.allProblems(way.map(\.filter), for: request)) {
+            StandardError.write("Errand: \(type(of: request)): \(problem)")
+        }
+    }
+
+    /// Those that have not been asked for before.
+    static func newOnes(of problems: [String]) -> [String] {
+        guard !problems.isEmpty else { return [] }
+        return seen.withLock { seen in
+            if seen.problems.count >= maximumSeen { seen.problems.removeAll() }
+            return problems.filter { seen.problems.insert($0).inserted }
+        }
+    }
+}
+#endif
