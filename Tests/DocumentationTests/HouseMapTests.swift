@@ -22,7 +22,10 @@ import Testing
         for parent in ["Sources/Core", "Sources/Core/Errand"] {
             let found = try FileManager.default.contentsOfDirectory(
                 at: Self.root.appending(path: parent), includingPropertiesForKeys: [.isDirectoryKey])
-            for child in found where try child.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
+            for child in found
+            where try child.pathExtension != "docc"
+                && child.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true
+            {
                 let folder = "\(parent)/\(child.lastPathComponent)"
                 #expect(folders.contains(folder), "the map lacks \(folder)")
             }

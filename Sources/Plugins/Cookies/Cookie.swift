@@ -41,7 +41,7 @@ public struct Cookie: Sendable, Hashable {
     /// Whether the bytes on the wire are Latin-1 and not UTF-8.
     var isLatin1 = false
 
-    /// Makes a cookie; ``CookieJar/insert(_:)`` judges it.
+    /// Makes a cookie; ``CookieJar/insert(_:at:)`` judges it.
     public init(
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = false, path: String = "/",
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified

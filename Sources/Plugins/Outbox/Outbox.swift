@@ -9,7 +9,7 @@ import ErrandEssentials
 /// for await state in outbox.states { show(state.entries) }
 /// ```
 ///
-/// An entry survives the end of the process and of the machine once ``enqueue(_:after:)`` has returned. It is sent at least
+/// An entry survives the end of the process and of the machine once `enqueue` has returned. It is sent at least
 /// once, each time with the same `Idempotency-Key`, and removed after its response. Safe to use from any thread. The end of
 /// the object closes the outbox; its entries stay. It keeps its agent alive.
 public final class Outbox: Sendable {

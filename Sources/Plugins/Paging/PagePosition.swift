@@ -74,7 +74,7 @@ public struct PagePosition: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: for the number, the offset or the cursor; not used for the first page of cursors and links.
-    ///   - size: for the size of a page; none by default.
+    ///   - sizeName: for the size of a page; none by default.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
         if url != nil { return items }

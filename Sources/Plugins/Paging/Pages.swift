@@ -109,7 +109,7 @@ extension Agent {
     /// The pages of a list.
     ///
     /// - Parameters:
-    ///   - from: the page to begin with, such as the `next` of an earlier one; nil, the default, for the first.
+    ///   - start: the page to begin with, such as the `next` of an earlier one; nil, the default, for the first.
     ///   - prefetching: whether the next page is loaded while the loop processes one; false by default.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()

@@ -20,7 +20,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
     private let body: @MainActor @Sendable (Value) -> Void
 
     /// - Parameters:
-    ///   - merging: makes one value of two that wait in a row, called under a lock; nil, as it returns by default, where both
+    ///   - merge: makes one value of two that wait in a row, called under a lock; nil, as it returns by default, where both
     ///     are delivered.
     ///   - body: receives the values.
     public init(

@@ -59,13 +59,13 @@ public struct ReplayMode: Sendable {
     }
 
     /// Passes a request that is not in the recording on to a transport, and adds it to the recording. The file need not
-    /// exist. ``ReplayTransport/save()`` writes it.
+    /// exist. ``ReplayTransport/save(to:)`` writes it.
     public static func recordNew(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordNew, transport: transport)
     }
 
     /// Passes every request on to a transport, and records all of them. The file need not exist, and is not read;
-    /// ``ReplayTransport/save()`` replaces it.
+    /// ``ReplayTransport/save(to:)`` replaces it.
     public static func recordAll(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordAll, transport: transport)
     }
