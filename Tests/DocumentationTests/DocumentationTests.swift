@@ -101,8 +101,9 @@ import Testing
 
     /// README, CONTRIBUTING, the pages of docs/, and that of the tests.
     private static func pages() throws -> [URL] {
-        let docs = try FileManager.default.contentsOfDirectory(
-            at: root.appending(path: "docs"), includingPropertiesForKeys: nil)
+        let docs = try ["docs", "docs/tutorials"].flatMap {
+            try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)
+        }
         return docs.filter { $0.pathExtension == "md" }
             + ["README.md", "CONTRIBUTING.md", "Tests/README.md"].map { root.appending(path: $0) }
     }
