@@ -20,7 +20,7 @@ struct CurlTool: Transport {
             throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(upload.count) came")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
-        // In a file, not on the command line: everybody on the machine may read that.
+        // In a file, not on the command line: every user of the machine may read that.
         try config(request, upload, options).write(
             to: folder.appendingPathComponent("config"), atomically: false, encoding: .utf8)
         let process = Process()

@@ -87,6 +87,33 @@ import Testing
         }
     }
 
+    @Test("each module has a front door: a file of its name, which shows the way to its folders")
+    func frontDoors() throws {
+        let files = FileManager.default
+        for layer in ["Sources/Core", "Sources/Plugins"] {
+            let folder = Self.root.appending(path: layer)
+            for module in try files.contentsOfDirectory(atPath: folder.path) where !module.hasPrefix(".") {
+                let root = folder.appending(path: module)
+                let door = try String(contentsOf: root.appending(path: "\(module).swift"), encoding: .utf8)
+                let folders = try files.contentsOfDirectory(atPath: root.path).filter { !$0.contains(".") }
+                #expect(folders.isEmpty || door.hasPrefix("// Start here: "), "\(layer)/\(module)")
+                for name in folders { #expect(door.contains("\n// \(name)/"), "\(layer)/\(module)/\(name)") }
+            }
+        }
+    }
+
+    @Test("the package index documents each module that is a product")
+    func packageIndex() throws {
+        let list = try String(contentsOf: Self.root.appending(path: ".spi.yml"), encoding: .utf8)
+        let listed = list.split(separator: "\n").compactMap {
+            $0.firstMatch(of: /^ +- (Errand\w*)$/).map { String($0.1) }
+        }
+        let plugins = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appending(path: "Sources/Plugins").path
+        ).filter { !$0.hasPrefix(".") }
+        #expect(listed == ["Errand", "ErrandHTTP", "ErrandHTTPSyntax"] + plugins.map { "Errand\($0)" }.sorted())
+    }
+
     @Test("the names of header fields that sources read or set come from the table")
     func headerNames() throws {
         let table = try String(

@@ -51,8 +51,8 @@ import Testing
         }
 
         func value(of entry: StoredEntry) -> Data {
-            let start = Int(entry.place.offset)
-            return entry.value(in: Data(bytes[start..<(start + entry.place.length)]))
+            let start = Int(entry.extent.offset)
+            return entry.value(in: Data(bytes[start..<(start + entry.extent.length)]))
         }
 
         /// Reads all of it anew; the log was perhaps written anew before.

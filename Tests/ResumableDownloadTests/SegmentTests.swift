@@ -86,7 +86,7 @@ import Testing
             HTTPResponse(
                 url: URL(filePath: "/"), status: 200, headers: ["ETag": "\"1\"", "Content-Length": "\(film.count)"]),
             total: Int64(film.count))
-        representation.place = ""
+        representation.source = ""
         try file.startOver(representation)
         // Each takes what is left of a part, in halves, while another writes.
         try await withThrowingTaskGroup(of: Void.self) { group in

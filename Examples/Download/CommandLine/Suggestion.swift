@@ -1,4 +1,4 @@
-/// What someone may have meant by an option that the program does not have.
+/// The known option that resembles one that the program does not have.
 enum Suggestion {
     /// A sentence without its full stop; nil if nothing is near.
     static func text(for option: String) -> String? {

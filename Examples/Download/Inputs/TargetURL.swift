@@ -1,6 +1,6 @@
 import ErrandHTTPSyntax
 
-/// A URL as someone typed it, made fit for HTTP: credentials split off, what may not stand in it percent-encoded.
+/// A URL as it was typed, made fit for HTTP: credentials split off, what may not stand in it percent-encoded.
 struct TargetURL: Equatable, Sendable {
     /// Without credentials and fragment.
     let text: String

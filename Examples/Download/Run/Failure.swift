@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
 import ErrandResumableDownload
 
 /// Why a URL was not downloaded, in sentences, and how the program ends for it.
@@ -66,7 +65,7 @@ struct Failure: Equatable {
         switch error.code {
         case .unacceptableStatus:
             var what = sentence(error)
-            let wait = error.response?.headers["Retry-After"].flatMap { RetryAfter(parsing: $0)?.wait(from: Date()) }
+            let wait = error.response?.headers.retryAfter(from: Date())
             if error.isRetryable, let wait, wait > .seconds(60) {
                 what += " and asks to wait for \(Readable.time(wait.components.seconds))"
             }

@@ -66,7 +66,7 @@ public enum ASCII {
         if a.utf8.count != b.utf8.count { return false }
         let isEqual = a.utf8.withContiguousStorageIfAvailable { x in
             b.utf8.withContiguousStorageIfAvailable { y in
-                for place in x.indices where x[place] != y[place] && lowercase(x[place]) != lowercase(y[place]) {
+                for index in x.indices where x[index] != y[index] && lowercase(x[index]) != lowercase(y[index]) {
                     return false
                 }
                 return true

@@ -31,11 +31,11 @@ extension HTTPRequest {
 
     private static func occurs(_ secret: [UInt8], in text: [UInt8]) -> Bool {
         var start = text.startIndex
-        while let place = text[start...].firstRange(of: secret) {
-            let before = place.lowerBound == 0 ? nil : text[place.lowerBound - 1]
-            let after = place.upperBound == text.count ? nil : text[place.upperBound]
+        while let match = text[start...].firstRange(of: secret) {
+            let before = match.lowerBound == 0 ? nil : text[match.lowerBound - 1]
+            let after = match.upperBound == text.count ? nil : text[match.upperBound]
             if !isOfWord(before), !isOfWord(after) { return true }
-            start = place.lowerBound + 1
+            start = match.lowerBound + 1
         }
         return false
     }

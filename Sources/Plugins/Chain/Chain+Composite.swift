@@ -20,7 +20,7 @@ extension Chain: Composite {
             return success
         } catch {
             await record.progress.allReported()
-            throw record.explained(error)
+            throw record.named(error)
         }
     }
 

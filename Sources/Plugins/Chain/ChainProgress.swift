@@ -9,34 +9,34 @@ struct ChainProgress: Sendable {
     private var fraction: Double?
 
     mutating func begin(_ step: Int) {
-        var place = running.count
-        while place > 0, running[place - 1].step > step { place -= 1 }
-        running.insert((step, TransferProgress()), at: place)
+        var index = running.count
+        while index > 0, running[index - 1].step > step { index -= 1 }
+        running.insert((step, TransferProgress()), at: index)
     }
 
     /// A running step reports its progress; a number that is smaller than one before is ignored.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
-        guard let place = place(of: step) else { return }
-        let before = running[place].progress
+        guard let index = index(of: step) else { return }
+        let before = running[index].progress
         let now = TransferProgress(
             sent: max(before.sent, progress.sent), received: max(before.received, progress.received))
         sent += Int128(now.sent) - Int128(before.sent)
         received += Int128(now.received) - Int128(before.received)
-        running[place].progress = now
+        running[index].progress = now
     }
 
     mutating func end(_ step: Int) {
-        if let place = place(of: step) { running.remove(at: place) }
+        if let index = index(of: step) { running.remove(at: index) }
     }
 
     /// This many steps of a list are complete; each ends where the next one begins.
     mutating func count(_ done: Int, of all: Int) {
-        if let place = place(of: done - 1) { running[place] = (done, TransferProgress()) }
+        if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
     }
 
     /// A binary search: a body may run thousands at a time.
-    private func place(of step: Int) -> Int? {
+    private func index(of step: Int) -> Int? {
         var (low, high) = (0, running.count)
         while low < high {
             let middle = (low + high) / 2

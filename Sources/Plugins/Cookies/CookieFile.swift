@@ -15,7 +15,7 @@ struct CookieFile: Sendable {
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
-            guard SystemFile.place(at: path) != nil else { return [] }
+            guard SystemFile.attributes(at: path) != nil else { return [] }
             let size = try SystemFile.size(of: path)
             guard size <= Int64(Self.limit) else { throw failure("it is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
@@ -30,7 +30,7 @@ struct CookieFile: Sendable {
 
     /// Replaces the file, so that a reader sees the old one or the new one as a whole.
     private func replace(_ data: Data) throws(SystemFile.Failure) {
-        if SystemFile.place(at: path)?.isDirectory ?? false { throw SystemFile.directory(path) }
+        if SystemFile.attributes(at: path)?.isDirectory ?? false { throw SystemFile.directory(path) }
         let temporary = SystemFile.temporary(beside: path)
         do {
             let file = try SystemFile(creating: temporary, mode: 0o600)

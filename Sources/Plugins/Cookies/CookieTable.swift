@@ -172,9 +172,9 @@ struct CookieTable {
             return
         }
         func visit(_ part: Substring) { if let keys = paths[String(part)] { body(keys) } }
-        for place in path.utf8.indices where path.utf8[place] == slash {
-            if place != path.startIndex, path.utf8[path.utf8.index(before: place)] != slash { visit(path[..<place]) }
-            visit(path[...place])
+        for index in path.utf8.indices where path.utf8[index] == slash {
+            if index != path.startIndex, path.utf8[path.utf8.index(before: index)] != slash { visit(path[..<index]) }
+            visit(path[...index])
         }
         if path.utf8.last != slash { visit(path[...]) }
     }

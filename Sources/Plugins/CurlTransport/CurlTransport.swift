@@ -1,3 +1,11 @@
+// Start here: `transport: .curl`, or ``CurlTransport`` with a ``CurlConfiguration``.
+//
+// Transfer/  one exchange: its request, its response, its errors and timings
+// Loop/      the thread that waits for sockets and timers, and the tables of sockets and origins
+// Library/   libcurl: loading, versions, handles, options
+// Coding/    content codings
+// CShim/     the calls that Swift cannot make
+
 #if os(Linux)
 public import Errand
 import Synchronization

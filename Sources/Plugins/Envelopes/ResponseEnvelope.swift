@@ -40,7 +40,7 @@ extension ResponseEnvelope {
     /// `"data"`
     public static var valueKey: String { "data" }
 
-    /// What stands under ``valueKey``.
+    /// The value under ``valueKey``.
     public func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let container = try decoder.container(keyedBy: ValueKey.self)
         let key = ValueKey(stringValue: Self.valueKey)

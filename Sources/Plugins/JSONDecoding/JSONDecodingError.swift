@@ -28,7 +28,7 @@ public struct JSONDecodingError: CodedError, Sendable {
     /// The code, the message and the place.
     public var description: String { "\(code): \(message), byte \(byte)" }
 
-    /// What `JSONDecoder` throws in this case, which has no coding path.
+    /// The error that `JSONDecoder` throws in this case; it has no coding path.
     var decodingError: DecodingError {
         .dataCorrupted(
             DecodingError.Context(

@@ -36,10 +36,10 @@ final class JSONDocument {
     }
 
     /// The entry at a position of the index.
-    @inline(__always) subscript(place: Int) -> IndexEntry { entries[place] }
+    @inline(__always) subscript(position: Int) -> IndexEntry { entries[position] }
 
     /// The position behind a value and all that it contains.
-    @inline(__always) func next(after place: Int) -> Int { place + entries[place].span }
+    @inline(__always) func next(after position: Int) -> Int { position + entries[position].span }
 
     @inline(__always) func start(_ entry: IndexEntry) -> UnsafePointer<UInt8> { text + entry.start }
 
@@ -50,14 +50,14 @@ final class JSONDocument {
 
     // MARK: Values; nil for one of another kind, or beyond the range
 
-    @inline(__always) func bool(at place: Int) -> Bool? {
-        let entry = entries[place]
+    @inline(__always) func bool(at position: Int) -> Bool? {
+        let entry = entries[position]
         if entry.isKind(.true) { return true }
         return entry.isKind(.false) ? false : nil
     }
 
-    func string(at place: Int) -> String? {
-        let entry = entries[place]
+    func string(at position: Int) -> String? {
+        let entry = entries[position]
         if entry.isKind(.string) {
             return String(decoding: UnsafeBufferPointer(start: start(entry), count: entry.length), as: UTF8.self)
         }
@@ -66,8 +66,8 @@ final class JSONDocument {
     }
 
     /// An integer of digits only; `number` has the value of any other.
-    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at place: Int) -> Value? {
-        let entry = entries[place]
+    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int) -> Value? {
+        let entry = entries[position]
         guard entry.isKind(.integer) else { return nil }
         var p = start(entry)
         let end = p + entry.length
@@ -84,27 +84,27 @@ final class JSONDocument {
         return magnitude <= 1 << 63 ? Value(exactly: Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
     }
 
-    func double(at place: Int) -> Double? {
-        let entry = entries[place]
+    func double(at position: Int) -> Double? {
+        let entry = entries[position]
         guard entry.isKind(.integer) || entry.isKind(.number) else { return nil }
         let value = number(entry).double
         return value.isNormal ? value : nil
     }
 
-    func float(at place: Int) -> Float? {
-        let entry = entries[place]
+    func float(at position: Int) -> Float? {
+        let entry = entries[position]
         guard entry.isKind(.integer) || entry.isKind(.number) else { return nil }
         let value = number(entry).float
         return value.isNormal ? value : nil
     }
 
     /// The elements of an array of which all can be read; nil if one cannot.
-    @inline(__always) func array<Element>(at place: Int, _ read: (Int) -> Element?) -> [Element]? {
-        guard entries[place].isKind(.array) else { return nil }
-        let end = place + entries[place].length
+    @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
+        guard entries[position].isKind(.array) else { return nil }
+        let end = position + entries[position].length
         var elements: [Element] = []
-        elements.reserveCapacity(end - place - 1)
-        for element in place + 1..<end {
+        elements.reserveCapacity(end - position - 1)
+        for element in position + 1..<end {
             guard let value = read(element) else { return nil }
             elements.append(value)
         }

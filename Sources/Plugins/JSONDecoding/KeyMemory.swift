@@ -1,6 +1,6 @@
 import ErrandHTTPSyntax
 
-/// What is known of the keys of an object: where the last one was found, and which were seen.
+/// The memory of the keys of an object: the position of the last one that was found, and those that were seen.
 ///
 /// Types ask for their keys in the order of the text more often than not, so the key behind the last one is compared first.
 /// Of equal keys the first one counts, as in `JSONDecoder`: a key is taken where it is found only if no key before it can be

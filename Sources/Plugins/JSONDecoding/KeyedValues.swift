@@ -7,32 +7,32 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { frame.find(key.stringValue) >= 0 }
 
-    func decodeNil(forKey key: Key) throws -> Bool { frame.document[try place(key)].isKind(.null) }
+    func decodeNil(forKey key: Key) throws -> Bool { frame.document[try position(key)].isKind(.null) }
 
     // MARK: Scalars
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        let place = frame.find(key.stringValue)
-        if place >= 0, let value = frame.document.bool(at: place) { return value }
-        return try frame.bool(at: self.place(key), .key(key))
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.bool(at: position) { return value }
+        return try frame.bool(at: self.position(key), .key(key))
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        let place = frame.find(key.stringValue)
-        if place >= 0, let value = frame.document.string(at: place) { return value }
-        return try frame.string(at: self.place(key), .key(key))
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.string(at: position) { return value }
+        return try frame.string(at: self.position(key), .key(key))
     }
 
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        let place = frame.find(key.stringValue)
-        if place >= 0, let value = frame.document.double(at: place) { return value }
-        return try frame.double(at: self.place(key), .key(key))
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.double(at: position) { return value }
+        return try frame.double(at: self.position(key), .key(key))
     }
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        let place = frame.find(key.stringValue)
-        if place >= 0, let value = frame.document.float(at: place) { return value }
-        return try frame.float(at: self.place(key), .key(key))
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.float(at: position) { return value }
+        return try frame.float(at: self.position(key), .key(key))
     }
 
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key) }
@@ -49,7 +49,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try frame.value(type, at: place(key), .key(key))
+        try frame.value(type, at: position(key), .key(key))
     }
 
     // MARK: Scalars that may be absent or null
@@ -84,8 +84,8 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try integerIfPresent(key) }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        guard let place = present(key) else { return nil }
-        return try frame.value(type, at: place, .key(key))
+        guard let position = present(key) else { return nil }
+        return try frame.value(type, at: position, .key(key))
     }
 
     // MARK: Containers within
@@ -93,11 +93,11 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try ValueFrame(frame, at: place(key), .key(key)).container(keyedBy: type)
+        try ValueFrame(frame, at: position(key), .key(key)).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try ValueFrame(frame, at: place(key), .key(key)).unkeyedContainer()
+        try ValueFrame(frame, at: position(key), .key(key)).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
@@ -111,27 +111,27 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // MARK: Positions
 
     /// The position of the value of a key, which has to be there.
-    @inline(__always) private func place(_ key: Key) throws -> Int {
-        let place = frame.find(key.stringValue)
-        if place < 0 { throw frame.missing(key) }
-        return place
+    @inline(__always) private func position(_ key: Key) throws -> Int {
+        let position = frame.find(key.stringValue)
+        if position < 0 { throw frame.missing(key) }
+        return position
     }
 
     /// The position of the value of a key; nil for none, and for null.
     @inline(__always) private func present(_ key: Key) -> Int? {
-        let place = frame.find(key.stringValue)
-        return place < 0 || frame.document[place].isKind(.null) ? nil : place
+        let position = frame.find(key.stringValue)
+        return position < 0 || frame.document[position].isKind(.null) ? nil : position
     }
 
     @inline(__always) private func integer<Value: FixedWidthInteger>(_ key: Key) throws -> Value {
-        let place = frame.find(key.stringValue)
-        if place >= 0, let value = frame.document.integer(Value.self, at: place) { return value }
-        return try frame.integer(Value.self, at: self.place(key), .key(key))
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.integer(Value.self, at: position) { return value }
+        return try frame.integer(Value.self, at: self.position(key), .key(key))
     }
 
     @inline(__always) private func integerIfPresent<Value: FixedWidthInteger>(_ key: Key) throws -> Value? {
-        guard let place = present(key) else { return nil }
-        if let value = frame.document.integer(Value.self, at: place) { return value }
-        return try frame.integer(Value.self, at: place, .key(key))
+        guard let position = present(key) else { return nil }
+        if let value = frame.document.integer(Value.self, at: position) { return value }
+        return try frame.integer(Value.self, at: position, .key(key))
     }
 }

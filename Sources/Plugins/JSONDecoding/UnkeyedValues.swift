@@ -3,25 +3,25 @@
 /// Its fields are narrow so that it fits into an existential without an allocation; a position of the index has 30 bits.
 struct UnkeyedValues: UnkeyedDecodingContainer {
     private let frame: ValueFrame
-    private var place: Int32
+    private var position: Int32
     private let end: Int32
     private var index: Int32 = 0
 
     init(_ frame: ValueFrame) {
         self.frame = frame
-        place = Int32(truncatingIfNeeded: frame.place + 1)
-        end = Int32(truncatingIfNeeded: frame.document.next(after: frame.place))
+        position = Int32(truncatingIfNeeded: frame.position + 1)
+        end = Int32(truncatingIfNeeded: frame.document.next(after: frame.position))
     }
 
     var codingPath: [any CodingKey] { frame.codingPath }
     var count: Int? { frame.elementCount }
-    var isAtEnd: Bool { place >= end }
+    var isAtEnd: Bool { position >= end }
     var currentIndex: Int { Int(index) }
 
     private var step: ValueFrame.Step { .index(Int(index)) }
 
     @inline(__always) private mutating func advance() {
-        if !isAtEnd { place = Int32(truncatingIfNeeded: frame.document.next(after: Int(place))) }
+        if !isAtEnd { position = Int32(truncatingIfNeeded: frame.document.next(after: Int(position))) }
         index += 1
     }
 
@@ -79,8 +79,8 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
 
     @inline(__always) private mutating func decodedIfPresent<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         var value: Value?
-        if !isAtEnd, !frame.document[Int(place)].isKind(.null) {
-            value = try frame.value(type, at: Int(place), step)
+        if !isAtEnd, !frame.document[Int(position)].isKind(.null) {
+            value = try frame.value(type, at: Int(position), step)
         }
         advance()
         return value
@@ -91,15 +91,15 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        let place = try element(KeyedDecodingContainer<NestedKey>.self)
-        let container = try ValueFrame(frame, at: place, step).container(keyedBy: type)
+        let position = try element(KeyedDecodingContainer<NestedKey>.self)
+        let container = try ValueFrame(frame, at: position, step).container(keyedBy: type)
         advance()
         return container
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let place = try element((any UnkeyedDecodingContainer).self)
-        let container = try ValueFrame(frame, at: place, step).unkeyedContainer()
+        let position = try element((any UnkeyedDecodingContainer).self)
+        let container = try ValueFrame(frame, at: position, step).unkeyedContainer()
         advance()
         return container
     }
@@ -113,7 +113,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     /// The position of the next element, which has to be there.
     @inline(__always) private func element(_ type: Any.Type) throws -> Int {
         if isAtEnd { throw atEnd(type) }
-        return Int(place)
+        return Int(position)
     }
 
     @inline(never) private func atEnd(_ type: Any.Type) -> DecodingError {

@@ -27,15 +27,15 @@ extension ValueFrame: Decoder {
 extension ValueFrame: SingleValueDecodingContainer {
     func decodeNil() -> Bool { entry.isKind(.null) }
 
-    func decode(_ type: Bool.Type) throws -> Bool { try bool(at: place, nil) }
-    func decode(_ type: String.Type) throws -> String { try string(at: place, nil) }
+    func decode(_ type: Bool.Type) throws -> Bool { try bool(at: position, nil) }
+    func decode(_ type: String.Type) throws -> String { try string(at: position, nil) }
 
     func decode(_ type: Double.Type) throws -> Double {
-        if place >= 0, let value = document.double(at: place) { value } else { try double(at: place, nil) }
+        if position >= 0, let value = document.double(at: position) { value } else { try double(at: position, nil) }
     }
 
     func decode(_ type: Float.Type) throws -> Float {
-        if place >= 0, let value = document.float(at: place) { value } else { try float(at: place, nil) }
+        if position >= 0, let value = document.float(at: position) { value } else { try float(at: position, nil) }
     }
 
     func decode(_ type: Int.Type) throws -> Int { try integer() }
@@ -50,10 +50,10 @@ extension ValueFrame: SingleValueDecodingContainer {
     func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type, at: place, nil) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type, at: position, nil) }
 
     @inline(__always) private func integer<Value: FixedWidthInteger>() throws -> Value {
-        if place >= 0, let value = document.integer(Value.self, at: place) { return value }
-        return try integer(Value.self, at: place, nil)
+        if position >= 0, let value = document.integer(Value.self, at: position) { return value }
+        return try integer(Value.self, at: position, nil)
     }
 }

@@ -37,49 +37,49 @@ extension ValueFrame {
     }
 
     /// The entry at a position, or that of the absent null.
-    private func entry(at place: Int) -> IndexEntry {
-        place >= 0 ? document[place] : IndexEntry(.null, start: 0, length: 0)
+    private func entry(at position: Int) -> IndexEntry {
+        position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
 
     // MARK: Scalars
 
-    @inline(never) func bool(at place: Int, _ step: Step?) throws -> Bool {
-        if place >= 0, let value = document.bool(at: place) { return value }
-        throw mismatch(Bool.self, entry(at: place), step)
+    @inline(never) func bool(at position: Int, _ step: Step?) throws -> Bool {
+        if position >= 0, let value = document.bool(at: position) { return value }
+        throw mismatch(Bool.self, entry(at: position), step)
     }
 
-    @inline(never) func string(at place: Int, _ step: Step?) throws -> String {
-        if place >= 0, let value = document.string(at: place) { return value }
-        throw nullOrMismatch(String.self, at: place, step)
+    @inline(never) func string(at position: Int, _ step: Step?) throws -> String {
+        if position >= 0, let value = document.string(at: position) { return value }
+        throw nullOrMismatch(String.self, at: position, step)
     }
 
     @inline(never)
-    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at place: Int, _ step: Step?) throws -> Value {
-        let entry = entry(at: place)
-        guard entry.isKind(.integer) || entry.isKind(.number) else { throw nullOrMismatch(type, at: place, step) }
+    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
+        let entry = entry(at: position)
+        guard entry.isKind(.integer) || entry.isKind(.number) else { throw nullOrMismatch(type, at: position, step) }
         guard let value = document.number(entry).integer(type) else { throw unrepresentable(type, entry) }
         return value
     }
 
-    @inline(never) func double(at place: Int, _ step: Step?) throws -> Double {
-        try floatingPoint(at: place, step) { $0.double }
+    @inline(never) func double(at position: Int, _ step: Step?) throws -> Double {
+        try floatingPoint(at: position, step) { $0.double }
     }
 
-    @inline(never) func float(at place: Int, _ step: Step?) throws -> Float {
-        try floatingPoint(at: place, step) { $0.float }
+    @inline(never) func float(at position: Int, _ step: Step?) throws -> Float {
+        try floatingPoint(at: position, step) { $0.float }
     }
 
     private func floatingPoint<Value: BinaryFloatingPoint>(
-        at place: Int, _ step: Step?, _ read: (JSONNumber) -> Value
+        at position: Int, _ step: Step?, _ read: (JSONNumber) -> Value
     ) throws -> Value {
-        let entry = entry(at: place)
+        let entry = entry(at: position)
         if entry.isKind(.integer) || entry.isKind(.number) {
             let number = document.number(entry)
             let value = read(number)
             guard value.isFinite, value != 0 || number.isZero else { throw unrepresentable(Value.self, entry) }
             return value
         }
-        if entry.isKind(.string), let text = document.string(at: place),
+        if entry.isKind(.string), let text = document.string(at: position),
             case .convertFromString(let infinity, let negative, let nan) =
                 document.options.nonConformingFloatDecodingStrategy
         {
@@ -88,37 +88,37 @@ extension ValueFrame {
             if text.utf8.elementsEqual(negative.utf8) { return -.infinity }
             if text.utf8.elementsEqual(nan.utf8) { return .nan }
         }
-        throw nullOrMismatch(Value.self, at: place, step)
+        throw nullOrMismatch(Value.self, at: position, step)
     }
 
-    private func nullOrMismatch(_ type: Any.Type, at place: Int, _ step: Step?) -> DecodingError {
-        let entry = entry(at: place)
+    private func nullOrMismatch(_ type: Any.Type, at position: Int, _ step: Step?) -> DecodingError {
+        let entry = entry(at: position)
         return entry.isKind(.null) ? null(type, step) : mismatch(type, entry, step)
     }
 
     // MARK: Types of Foundation
 
-    func date(at place: Int, _ step: Step?) throws -> Date {
-        guard !entry(at: place).isKind(.null) else { throw null(Date.self, step) }
+    func date(at position: Int, _ step: Step?) throws -> Date {
+        guard !entry(at: position).isKind(.null) else { throw null(Date.self, step) }
         let strategy = document.options.dateDecodingStrategy
         if case .deferredToDate = strategy {
-            return Date(timeIntervalSinceReferenceDate: try double(at: place, step))
+            return Date(timeIntervalSinceReferenceDate: try double(at: position, step))
         }
-        if case .secondsSince1970 = strategy { return Date(timeIntervalSince1970: try double(at: place, step)) }
+        if case .secondsSince1970 = strategy { return Date(timeIntervalSince1970: try double(at: position, step)) }
         if case .millisecondsSince1970 = strategy {
-            return Date(timeIntervalSince1970: try double(at: place, step) / 1_000)
+            return Date(timeIntervalSince1970: try double(at: position, step) / 1_000)
         }
         if case .iso8601 = strategy {
-            let text = try string(at: place, step)
+            let text = try string(at: position, step)
             if let date = ISO8601Date.date(text) { return date }
             // The path of `JSONDecoder`, which ends at the container.
             throw corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
-        if case .custom(let read) = strategy { return try scoped(at: place, step) { try read($0) } }
+        if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
         // Strategies that only some platforms have, with formatters.
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
-        let entry = entry(at: place)
+        let entry = entry(at: position)
         let bytes = UnsafeBufferPointer(start: document.start(entry) - 1, count: entry.length + 2)
         guard entry.isKind(.string) || entry.isKind(.escapedString) else {
             throw mismatch(String.self, entry, step)
@@ -128,25 +128,27 @@ extension ValueFrame {
         }
     }
 
-    func data(at place: Int, _ step: Step?) throws -> Data {
-        guard !entry(at: place).isKind(.null) else { throw null(Data.self, step) }
+    func data(at position: Int, _ step: Step?) throws -> Data {
+        guard !entry(at: position).isKind(.null) else { throw null(Data.self, step) }
         let strategy = document.options.dataDecodingStrategy
-        if case .custom(let read) = strategy { return try scoped(at: place, step) { try read($0) } }
-        if case .deferredToData = strategy { return try scoped(at: place, step) { try Data(from: $0) } }
-        guard let data = Data(base64Encoded: try string(at: place, step)) else {
+        if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
+        if case .deferredToData = strategy { return try scoped(at: position, step) { try Data(from: $0) } }
+        guard let data = Data(base64Encoded: try string(at: position, step)) else {
             throw corrupted("Encountered Data is not valid Base64.", step)
         }
         return data
     }
 
-    func url(at place: Int, _ step: Step?) throws -> URL {
-        guard !entry(at: place).isKind(.null) else { throw null(URL.self, step) }
-        guard let url = URL(string: try string(at: place, step)) else { throw corrupted("Invalid URL string.", step) }
+    func url(at position: Int, _ step: Step?) throws -> URL {
+        guard !entry(at: position).isKind(.null) else { throw null(URL.self, step) }
+        guard let url = URL(string: try string(at: position, step)) else {
+            throw corrupted("Invalid URL string.", step)
+        }
         return url
     }
 
-    func decimal(at place: Int, _ step: Step?) throws -> Decimal {
-        let entry = entry(at: place)
+    func decimal(at position: Int, _ step: Step?) throws -> Decimal {
+        let entry = entry(at: position)
         guard !entry.isKind(.null) else { throw null(Decimal.self, step) }
         guard entry.isKind(.integer) || entry.isKind(.number) else { throw mismatch(Decimal.self, entry, step) }
         let text = UnsafeBufferPointer(start: document.start(entry), count: entry.length)
@@ -158,8 +160,8 @@ extension ValueFrame {
 
     /// Calls a function with the frame of a value: one within this one, or this one itself.
     func scoped<Value>(
-        at place: Int, _ step: Step?, _ body: (ValueFrame) throws -> Value
+        at position: Int, _ step: Step?, _ body: (ValueFrame) throws -> Value
     ) rethrows -> Value {
-        if let step { try lend(at: place, step, body) } else { try body(self) }
+        if let step { try lend(at: position, step, body) } else { try body(self) }
     }
 }

@@ -4,12 +4,12 @@ import ErrandEssentials
 extension ValueFrame {
     /// Begins to read the members of the object.
     func prepareKeys() {
-        keys.cursor = place + 1
-        keys.end = place + document[place].length
+        keys.cursor = position + 1
+        keys.end = position + document[position].length
         (keys.last, keys.seen, keys.all, keys.areDistinct) = (0, KeyMark(), .all, false)
         if document.convertsKeys {
             keys.table = convertedKeys()
-        } else if document[place].isKind(.irregularObject) {
+        } else if document[position].isKind(.irregularObject) {
             keys.table = plainKeys()
         } else if keys.table != nil {
             keys.table = nil
@@ -19,9 +19,9 @@ extension ValueFrame {
     /// The position of the value of a key; ``absent`` if there is none.
     @inline(never) func find(_ name: String) -> Int {
         if let table = keys.table { return table[name] ?? Self.absent }
-        if let place = name.utf8.withContiguousStorageIfAvailable({ find($0) }), place != Self.unknown {
+        if let position = name.utf8.withContiguousStorageIfAvailable({ find($0) }), position != Self.unknown {
             // Strings are equal by their characters: the sign of Kelvin is a K.
-            if place != Self.absent || name.utf8.allSatisfy({ $0 < 0x80 }) { return place }
+            if position != Self.absent || name.utf8.allSatisfy({ $0 < 0x80 }) { return position }
         }
         let table = plainKeys()
         keys.table = table
@@ -52,7 +52,7 @@ extension ValueFrame {
     /// Compares from the first key; ``unknown`` for an object with many keys.
     @inline(never) private func search(_ sought: SoughtKey) -> Int {
         if !keys.all.mayContain(sought.mark) { return Self.absent }
-        var (key, seen, searched) = (place + 1, KeyMark(), 0)
+        var (key, seen, searched) = (position + 1, KeyMark(), 0)
         while key < keys.end {
             let entry = document[key]
             if sought.matches(entry, document) {
@@ -92,18 +92,18 @@ extension ValueFrame {
 
     private var memberCount: Int {
         var count = 0
-        forEachMemberPlace { _ in count += 1 }
+        forEachMemberPosition { _ in count += 1 }
         return count
     }
 
     /// Calls a function with each key of the text and the position of its value.
     func forEachMember(_ body: (String, Int) throws -> Void) rethrows {
-        try forEachMemberPlace { key in try body(document.string(at: key) ?? "", key + 1) }
+        try forEachMemberPosition { key in try body(document.string(at: key) ?? "", key + 1) }
     }
 
-    private func forEachMemberPlace(_ body: (Int) throws -> Void) rethrows {
-        var key = place + 1
-        let end = document.next(after: place)
+    private func forEachMemberPosition(_ body: (Int) throws -> Void) rethrows {
+        var key = position + 1
+        let end = document.next(after: position)
         while key < end {
             try body(key)
             key = document.next(after: key + 1)
@@ -112,7 +112,7 @@ extension ValueFrame {
 
     private func plainKeys() -> [String: Int] {
         var table: [String: Int] = [:]
-        forEachMember { name, place in table.setIfAbsent(name, place) }
+        forEachMember { name, position in table.setIfAbsent(name, position) }
         return table
     }
 
@@ -121,13 +121,13 @@ extension ValueFrame {
         let strategy = document.options.keyDecodingStrategy
         if case .custom(let convert) = strategy {
             var path = codingPath
-            forEachMember { name, place in
+            forEachMember { name, position in
                 path.append(PositionKey.name(name))
-                table.setIfAbsent(convert(path).stringValue, place)
+                table.setIfAbsent(convert(path).stringValue, position)
                 path.removeLast()
             }
         } else {
-            forEachMember { name, place in table.setIfAbsent(SnakeCase.camelCase(name), place) }
+            forEachMember { name, position in table.setIfAbsent(SnakeCase.camelCase(name), position) }
         }
         return table
     }
@@ -135,7 +135,7 @@ extension ValueFrame {
 
 extension [String: Int] {
     /// Of equal keys the first one counts.
-    fileprivate mutating func setIfAbsent(_ key: String, _ place: Int) {
-        { if $0 == nil { $0 = place } }(&self[key])
+    fileprivate mutating func setIfAbsent(_ key: String, _ position: Int) {
+        { if $0 == nil { $0 = position } }(&self[key])
     }
 }

@@ -8,7 +8,7 @@ final class ValueFrame {
 
     let document: JSONDocument
     /// The position of the value in the index.
-    @exclusivity(unchecked) private(set) var place: Int
+    @exclusivity(unchecked) private(set) var position: Int
 
     // The coding path: the frame around this one, and the step from there. A frame that is lent needs no reference to its
     // lender, which outlives the loan.
@@ -18,9 +18,9 @@ final class ValueFrame {
     /// The frame to lend; nil while it is lent.
     @exclusivity(unchecked) private var spare: ValueFrame?
 
-    /// What the keyed containers of an object remember.
+    /// The memory of the keyed containers of an object.
     @exclusivity(unchecked) var keys = KeyMemory()
-    /// The number of elements of an array; nil until somebody asks for it.
+    /// The number of elements of an array; nil until it is first read.
     @exclusivity(unchecked) private var count: Int?
 
     /// A step of a path; an index needs no existential.
@@ -38,18 +38,18 @@ final class ValueFrame {
 
     /// The frame of the whole text.
     init(_ document: JSONDocument) {
-        (self.document, place, step) = (document, 0, .index(0))
+        (self.document, position, step) = (document, 0, .index(0))
     }
 
     /// A frame that its user keeps.
-    init(_ parent: ValueFrame, at place: Int, _ step: Step) {
-        (document, self.place, self.step) = (parent.document, place, step)
+    init(_ parent: ValueFrame, at position: Int, _ step: Step) {
+        (document, self.position, self.step) = (parent.document, position, step)
         (self.parent, keptParent) = (parent, parent)
     }
 
     /// The entry of the value.
     @inline(__always) var entry: IndexEntry {
-        place >= 0 ? document[place] : IndexEntry(.null, start: 0, length: 0)
+        position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
 
     // MARK: Loans
@@ -57,17 +57,17 @@ final class ValueFrame {
     /// Calls a function with a frame for a value within this one.
     @inline(__always)
     func lend<Value>(
-        at place: Int, _ step: @autoclosure () -> Step, _ body: (ValueFrame) throws -> Value
+        at position: Int, _ step: @autoclosure () -> Step, _ body: (ValueFrame) throws -> Value
     ) rethrows -> Value {
         var frame: ValueFrame
         if let spare {
             self.spare = nil
             frame = spare
-            frame.place = place
+            frame.position = position
             frame.step = step()
             frame.count = nil
         } else {
-            frame = ValueFrame(self, at: place, step())
+            frame = ValueFrame(self, at: position, step())
             frame.keptParent = nil
         }
         defer {
@@ -98,8 +98,8 @@ final class ValueFrame {
     /// The number of elements of the array.
     var elementCount: Int {
         if let count { return count }
-        var (elements, element) = (0, place + 1)
-        let end = document.next(after: place)
+        var (elements, element) = (0, position + 1)
+        let end = document.next(after: position)
         while element < end {
             elements += 1
             element = document.next(after: element)

@@ -18,8 +18,8 @@ public struct JSONAnnotation: Sendable {
 extension JSONAnnotation: CustomStringConvertible {
     /// `/name: title "The name", by #/properties/name/title`
     public var description: String {
-        let place = pointer.isEmpty ? "document" : MessageText.shown(pointer, limit: 1_200)
+        let shown = pointer.isEmpty ? "document" : MessageText.shown(pointer, limit: 1_200)
         let text = MessageText.shown(String(decoding: value.data.prefix(200), as: UTF8.self), limit: 60)
-        return "\(place): \(keyword) \(text), by \(MessageText.shown(schemaLocation, limit: 1_200))"
+        return "\(shown): \(keyword) \(text), by \(MessageText.shown(schemaLocation, limit: 1_200))"
     }
 }

@@ -1,3 +1,10 @@
+// Start here: make a ``JSONSchema``, and use it as the shape of a request or to validate data.
+//
+// Source/   the documents of a schema, and what references lead to
+// Compile/  keywords compiled into a program
+// Machine/  the validator that runs the program over a text
+// Format/   the formats of strings
+
 public import ErrandEssentials
 public import ErrandJSONValidation
 import ErrandSupport
@@ -60,8 +67,8 @@ public struct JSONSchema: JSONValidating {
             throw JSONSchemaError(
                 .invalidKeyword, uri: uri, pointer: pointer, reason: "expected a schema: an object or a boolean")
         }
-        let place = try registry.visited(SchemaPlace(document: root.document, value: value), root)
-        program = try SchemaCompiler(registry, formats: formats).compile(place)
+        let location = try registry.visited(SchemaLocation(document: root.document, value: value), root)
+        program = try SchemaCompiler(registry, formats: formats).compile(location)
     }
 
     /// Reads a schema from a file, and compiles it; see ``init(_:at:uri:dialect:formats:limits:resolver:)``. The file's URL is

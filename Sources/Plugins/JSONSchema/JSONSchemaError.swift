@@ -45,7 +45,7 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
 
     /// `JSON Schema: /properties/id/minimum: expected a number`
     public var description: String {
-        let place = uri + (uri.isEmpty || pointer.isEmpty ? pointer : "#\(pointer)")
-        return "JSON Schema: \(MessageText.shown(place.isEmpty ? "document" : place, limit: 1_200)): \(reason)"
+        let shown = uri + (uri.isEmpty || pointer.isEmpty ? pointer : "#\(pointer)")
+        return "JSON Schema: \(MessageText.shown(shown.isEmpty ? "document" : shown, limit: 1_200)): \(reason)"
     }
 }

@@ -1,3 +1,10 @@
+// Start here: conform a request to ``JSONValidatedRequest``, and describe its response by a ``JSONShape``.
+//
+// Shape/    shapes: what one writes
+// Engine/   shapes compiled, and the validator that reads the text once
+// Pattern/  regular expressions of ECMA-262
+// Common/   what this module shares with JSON Schema
+
 public import Errand
 
 /// The filter that validates the response to every ``JSONValidatedRequest``, including responses from a cache.

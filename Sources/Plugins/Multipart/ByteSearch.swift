@@ -10,13 +10,13 @@ enum ByteSearch {
     /// The first index, at or after `start`, at which `needle`, which is not empty, begins.
     static func firstIndex(of needle: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
         guard let base = bytes.baseAddress, let first = needle.first else { return nil }
-        var place = start
+        var offset = start
         let last = bytes.count - needle.count
-        while place <= last {
-            guard let found = memchr(base + place, Int32(first), last - place + 1) else { return nil }
-            place = UnsafeRawPointer(found) - base
-            if memcmp(found, needle, needle.count) == 0 { return place }
-            place += 1
+        while offset <= last {
+            guard let found = memchr(base + offset, Int32(first), last - offset + 1) else { return nil }
+            offset = UnsafeRawPointer(found) - base
+            if memcmp(found, needle, needle.count) == 0 { return offset }
+            offset += 1
         }
         return nil
     }

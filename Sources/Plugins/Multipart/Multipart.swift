@@ -1,3 +1,8 @@
+// Start here: `body: .multipart(…)` sends parts, `response.parts()` reads them.
+//
+// Sending/  the body: files, lengths, boundaries
+// Reading/  the parser, and parts as they arrive
+
 public import ErrandHTTPSyntax
 
 /// A body that consists of several, each with headers of its own: a form with files, or another multipart type (RFC

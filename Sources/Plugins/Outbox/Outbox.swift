@@ -1,3 +1,9 @@
+// Start here: conform a request to ``OutboxRequest``, open an ``Outbox`` with `agent.outbox(at:sending:)`, enqueue.
+//
+// Queue/    which entry is sent next: pure
+// Storage/  the log on the disk
+// Engine/   the two joined: changes, deliveries, refusals
+
 import Errand
 import ErrandEssentials
 

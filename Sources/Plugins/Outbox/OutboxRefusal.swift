@@ -45,7 +45,7 @@ public struct OutboxRefusal: Sendable {
     public var standardDecision: OutboxDecision { reason == .expired ? .drop : .stop }
 }
 
-/// What becomes of an entry that was refused.
+/// The further treatment of an entry that was refused.
 public enum OutboxDecision: Sendable {
     /// The entry is removed. Entries that were enqueued after it are refused in their turn.
     case drop

@@ -1,4 +1,4 @@
-/// What an ``Outbox`` holds at a moment, for a screen.
+/// The entries of an ``Outbox`` at a moment, for a screen.
 public struct OutboxState: Sendable {
     /// All entries, the oldest first.
     public let entries: [OutboxEntry]

@@ -24,14 +24,14 @@ struct ActivityDraft: Sendable {
 
     /// Adds an event to its exchange; returns that if it has ended, and another one has begun since.
     mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) -> ExchangeDraft? {
-        var place: (attempt: Int, hop: Int)?
+        var position: (attempt: Int, hop: Int)?
         switch event {
-        case .received(_, let attempt, let hop): place = (attempt, hop)
+        case .received(_, let attempt, let hop): position = (attempt, hop)
         case .transport(.timings(let timings)):
-            if let attempt = timings.attempt, let hop = timings.hop { place = (attempt, hop) }
+            if let attempt = timings.attempt, let hop = timings.hop { position = (attempt, hop) }
         default: break
         }
-        guard let place, let index = pending.firstIndex(where: { ($0.attempt, $0.hop) == place }) else {
+        guard let position, let index = pending.firstIndex(where: { ($0.attempt, $0.hop) == position }) else {
             exchange?.add(event, at: now, limit: limit)
             return nil
         }

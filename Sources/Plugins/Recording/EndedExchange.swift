@@ -1,10 +1,10 @@
 import Errand
 import Synchronization
 
-/// An exchange that has ended. Its secrets are in the clear until it is masked, by whoever comes first: the queue of the
-/// recorder, soon after its end, or a reader.
+/// An exchange that has ended. Its secrets are in the clear until it is masked: by the queue of the recorder, soon after
+/// its end, or by a reader that comes first.
 final class EndedExchange: Sendable {
-    /// What an activity knows of the exchange.
+    /// The properties of an exchange that its activity knows.
     struct Ending: Sendable {
         let activity: Activity.ID
         let parent: Activity.ID?

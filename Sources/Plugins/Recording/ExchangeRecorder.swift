@@ -152,7 +152,7 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // A little later, together with what ends until then, and never where somebody waits for a response.
+        // A little later, together with what ends until then, and never on the way of a response.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { [weak self] in self?.maskEnded() } }
     }
 

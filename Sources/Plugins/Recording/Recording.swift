@@ -1,3 +1,9 @@
+// Start here: give an agent the accessory ``ExchangeRecorder``, and read its ``ExchangeRecorder/recording``.
+//
+// HAR/        HTTP Archives
+// Metrics/    counters and histograms of hosts
+// Waterfall/  a page that shows exchanges over time
+
 /// The exchanges and activities that a recorder has kept, or that a file restores: values without secrets, to inspect
 /// or to render.
 ///

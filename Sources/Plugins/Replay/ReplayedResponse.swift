@@ -58,7 +58,7 @@ struct ReplayedResponse {
             return .empty
         }
         var stored = HARBody(
-            source, range, isBase64: entry.body.isBase64, place: "log.entries[\(number)].response.content.text")
+            source, range, isBase64: entry.body.isBase64, path: "log.entries[\(number)].response.content.text")
         if range.count > Self.memoryLimit {
             let first = try stored.next() ?? []
             settle(&headers, count: nil, beginning: first)

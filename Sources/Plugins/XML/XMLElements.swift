@@ -56,9 +56,9 @@ public struct XMLElements: AsyncSequence, Sendable {
                     guard case .start(let name, _) = event, isWanted(name) else { continue }
                 }
                 do { try builder.add(event) } catch {
-                    let place = events.place
+                    let location = events.location
                     events.end()
-                    throw XMLError(error.code, error.message, at: place)
+                    throw XMLError(error.code, error.message, at: location)
                 }
                 if let element = builder.takeFinished().first { return element }
             }

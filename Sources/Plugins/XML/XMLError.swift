@@ -26,8 +26,8 @@ public struct XMLError: CodedError, Sendable, Hashable {
     /// The column in characters, from 1; where the parser detected the failure, which may be behind its cause.
     public var column: Int
 
-    init(_ code: Code, _ message: String, at place: XMLPlace = XMLPlace()) {
-        (self.code, self.message, line, column) = (code, message, place.line, place.column)
+    init(_ code: Code, _ message: String, at location: XMLLocation = XMLLocation()) {
+        (self.code, self.message, line, column) = (code, message, location.line, location.column)
     }
 
     /// The code, the message and the place.

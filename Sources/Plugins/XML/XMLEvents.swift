@@ -52,7 +52,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
         /// Thrown after the events.
         private var failure: XMLError?
         /// The position behind the bytes that were parsed last.
-        private(set) var place = XMLPlace()
+        private(set) var location = XMLLocation()
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
             hold = Hold(body)
@@ -86,7 +86,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             guard var parser = parser.take() else { return }
             (events, failure) = await Self.parse(piece, &parser)
             position = 0
-            place = parser.place
+            location = parser.location
             if piece != nil, failure == nil { self.parser = parser }
         }
 

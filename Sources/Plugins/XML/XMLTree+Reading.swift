@@ -29,7 +29,7 @@ extension XMLTree {
                 }
             } catch { failure = error }
             do throws(XMLError) { for event in parser.takeEvents() { try builder.add(event) } } catch {
-                throw XMLError(error.code, error.message, at: parser.place)
+                throw XMLError(error.code, error.message, at: parser.location)
             }
             if let failure { throw failure }
         }

@@ -97,7 +97,7 @@ public actor SQLiteStore: CacheStore {
         if let key { return key }
         let made = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
         let stored = try with { database in
-            // Of two processes that make one at the same time, the first one's is everybody's.
+            // Of two processes that make one at the same time, both use the one that is inserted first.
             try database.run("INSERT OR IGNORE INTO secrets (id, value) VALUES (0, ?)", .blob(made))
             var value = made
             try database.run("SELECT value FROM secrets WHERE id = 0") { value = $0.data(0) }

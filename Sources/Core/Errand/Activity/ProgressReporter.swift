@@ -19,7 +19,7 @@ public struct ProgressReporter<State: Sendable>: Sendable {
         notifier = LatestValueNotifier(state, value: progress) { activity.report(.progress($0)) }
     }
 
-    /// Changes the state under its lock, and reports unless told otherwise.
+    /// Changes the state under its lock, and reports unless that is turned off.
     public func update(reporting: Bool = true, _ change: (inout State) -> Void) {
         if reporting { notifier.change(change) } else { notifier.changeSilently(change) }
     }

@@ -13,10 +13,10 @@ enum FilterOrder {
         let traits = filters.map { $0.traits(for: request) }
         var problems: [String] = []
         for (index, outer) in filters.enumerated() {
-            for (place, inner) in filters.enumerated().dropFirst(index + 1) {
-                let crosses = index < redirects && place > redirects
+            for (innerIndex, inner) in filters.enumerated().dropFirst(index + 1) {
+                let crosses = index < redirects && innerIndex > redirects
                 if crosses, inner.stages.contains(.call) { continue }
-                let known = problem(traits[index], traits[place], crosses)
+                let known = problem(traits[index], traits[innerIndex], crosses)
                 guard let problem = known ?? inner.orderProblem(after: outer) else { continue }
                 let text = "“\(outer.explanation)” runs before “\(inner.explanation)”: \(problem)"
                 if !problems.contains(text) { problems.append(text) }

@@ -5,7 +5,7 @@ import Synchronization
 final class MemberScope: Sendable {
     private struct State {
         var count = 0
-        /// Members that somebody sends, or starts at this moment.
+        /// Members that are awaited, or being started.
         var sending = 0
         /// Members that were started, and may run without being awaited.
         var started: [Activity.ID: Activity] = [:]

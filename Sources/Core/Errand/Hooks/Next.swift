@@ -45,10 +45,10 @@ public struct Next: Sendable {
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
-        let place = (stage.lastIndex { !$0.filter.traits.isDisjoint(with: traits) } ?? -1) + 1
-        let rest = place < stage.count ? Next(stage[place]) : stage.last?.next ?? self
+        let index = (stage.lastIndex { !$0.filter.traits.isDisjoint(with: traits) } ?? -1) + 1
+        let rest = index < stage.count ? Next(stage[index]) : stage.last?.next ?? self
         let inserted = Next(FilterStep(filter, current, rest, isCommon: false))
-        return stage[..<place].reversed().reduce(inserted) { way, step in
+        return stage[..<index].reversed().reduce(inserted) { way, step in
             Next(FilterStep(step.filter, current, way, beginsWire: step.beginsWire, isCommon: false))
         }
     }

@@ -41,17 +41,17 @@ public struct ScopedAgent: Agent {
             try scope.check()
             return try await base.send(request, options: options)
         }
-        let place = try scope.begin()
+        let index = try scope.begin()
         defer { scope.end() }
-        if let observer { return try await send(request, at: place, options, for: observer) }
+        if let observer { return try await send(request, at: index, options, for: observer) }
         return try await base.send(request, options: joined(options))
     }
 
     // Apart, because only here the response passes: its type costs a lookup where it is not known.
     private func send<R: Request>(
-        _ request: R, at place: Int, _ options: CallOptions, for observer: any MemberObserver
+        _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
-        let member = CompositeMember(place, options.label, .request, request)
+        let member = CompositeMember(index, options.label, .request, request)
         observer.memberWillStart(member)
         let response: Response<R.Output>
         do { response = try await base.send(request, options: joined(options, member)) } catch {

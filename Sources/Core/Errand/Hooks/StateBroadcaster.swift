@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A state that anyone may follow: each reader receives the state as it is when it begins, then each new one in order.
+/// A state that any number of readers may follow: each reader receives the state as it is when it begins, then each new
+/// one in order.
 ///
 /// ```swift
 /// final class Traffic: Accessory {

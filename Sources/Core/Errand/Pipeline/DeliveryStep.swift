@@ -34,7 +34,7 @@ struct DeliveryStep {
             result.succeed(value, from: response)
             return response
         }
-        response.body = HTTPBody(file: file.place, length: file.length)
+        response.body = HTTPBody(file: file.destination, length: file.length)
         result.succeed(file.placed(value), from: response)
         return response
     }

@@ -10,7 +10,7 @@ struct FailureReport {
 
     /// The error with its evidence, passed through the agent's mapping and then the request's. The rest of a body is
     /// cancelled.
-    func explain(_ error: any Error) async -> any Error {
+    func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
             known.activity = known.activity ?? activity.id

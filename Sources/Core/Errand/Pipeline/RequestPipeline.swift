@@ -73,7 +73,7 @@ struct RequestPipeline: Sendable {
     ) async -> any Error {
         if activity.ledger.hasStagedWork { await activity.discardStagedWork() }
         return await FailureReport(described: request, settings: settings, activity: activity, response: response)
-            .explain(error)
+            .complete(error)
     }
 
     @inline(never) private func build(_ request: some Request) throws -> Exchange {

@@ -64,7 +64,7 @@ final class WireStep: CoreStep {
             tags: exchange.tags, time: activity.time)
         options.departures = departures
         (options.observer, options.reportsProgress) = (exchange.shared ?? activity, exchange.reportsProgress)
-        (options.transfer, options.place) = (activity.ledger.countTransfer(), (exchange.attempt, exchange.hop))
+        (options.transfer, options.position) = (activity.ledger.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
@@ -79,12 +79,12 @@ final class WireStep: CoreStep {
             BodyEvidence(request, response, limit: settings.maximumErrorBodyBytes).with(
                 response.body.data)
         }
-        do { try response.checkFraming(of: request.method) } catch { throw evidence().explain(error) }
+        do { try response.checkFraming(of: request.method) } catch { throw evidence().attached(to: error) }
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
             do { try response.body.checkLength(upTo: settings.maximumBodyBytes) } catch {
-                throw evidence().explain(error)
+                throw evidence().attached(to: error)
             }
             return copied(response, for: activity)
         }

@@ -1,4 +1,4 @@
-package import ErrandEssentials
+import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
@@ -36,8 +36,8 @@ package final class BodyReader: Sendable {
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     /// An error with the evidence that it lacks.
-    func explained(_ error: any Error) -> any Error {
-        state.withLock { $0.evidence }?.explain(error) ?? error
+    func withEvidence(_ error: any Error) -> any Error {
+        state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
     /// All bytes, once they were collected for every copy of the body.
@@ -50,7 +50,7 @@ package final class BodyReader: Sendable {
             defer { state.isClaimed = true }
             return state.isClaimed
         }
-        if wasClaimed { throw explained(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
+        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
         return Ticket()
     }
 
@@ -64,7 +64,7 @@ package final class BodyReader: Sendable {
             let chunk: Data?
             do { chunk = try await source.nextChunk() } catch {
                 state.withLock { $0.phase = .ended }
-                throw explained(error)
+                throw withEvidence(error)
             }
             let (received, length) = state.withLock { state in
                 state.received += Int64(chunk?.count ?? 0)
@@ -74,7 +74,7 @@ package final class BodyReader: Sendable {
             }
             if let length, chunk == nil ? received < length : received > length {
                 cancel()
-                throw explained(ErrandError.wrongLength(expected: length, received: received))
+                throw withEvidence(ErrandError.wrongLength(expected: length, received: received))
             }
             if let chunk, chunk.isEmpty { continue }
             return chunk
@@ -87,46 +87,6 @@ package final class BodyReader: Sendable {
             return state.phase == .open
         }
         if wasOpen { source.cancel() }
-    }
-}
-
-/// The head that a body belongs to and a copy of its first bytes, for the error that may end it.
-package struct BodyEvidence: Sendable {
-    let request: HTTPRequest
-    /// Without its body.
-    let response: HTTPResponse
-    let limit: Int
-    private var bytes = Data()
-
-    package init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
-        (self.request, self.limit) = (request, limit)
-        var head = response
-        head.body = .empty
-        self.response = head
-    }
-
-    mutating func add(_ chunk: Data) {
-        if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
-    }
-
-    /// The same with the bytes of a body in memory.
-    package func with(_ data: Data?) -> BodyEvidence {
-        var copy = self
-        if let data { copy.add(data) }
-        return copy
-    }
-
-    /// Adds the evidence to a failure of the response; a cancellation needs none, and an error that has evidence keeps
-    /// it.
-    package func explain(_ error: any Error) -> any Error {
-        guard var known = error as? ErrandError, !known.isCancelled else { return error }
-        known.request = known.request ?? request
-        if known.response == nil {
-            var partial = response
-            partial.body = HTTPBody(bytes)
-            known.response = partial
-        }
-        return known
     }
 }
 

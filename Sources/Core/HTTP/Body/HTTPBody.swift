@@ -1,18 +1,6 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// The source of the chunks of a streamed ``HTTPBody``: a socket, a file, a test.
-///
-/// One reader pulls: a source fetches nothing much ahead of `nextChunk()`, and so holds back the sender.
-public protocol HTTPBodySource: AnyObject, Sendable {
-    /// The next chunk, nil at the end. Throws when the transfer failed or the calling task was cancelled. Called by one
-    /// reader at a time, never after an end, an error or `cancel()`. Chunks of 128 KiB or more cost the least.
-    func nextChunk() async throws -> Data?
-
-    /// Called when the reader went away; at most once, from any thread, and never after the end.
-    func cancel()
-}
-
 /// The bytes of a message, in memory or pulled from a source, as an `AsyncSequence` of `Data`.
 ///
 /// ```swift
@@ -107,7 +95,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
 
     private func tooLarge(_ limit: Int) -> any Error {
         let error = ErrandError.tooLarge(limit: limit)
-        return reader?.explained(error) ?? error
+        return reader?.withEvidence(error) ?? error
     }
 
     /// Collects the bytes and keeps them, so that every copy of the body has them in memory.

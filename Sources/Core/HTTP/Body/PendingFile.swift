@@ -16,31 +16,31 @@ extension HTTPBody {
 ///
 /// An existing file at the destination stays until then; after a failure or a cancellation nothing is left behind.
 package final class PendingFile: Sendable {
-    package let place: URL
+    package let destination: URL
     let temporary: URL
     package let length: Int64
 
     /// Throws ``ErrandError/Code/fileFailed`` with the path when the file cannot be written, and the error of the body.
     ///
     /// The file gets the permissions of the one that it replaces, or those that the process gives to new files.
-    @concurrent package init(_ body: HTTPBody, for place: URL) async throws {
-        self.place = place
-        let name = SystemFile.temporary(beside: place.path)
+    @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
+        self.destination = destination
+        let name = SystemFile.temporary(beside: destination.path)
         temporary = URL(filePath: name)
         var isWhole = false
         defer { if !isWhole { SystemFile.remove(name) } }
         do {
-            let old = SystemFile.place(at: place.path)
-            let file = try Self.naming(place) { () throws(SystemFile.Failure) in
-                if old?.isDirectory == true || place.path.isEmpty { throw SystemFile.directory(place.path) }
+            let old = SystemFile.attributes(at: destination.path)
+            let file = try Self.naming(destination) { () throws(SystemFile.Failure) in
+                if old?.isDirectory == true || destination.path.isEmpty { throw SystemFile.directory(destination.path) }
                 return try SystemFile(creating: name, mode: old?.permissions ?? 0o666)
             }
             var count: Int64 = 0
             for try await chunk in body {
-                try Self.naming(place) { () throws(SystemFile.Failure) in try file.write(chunk) }
+                try Self.naming(destination) { () throws(SystemFile.Failure) in try file.write(chunk) }
                 count += Int64(chunk.count)
             }
-            try Self.naming(place) { () throws(SystemFile.Failure) in
+            try Self.naming(destination) { () throws(SystemFile.Failure) in
                 if let old { try file.setPermissions(old.permissions) }
                 try file.flush()
             }
@@ -56,8 +56,8 @@ package final class PendingFile: Sendable {
 
     /// Replaces the file at the destination, in one step.
     @concurrent package func accept() async throws {
-        try Self.naming(place) { () throws(SystemFile.Failure) in
-            try SystemFile.rename(temporary.path, to: place.path)
+        try Self.naming(destination) { () throws(SystemFile.Failure) in
+            try SystemFile.rename(temporary.path, to: destination.path)
         }
     }
 
@@ -65,9 +65,9 @@ package final class PendingFile: Sendable {
 
     /// A value that names the destination where it named the temporary file, for the types that Core knows.
     package func placed<Value>(_ value: Value) -> Value {
-        let final = HTTPBody(file: place, length: length)
+        let final = HTTPBody(file: destination, length: length)
         switch value {
-        case let url as URL where isOurs(url): return place as? Value ?? value
+        case let url as URL where isOurs(url): return destination as? Value ?? value
         case let body as HTTPBody where isOurs(body.file): return final as? Value ?? value
         case var response as HTTPResponse where isOurs(response.body.file):
             response.body = final
@@ -79,10 +79,10 @@ package final class PendingFile: Sendable {
     private func isOurs(_ url: URL?) -> Bool { url?.path == temporary.path }
 
     private static func naming<Value: ~Copyable>(
-        _ place: URL, _ body: () throws(SystemFile.Failure) -> Value
+        _ destination: URL, _ body: () throws(SystemFile.Failure) -> Value
     ) throws -> Value {
         do { return try body() } catch {
-            throw ErrandError(.fileFailed, "\(place.path) cannot be written: \(error.reason)", underlying: error)
+            throw ErrandError(.fileFailed, "\(destination.path) cannot be written: \(error.reason)", underlying: error)
         }
     }
 }

@@ -1,5 +1,5 @@
 extension EncodingError {
-    /// What an encoder did not take: the path and the type, never the value.
+    /// The value that an encoder refused: its path and type, never the value itself.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):

@@ -122,13 +122,13 @@ final class NameMatcher: Sendable {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0
             for symbol in word.utf8.compactMap(NameMatcher.symbol) {
-                let place = state * NameMatcher.symbols + symbol
-                if next[place] == 0 {
-                    next[place] = UInt32(states.count)
+                let slot = state * NameMatcher.symbols + symbol
+                if next[slot] == 0 {
+                    next[slot] = UInt32(states.count)
                     states.append(State(length: states[state].length + 1))
                     next += repeatElement(0, count: NameMatcher.symbols)
                 }
-                state = Int(next[place])
+                state = Int(next[slot])
             }
             mark(&states[state])
         }
@@ -143,13 +143,13 @@ final class NameMatcher: Sendable {
                 position += 1
                 if states[fallback].endsPart { states[state].endsPart = true }
                 for symbol in 0..<NameMatcher.symbols {
-                    let place = state * NameMatcher.symbols + symbol
+                    let slot = state * NameMatcher.symbols + symbol
                     let other = state == 0 ? 0 : next[fallback * NameMatcher.symbols + symbol]
-                    if next[place] == 0 {
-                        next[place] = other
+                    if next[slot] == 0 {
+                        next[slot] = other
                     } else {
-                        states[Int(next[place])].fallback = other
-                        queue.append(Int(next[place]))
+                        states[Int(next[slot])].fallback = other
+                        queue.append(Int(next[slot]))
                     }
                 }
             }

@@ -174,8 +174,9 @@ public struct JSONNumber {
         return parts
     }
 
-    /// An exponent, from its sign or first digit.
-    private static func exponent(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int {
+    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``largestExponent``, either
+    /// way.
+    public static func exponent(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int {
         var p = start
         let isNegative = p < end && p.pointee == 0x2D
         var exponent = 0

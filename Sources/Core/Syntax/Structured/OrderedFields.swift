@@ -2,18 +2,18 @@
 struct OrderedFields<Value> {
     private(set) var all: [(key: String, value: Value)] = []
     /// The position of each key, once there are more than `few`.
-    private var places: [String: Int] = [:]
+    private var positions: [String: Int] = [:]
 
     private static var few: Int { 16 }
 
-    func place(of key: String) -> Int? {
-        all.count > Self.few ? places[key] : all.firstIndex { $0.key == key }
+    func position(of key: String) -> Int? {
+        all.count > Self.few ? positions[key] : all.firstIndex { $0.key == key }
     }
 
     subscript(key: String) -> Value? {
-        get { place(of: key).map { all[$0].value } }
+        get { position(of: key).map { all[$0].value } }
         set {
-            switch (place(of: key), newValue) {
+            switch (position(of: key), newValue) {
             case (let index?, let value?): all[index].value = value
             case (let index?, nil):
                 all.remove(at: index)
@@ -27,9 +27,9 @@ struct OrderedFields<Value> {
     }
 
     private mutating func remember(from index: Int) {
-        guard all.count > Self.few else { return places = [:] }
-        if places.count > all.count { places = [:] }
-        for place in (places.isEmpty ? 0 : index)..<all.count { places[all[place].key] = place }
+        guard all.count > Self.few else { return positions = [:] }
+        if positions.count > all.count { positions = [:] }
+        for position in (positions.isEmpty ? 0 : index)..<all.count { positions[all[position].key] = position }
     }
 }
 

@@ -2,9 +2,9 @@
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            for (place, byte) in bytes.enumerated() {
-                text[2 * place] = digit(byte >> 4)
-                text[2 * place + 1] = digit(byte & 15)
+            for (offset, byte) in bytes.enumerated() {
+                text[2 * offset] = digit(byte >> 4)
+                text[2 * offset + 1] = digit(byte & 15)
             }
             return 2 * bytes.count
         }

@@ -21,14 +21,14 @@ package struct MD5Digest: MessageDigest {
         for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
             var (a, b, c, d) = (words[0], words[1], words[2], words[3])
             for index in 0..<64 {
-                let (mixed, place): (UInt32, Int) =
+                let (mixed, wordIndex): (UInt32, Int) =
                     switch index {
                     case ..<16: (d ^ b & (c ^ d), index)
                     case ..<32: (c ^ d & (b ^ c), 5 * index + 1)
                     case ..<48: (b ^ c ^ d, 3 * index + 5)
                     default: (c ^ (b | ~d), 7 * index)
                     }
-                let word = UInt32(littleEndian: blocks.word(at: start + 4 * (place & 15)))
+                let word = UInt32(littleEndian: blocks.word(at: start + 4 * (wordIndex & 15)))
                 let sum = a &+ mixed &+ constants[index] &+ word
                 (a, b, c, d) = (d, b &+ sum.rotatedLeft(shifts[4 * (index >> 4) + index % 4]), b, c)
             }

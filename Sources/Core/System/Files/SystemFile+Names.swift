@@ -5,7 +5,7 @@ extension SystemFile {
     package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
 
     /// Whether a path leads to a directory, and its permission bits; nil if there is nothing.
-    package static func place(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
+    package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
         (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
     }
 

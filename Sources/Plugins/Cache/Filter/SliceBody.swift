@@ -8,7 +8,7 @@ final class SliceBody: HTTPBodySource {
         var toSkip: Int64
         var left: Int64
 
-        /// What of a chunk belongs to the range; empty for one before it.
+        /// The bytes of a chunk that belong to the range; empty for a chunk before it.
         mutating func take(of chunk: Data) -> Data {
             let skipped = min(toSkip, Int64(chunk.count))
             toSkip -= skipped

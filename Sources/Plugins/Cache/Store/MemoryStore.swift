@@ -18,7 +18,7 @@ public final class MemoryStore: CacheStore {
 
     /// A dictionary into an array of nodes that are linked from the least to the most recently used; -1 is none.
     fileprivate struct State {
-        var places: [CacheKey: Int] = [:]
+        var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []
         var oldest = -1
         var newest = -1
@@ -40,9 +40,9 @@ public final class MemoryStore: CacheStore {
     /// Returns the entry of a key, nil if there is none.
     public func entry(for key: CacheKey) async -> CacheEntry? {
         state.withLock { state -> CacheEntry? in
-            guard let place = state.places[key] else { return nil }
-            state.use(place)
-            return state.nodes[place].entry
+            guard let index = state.indices[key] else { return nil }
+            state.use(index)
+            return state.nodes[index].entry
         }
     }
 
@@ -56,7 +56,7 @@ public final class MemoryStore: CacheStore {
         let body = HTTPBody(data.withUnsafeBytes { Data($0) })
         let cost = overhead + Int64(data.count)
         state.withLock { state in
-            if let place = state.places[key] { state.remove(place) }
+            if let index = state.indices[key] { state.remove(index) }
             while state.bytes > limit.bytes - cost || state.nodes.count >= limit.entries, state.oldest >= 0 {
                 state.remove(state.oldest)
             }
@@ -68,15 +68,17 @@ public final class MemoryStore: CacheStore {
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         let wanted = old.encoded()
         return try state.withLock { state in
-            guard let place = state.places[key], state.nodes[place].entry.head.encoded() == wanted else { return false }
-            let cost = Self.overhead(key, head) + (state.nodes[place].entry.body.length ?? 0)
+            guard let index = state.indices[key], state.nodes[index].entry.head.encoded() == wanted else {
+                return false
+            }
+            let cost = Self.overhead(key, head) + (state.nodes[index].entry.body.length ?? 0)
             guard cost <= limit.bytesOfOne else {
                 throw CacheStoreError("the entry is larger than a quarter of the memory store")
             }
-            state.nodes[place].entry.head = head
-            state.bytes += cost - state.nodes[place].cost
-            state.nodes[place].cost = cost
-            state.use(place)
+            state.nodes[index].entry.head = head
+            state.bytes += cost - state.nodes[index].cost
+            state.nodes[index].cost = cost
+            state.use(index)
             while state.bytes > limit.bytes, state.oldest >= 0 { state.remove(state.oldest) }
             return true
         }
@@ -90,7 +92,7 @@ public final class MemoryStore: CacheStore {
     /// Removes the entry of a key.
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
-            if let place = state.places[key] { state.remove(place) }
+            if let index = state.indices[key] { state.remove(index) }
         }
     }
 
@@ -101,7 +103,7 @@ public final class MemoryStore: CacheStore {
         let found = held.filter { matches($0.head) }
         state.withLock { state in
             for (key, _) in found {
-                if let place = state.places[key] { state.remove(place) }
+                if let index = state.indices[key] { state.remove(index) }
             }
         }
     }
@@ -112,40 +114,40 @@ public final class MemoryStore: CacheStore {
 
 extension MemoryStore.State {
     fileprivate mutating func add(_ key: CacheKey, _ entry: CacheEntry, _ cost: Int64) {
-        places[key] = nodes.count
+        indices[key] = nodes.count
         nodes.append(MemoryStore.Node(key: key, entry: entry, cost: cost, older: -1, newer: -1))
         link(nodes.count - 1)
         bytes += cost
     }
 
-    fileprivate mutating func use(_ place: Int) {
-        if place == newest { return }
-        unlink(place)
-        link(place)
+    fileprivate mutating func use(_ index: Int) {
+        if index == newest { return }
+        unlink(index)
+        link(index)
     }
 
     /// Moves the last node into the gap.
-    fileprivate mutating func remove(_ place: Int) {
-        unlink(place)
-        bytes -= nodes[place].cost
-        places[nodes[place].key] = nil
+    fileprivate mutating func remove(_ index: Int) {
+        unlink(index)
+        bytes -= nodes[index].cost
+        indices[nodes[index].key] = nil
         let last = nodes.removeLast()
-        guard place < nodes.count else { return }
-        nodes[place] = last
-        places[last.key] = place
-        if last.older >= 0 { nodes[last.older].newer = place } else { oldest = place }
-        if last.newer >= 0 { nodes[last.newer].older = place } else { newest = place }
+        guard index < nodes.count else { return }
+        nodes[index] = last
+        indices[last.key] = index
+        if last.older >= 0 { nodes[last.older].newer = index } else { oldest = index }
+        if last.newer >= 0 { nodes[last.newer].older = index } else { newest = index }
     }
 
-    private mutating func link(_ place: Int) {
-        nodes[place].older = newest
-        nodes[place].newer = -1
-        if newest >= 0 { nodes[newest].newer = place } else { oldest = place }
-        newest = place
+    private mutating func link(_ index: Int) {
+        nodes[index].older = newest
+        nodes[index].newer = -1
+        if newest >= 0 { nodes[newest].newer = index } else { oldest = index }
+        newest = index
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (older, newer) = (nodes[place].older, nodes[place].newer)
+    private mutating func unlink(_ index: Int) {
+        let (older, newer) = (nodes[index].older, nodes[index].newer)
         if older >= 0 { nodes[older].newer = newer } else { oldest = newer }
         if newer >= 0 { nodes[newer].older = older } else { newest = older }
     }

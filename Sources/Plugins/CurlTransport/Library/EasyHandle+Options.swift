@@ -127,7 +127,7 @@ extension EasyHandle {
     }
 
     private func check(_ code: Int32) throws(ErrandError) {
-        if code != 0 { throw Failure(code: code, summary: String(cString: errand_curl_describe(code))).error }
+        if code != 0 { throw CurlFailure(code: code, summary: String(cString: errand_curl_describe(code))).error }
     }
 }
 #endif

@@ -207,8 +207,8 @@ final class EasyHandle {
 
     func forgetTransfer() { current = nil }
 
-    func failure(_ code: Int32) -> Failure {
-        Failure(
+    func failure(_ code: Int32) -> CurlFailure {
+        CurlFailure(
             code: code, summary: String(cString: errand_curl_describe(code)), detail: String(cString: errorText),
             systemError: Int32(truncatingIfNeeded: errand_curl_get_long(raw, ERRAND_CURLINFO_OS_ERRNO)),
             verification: errand_curl_get_long(raw, ERRAND_CURLINFO_SSL_VERIFYRESULT),

@@ -9,7 +9,7 @@ struct PortTable {
 
     /// The indices of a port's sockets.
     func range(of port: UInt16) -> Range<Int> {
-        let start = place(of: port)
+        let start = slot(of: port)
         var end = start
         while end < sockets.count, sockets[end].port == port { end += 1 }
         return start..<end
@@ -27,7 +27,7 @@ struct PortTable {
     }
 
     /// The index of the first one of a port, or where it would be.
-    private func place(of port: UInt16) -> Int {
+    private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {
             let middle = (start + end) / 2

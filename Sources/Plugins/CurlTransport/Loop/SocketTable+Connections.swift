@@ -54,7 +54,7 @@ extension SocketTable {
         let range = ports.range(of: port)
         for index in range { hold(ports[index], by: transfer) }
         guard range.count == 1, let index = range.first else { return nil }
-        transfer.setUnplaced(false)
+        transfer.setSocketUnknown(false)
         return Hold(descriptor: ports[index], serial: entries[Int(ports[index])].serial)
     }
 
@@ -89,7 +89,7 @@ extension SocketTable {
     /// Ends the connections that have had no transfer since a time; libcurl closes them at the next one. Returns the
     /// time since when the oldest of the others has none. None ends while a transfer may be on any of them.
     func endIdle(since: UInt64) -> UInt64? {
-        if unplaced > 0 { return nil }
+        if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
             guard let idle = entries[index].idleSince else { continue }

@@ -40,7 +40,7 @@ final class SocketTable: @unchecked Sendable {
     let poll: Int32
     @exclusivity(unchecked) var entries: [Entry] = []
     /// The number of transfers that may be on a kept connection whose socket is not known.
-    @exclusivity(unchecked) var unplaced = 0
+    @exclusivity(unchecked) var unknownSocketCount = 0
     /// Quiet connections that received bytes that a transfer may be waiting for.
     @exclusivity(unchecked) var doubtful: [Int32] = []
     @exclusivity(unchecked) var ports = PortTable()
@@ -82,7 +82,7 @@ final class SocketTable: @unchecked Sendable {
             errand_poll_remove(poll, event.descriptor)
             entries[index].registered = 0
             if entries[index].isQuiet {
-                let isDoubtful = unplaced > 0 || entries[index].holders > 0
+                let isDoubtful = unknownSocketCount > 0 || entries[index].holders > 0
                 if isDoubtful { doubtful.append(event.descriptor) } else { end(event.descriptor) }
             }
             return nil
@@ -134,17 +134,17 @@ final class SocketTable: @unchecked Sendable {
 
     /// libcurl has given a transfer a connection without naming the socket. It may have sent the request, received a part
     /// of the response and paused in one step: then it wants nothing of a socket that seems to be without a request.
-    func addUnplaced() { unplaced += 1 }
+    func addUnknownSocket() { unknownSocketCount += 1 }
 
     /// The socket of such a transfer is known, or the transfer has ended.
-    func removeUnplaced() {
-        unplaced -= 1
+    func removeUnknownSocket() {
+        unknownSocketCount -= 1
         lookAgain()
     }
 
     /// Checks doubtful connections again when no transfer can be waiting for their bytes.
     func lookAgain() {
-        if unplaced > 0 || doubtful.isEmpty { return }
+        if unknownSocketCount > 0 || doubtful.isEmpty { return }
         doubtful.removeAll { descriptor in
             let index = Int(descriptor)
             guard isQuiet(descriptor), entries[index].registered == 0 else { return true }

@@ -122,8 +122,8 @@ extension Transfer {
         }
         if failure != nil || attempts.count >= mostAttempts { return .end }
         let isLost =
-            Failure.isForeign(code) && handle.isReused
-            || Failure.isGoAway(code) && !handle.failure(code).isMalformed
+            CurlFailure.isForeign(code) && handle.isReused
+            || CurlFailure.isGoAway(code) && !handle.failure(code).isMalformed
             || code == CurlCode.partialFile && handle.isReused
         if isLost { attempts.needsFreshConnection = true }
         return isLost ? .again : .end

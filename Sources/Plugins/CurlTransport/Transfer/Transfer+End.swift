@@ -48,7 +48,7 @@ extension Transfer {
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
         }
         // libcurl's error where it rejects the line itself.
-        var failure = head.isRefused ? Failure.ofLine : handle.failure(code)
+        var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
         failure.isRepetition = mayHaveBeenSent(handle)

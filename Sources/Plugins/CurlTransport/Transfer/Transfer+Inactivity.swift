@@ -15,7 +15,7 @@ extension Transfer {
     var overdueError: ErrandError {
         let limits = limits
         return limits.inactivity <= limits.connection
-            ? inactivityError : ErrandError(.timedOut, Failure.connectionTimeout)
+            ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
     /// The times at which the server has been inactive for too long, and at which the connection should have been made.

@@ -44,7 +44,7 @@ extension Transfer {
 
     private func receiveHead() -> Bool {
         // Several transfers share a connection in a later version of HTTP, and silence is not required on it.
-        if !head.isHTTP1 { setUnplaced(false) }
+        if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         if head.isHTTP1, head.hasUnknownCoding {
             return fail(.invalidResponse, "the response has a transfer coding that was not asked for")

@@ -60,7 +60,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var failure: ErrandError?
     @exclusivity(unchecked) var attempts = Attempts()
     @exclusivity(unchecked) var stream = Stream()
-    @exclusivity(unchecked) var place = Place()
+    @exclusivity(unchecked) var socketUse = SocketUse()
     @exclusivity(unchecked) var isReceivePaused = false
     var isSendPaused = false {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }

@@ -46,7 +46,7 @@ struct ExactDecimal: Sendable, Hashable {
         if significant > 18 {
             (short, long) = (0, Self.digits(first, p, significant))
         }
-        exponent = Self.power(p, end) + zeros - fraction
+        exponent = (p < end ? JSONNumber.exponent(p + 1, end) : 0) + zeros - fraction
     }
 
     /// The digits of a mantissa from its first one that is not zero on.
@@ -60,20 +60,6 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         return digits
-    }
-
-    private static func power(_ start: BytePointer, _ end: BytePointer) -> Int {
-        guard start < end else { return 0 }
-        var p = start + 1
-        let isNegative = p < end && p.pointee == 0x2D
-        var power = 0
-        while p < end {
-            if JSONGrammar.isDigit(p.pointee) {
-                power = min(power * 10 + Int(p.pointee - 0x30), JSONNumber.largestExponent)
-            }
-            p += 1
-        }
-        return isNegative ? -power : power
     }
 
     var isZero: Bool { short == 0 && long.isEmpty }

@@ -49,24 +49,24 @@ extension KeywordReader {
 
     /// Keywords whose meaning depends on others beside them.
     mutating func joint() throws(JSONSchemaError) {
-        if let value = document.member(place.value, "if") {
+        if let value = document.member(location.value, "if") {
             let (then, otherwise) = (
-                document.member(place.value, "then"), document.member(place.value, "else")
+                document.member(location.value, "then"), document.member(location.value, "else")
             )
             var branches: [Int32] = [try schema(value), SchemaProgram.any, SchemaProgram.any]
             if let then { branches[1] = try schema(then) }
             if let otherwise { branches[2] = try schema(otherwise) }
             gate(.condition, branches, "if")
         }
-        if vocabulary.draft != .draft2020_12, let items = document.member(place.value, "items"),
-            document.values[items].kind == .array, let value = document.member(place.value, "additionalItems")
+        if vocabulary.draft != .draft2020_12, let items = document.member(location.value, "items"),
+            document.values[items].kind == .array, let value = document.member(location.value, "additionalItems")
         {
             array.items = try schema(value)
             array.itemsKeyword = "/additionalItems"
         }
         if vocabulary.hasValidation, vocabulary.draft != .draft7, array.contains >= 0 {
-            if let value = document.member(place.value, "minContains") { array.minimumContained = try count(value) }
-            if let value = document.member(place.value, "maxContains") { array.maximumContained = try count(value) }
+            if let value = document.member(location.value, "minContains") { array.minimumContained = try count(value) }
+            if let value = document.member(location.value, "maxContains") { array.maximumContained = try count(value) }
         }
         array.containsEvaluates = vocabulary.draft == .draft2020_12
     }

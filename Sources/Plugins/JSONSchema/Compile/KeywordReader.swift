@@ -4,7 +4,7 @@ import ErrandJSONValidation
 struct KeywordReader {
     let compiler: SchemaCompiler
     let document: SchemaDocument
-    let place: SchemaPlace
+    let location: SchemaLocation
     let environment: Int
     let resource: Int
     let vocabulary: SchemaVocabulary
@@ -14,23 +14,23 @@ struct KeywordReader {
     var array = SchemaArrayRule()
     var object = SchemaObjectRule()
 
-    init(_ compiler: SchemaCompiler, _ place: SchemaPlace, _ environment: Int) {
+    init(_ compiler: SchemaCompiler, _ location: SchemaLocation, _ environment: Int) {
         self.compiler = compiler
-        self.place = place
+        self.location = location
         self.environment = environment
-        document = compiler.registry.documents[place.document]
-        resource = compiler.registry.resource(place)
+        document = compiler.registry.documents[location.document]
+        resource = compiler.registry.resource(location)
         vocabulary = compiler.registry.resources[resource].vocabulary
-        node = SchemaNode(place: place, resource: resource)
+        node = SchemaNode(location: location, resource: resource)
     }
 
     mutating func read() throws(JSONSchemaError) -> SchemaNode {
         // Beside $ref in draft 7 nothing means anything.
-        if vocabulary.draft == .draft7, let value = document.member(place.value, "$ref") {
+        if vocabulary.draft == .draft7, let value = document.member(location.value, "$ref") {
             try reference("$ref", value)
             return node
         }
-        for (key, value) in document.members(place.value) {
+        for (key, value) in document.members(location.value) {
             let keyword = String(decoding: key, as: UTF8.self)
             if try core(keyword, value) { continue }
             if vocabulary.hasApplicators, try applicator(keyword, value) { continue }
@@ -45,7 +45,7 @@ struct KeywordReader {
 
     // MARK: Values
 
-    func here(_ value: Int) -> SchemaPlace { SchemaPlace(document: place.document, value: value) }
+    func here(_ value: Int) -> SchemaLocation { SchemaLocation(document: location.document, value: value) }
 
     func fault(_ value: Int, _ reason: String) -> JSONSchemaError {
         compiler.registry.fault(.invalidKeyword, here(value), reason)
@@ -153,7 +153,7 @@ struct KeywordReader {
     }
 
     private mutating func reference(_ keyword: String, _ value: Int) throws(JSONSchemaError) {
-        let target = try compiler.registry.resolve(try text(value), from: resource, at: here(value)).place
+        let target = try compiler.registry.resolve(try text(value), from: resource, at: here(value)).location
         gate(.all, [try compiler.node(target, environment)], keyword)
     }
 

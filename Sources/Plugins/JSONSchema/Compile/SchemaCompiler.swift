@@ -19,7 +19,7 @@ final class SchemaCompiler {
     private var waiting: [(node: Int32, environment: Int)] = []
 
     private struct Key: Hashable {
-        var place: SchemaPlace
+        var location: SchemaLocation
         var environment: Int
     }
 
@@ -27,21 +27,21 @@ final class SchemaCompiler {
         self.registry = registry
         self.formats = formats
         // The node that every value fits.
-        nodes = [SchemaNode(place: SchemaPlace(document: 0, value: 0))]
+        nodes = [SchemaNode(location: SchemaLocation(document: 0, value: 0))]
     }
 
     /// Compiles a schema and everything that it leads to.
-    func compile(_ place: SchemaPlace) throws(JSONSchemaError) -> SchemaProgram {
-        let root = try node(place, 0)
+    func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
+        let root = try node(location, 0)
         try compileWaiting()
         // The schemas of the document that nothing leads to have to be right as well.
-        for other in registry.schemas(of: place.document) {
+        for other in registry.schemas(of: location.document) {
             _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()
         }
         try SchemaRecursion.check(nodes) { node in
             registry.fault(
-                .endlessRecursion, nodes[Int(node)].place,
+                .endlessRecursion, nodes[Int(node)].location,
                 "refers to itself for the same value, so that validation would not end")
         }
         return SchemaProgram(self, root: root)
@@ -49,35 +49,36 @@ final class SchemaCompiler {
 
     private func compileWaiting() throws(JSONSchemaError) {
         while let (node, environment) = waiting.popLast() {
-            var reader = KeywordReader(self, nodes[Int(node)].place, environment)
+            var reader = KeywordReader(self, nodes[Int(node)].location, environment)
             nodes[Int(node)] = try reader.read()
         }
     }
 
     /// The number of the node for a schema that is entered from an environment.
-    func node(_ place: SchemaPlace, _ outer: Int) throws(JSONSchemaError) -> Int32 {
-        try registry.spend(steps: 50, at: place)
-        var (place, environment) = (
-            place, try environments.entering(registry.resource(place), of: registry, from: outer)
+    func node(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int32 {
+        try registry.spend(steps: 50, at: location)
+        var (location, environment) = (
+            location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
         // A schema that only refers to another one is that one. A circle of them ends at some node, and is found later.
         var steps = 0
-        while steps < 4, let next = try alias(Key(place: place, environment: environment)) {
-            (place, environment) = (next.place, next.environment)
+        while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
+            (location, environment) = (next.location, next.environment)
             steps += 1
         }
-        let key = Key(place: place, environment: environment)
+        let key = Key(location: location, environment: environment)
         if let known = numbersOfNodes[key] { return known }
-        let document = registry.documents[place.document]
-        let kind = document.values[place.value].kind
-        if kind == .true || kind == .object && document.values[place.value].count == 0 {
+        let document = registry.documents[location.document]
+        let kind = document.values[location.value].kind
+        if kind == .true || kind == .object && document.values[location.value].count == 0 {
             numbersOfNodes[key] = SchemaProgram.any
             return SchemaProgram.any
         }
         try registry.spend(
-            steps: 32 + document.values[place.value].count * 8, bytes: MemoryLayout<SchemaNode>.stride + 96, at: place)
+            steps: 32 + document.values[location.value].count * 8, bytes: MemoryLayout<SchemaNode>.stride + 96,
+            at: location)
         let number = Int32(nodes.count)
-        var node = SchemaNode(place: place, resource: registry.resource(place))
+        var node = SchemaNode(location: location, resource: registry.resource(location))
         node.isNever = kind == .false
         nodes.append(node)
         numbersOfNodes[key] = number
@@ -88,15 +89,15 @@ final class SchemaCompiler {
     /// The target of a schema that consists of a reference only.
     private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
         if let known = aliases[key] { return known }
-        let place = key.place
-        let document = registry.documents[place.document]
-        guard document.values[place.value].kind == .object, document.values[place.value].count == 1,
-            let value = document.member(place.value, "$ref"), let text = document.string(value)
+        let location = key.location
+        let document = registry.documents[location.document]
+        guard document.values[location.value].kind == .object, document.values[location.value].count == 1,
+            let value = document.member(location.value, "$ref"), let text = document.string(value)
         else { return nil }
-        let here = SchemaPlace(document: place.document, value: value)
-        let target = try registry.resolve(text, from: registry.resource(place), at: here).place
+        let here = SchemaLocation(document: location.document, value: value)
+        let target = try registry.resolve(text, from: registry.resource(location), at: here).location
         let next = Key(
-            place: target,
+            location: target,
             environment: try environments.entering(registry.resource(target), of: registry, from: key.environment))
         aliases[key] = next
         return next
@@ -104,9 +105,9 @@ final class SchemaCompiler {
 
     /// The node that a dynamic reference leads to in an environment.
     func dynamicNode(
-        _ reference: String, at place: SchemaPlace, in resource: Int, _ environment: Int, isRecursive: Bool
+        _ reference: String, at location: SchemaLocation, in resource: Int, _ environment: Int, isRecursive: Bool
     ) throws(JSONSchemaError) -> Int32 {
-        let (target, anchor) = try registry.resolve(reference, from: resource, at: place)
+        let (target, anchor) = try registry.resolve(reference, from: resource, at: location)
         let found = registry.resources[registry.resource(target)].dynamicAnchors
         let name = isRecursive ? SchemaRegistry.recursiveAnchor : anchor
         // Only a reference to a dynamic anchor, or to a resource with a recursive one, is dynamic.
@@ -117,11 +118,11 @@ final class SchemaCompiler {
     }
 
     /// The number of a pattern.
-    func pattern(_ source: [UInt8], _ place: SchemaPlace) throws(JSONSchemaError) -> Int32 {
+    func pattern(_ source: [UInt8], _ location: SchemaLocation) throws(JSONSchemaError) -> Int32 {
         if let known = patternNumbers[source] { return known }
-        try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: place)
+        try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: location)
         let text = String(decoding: source, as: UTF8.self)
-        patterns.append(SchemaPattern(source: text, program: try registry.pattern(text, at: place)))
+        patterns.append(SchemaPattern(source: text, program: try registry.pattern(text, at: location)))
         patternNumbers[source] = Int32(patterns.count - 1)
         return Int32(patterns.count - 1)
     }

@@ -6,20 +6,20 @@ struct SchemaEnvironments {
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]
     private var names: [String: Int] = [:]
-    private var places: [SchemaPlace] = []
+    private var locations: [SchemaLocation] = []
     /// The anchors of each resource that was entered, as numbers of names and places.
-    private var anchors: [Int: [(name: Int, place: Int32)]] = [:]
+    private var anchors: [Int: [(name: Int, location: Int32)]] = [:]
 
     private struct Key: Hashable {
         var environment: Int
         var resource: Int
     }
 
-    func anchor(_ name: String, in environment: Int) -> SchemaPlace? {
+    func anchor(_ name: String, in environment: Int) -> SchemaLocation? {
         guard let number = names[name], number < all[environment].count, all[environment][number] >= 0 else {
             return nil
         }
-        return places[Int(all[environment][number])]
+        return locations[Int(all[environment][number])]
     }
 
     /// The environment after entering a resource.
@@ -33,9 +33,9 @@ struct SchemaEnvironments {
         let anchors = anchors(of: resource, registry)
         try registry.spend(steps: 50 + (anchors.count + all[environment].count) * 4, bytes: 128, at: root)
         var new = all[environment]
-        for (name, place) in anchors {
+        for (name, location) in anchors {
             while new.count <= name { new.append(-1) }
-            if new[name] < 0 { new[name] = place }
+            if new[name] < 0 { new[name] = location }
         }
         let number = numbers[new] ?? all.count
         if number == all.count {
@@ -47,14 +47,14 @@ struct SchemaEnvironments {
         return number
     }
 
-    private mutating func anchors(of resource: Int, _ registry: SchemaRegistry) -> [(name: Int, place: Int32)] {
+    private mutating func anchors(of resource: Int, _ registry: SchemaRegistry) -> [(name: Int, location: Int32)] {
         if let known = anchors[resource] { return known }
-        var found: [(name: Int, place: Int32)] = []
-        for (name, place) in registry.resources[resource].dynamicAnchors {
+        var found: [(name: Int, location: Int32)] = []
+        for (name, location) in registry.resources[resource].dynamicAnchors {
             let number = names[name] ?? names.count
             names[name] = number
-            found.append((number, Int32(places.count)))
-            places.append(place)
+            found.append((number, Int32(locations.count)))
+            locations.append(location)
         }
         anchors[resource] = found
         return found

@@ -4,7 +4,7 @@ import ErrandJSONValidation
 /// of it. Indexes are -1 without a rule.
 struct SchemaNode: Sendable {
     /// The place of the schema, for messages.
-    var place: SchemaPlace
+    var location: SchemaLocation
     /// The number of the resource that it belongs to.
     var resource = 0
     /// Whether no value fits: the schema `false`.

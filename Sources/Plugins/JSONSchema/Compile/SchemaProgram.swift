@@ -10,7 +10,7 @@ final class SchemaProgram: Sendable {
     let documents: [SchemaDocument]
     let nodes: [SchemaNode]
     /// The URI of each resource, and its root.
-    private let resources: [(uri: String, root: SchemaPlace)]
+    private let resources: [(uri: String, root: SchemaLocation)]
     let numbers: [SchemaNumberRule]
     let strings: [SchemaStringRule]
     let arrays: [SchemaArrayRule]
@@ -75,7 +75,7 @@ final class SchemaProgram: Sendable {
     func location(_ node: Int32, _ keyword: String) -> String {
         let node = nodes[Int(node)]
         let resource = resources[node.resource]
-        let pointer = documents[node.place.document].pointer(node.place.value, from: resource.root.value)
+        let pointer = documents[node.location.document].pointer(node.location.value, from: resource.root.value)
         return "\(resource.uri)#\(pointer)\(keyword)"
     }
 }

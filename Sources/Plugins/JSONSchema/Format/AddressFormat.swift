@@ -66,8 +66,8 @@ enum AddressFormat {
         var groups = 0
         for (index, half) in halves.enumerated() where !half.isEmpty {
             let parts = half.split(separator: ":", omittingEmptySubsequences: false)
-            for (place, part) in parts.enumerated() {
-                let isLast = index == halves.count - 1 && place == parts.count - 1
+            for (number, part) in parts.enumerated() {
+                let isLast = index == halves.count - 1 && number == parts.count - 1
                 if isLast, part.contains(".") {
                     if !isIPv4(Array(part.utf8)[...]) { return false }
                     groups += 2

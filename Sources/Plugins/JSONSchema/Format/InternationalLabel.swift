@@ -42,8 +42,8 @@ struct InternationalLabel {
 
     /// Whether a non-joiner stands between letters that would join; letters of Arabic and related scripts do.
     private func joins(_ index: Int) -> Bool {
-        func neighbour(_ places: some Sequence<Int>) -> Unicode.Scalar? {
-            places.lazy.map { scalars[$0] }.first { $0.properties.generalCategory != .nonspacingMark }
+        func neighbour(_ indices: some Sequence<Int>) -> Unicode.Scalar? {
+            indices.lazy.map { scalars[$0] }.first { $0.properties.generalCategory != .nonspacingMark }
         }
         guard let before = neighbour((0..<index).reversed()), let after = neighbour(index + 1..<scalars.count) else {
             return false

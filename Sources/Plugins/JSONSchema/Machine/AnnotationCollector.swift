@@ -59,9 +59,9 @@ extension SchemaValidator {
         let node = program.nodes[Int(lane.node)]
         for annotation in node.annotations {
             if annotation.keyword.hasPrefix("content"), start.pointee != JSONGrammar.quote { continue }
-            let place = SchemaPlace(document: node.place.document, value: annotation.value)
+            let location = SchemaLocation(document: node.location.document, value: annotation.value)
             let made = JSONAnnotation(
-                pointer: pointer(depth), keyword: annotation.keyword, value: value(of: place),
+                pointer: pointer(depth), keyword: annotation.keyword, value: value(of: location),
                 schemaLocation: program.location(
                     lane.node, JSONPointer.appending(annotation.keyword, to: "")), offset: start - base)
             machine.arena.count(
@@ -69,8 +69,8 @@ extension SchemaValidator {
             steps -= 64
             collector?.add(made, to: first + index)
         }
-        for place in 0..<Int(lane.gateCount) {
-            let gate = state.pointee.gates[Int(lane.firstGate) + place]
+        for gateIndex in 0..<Int(lane.gateCount) {
+            let gate = state.pointee.gates[Int(lane.firstGate) + gateIndex]
             let branches = state.pointee.branches + Int(gate.first)
             var live: [Int32] = []
             switch gate.kind {
@@ -88,11 +88,11 @@ extension SchemaValidator {
     }
 
     /// The value of an annotation, of which all annotations with it share one copy.
-    private mutating func value(of place: SchemaPlace) -> JSONFragment {
-        if let known = values[place] { return known }
-        let made = JSONFragment(data: program.documents[place.document].data(place.value))
+    private mutating func value(of location: SchemaLocation) -> JSONFragment {
+        if let known = values[location] { return known }
+        let made = JSONFragment(data: program.documents[location.document].data(location.value))
         machine.arena.count(128 + made.data.count)
-        values[place] = made
+        values[location] = made
         return made
     }
 
@@ -119,7 +119,7 @@ extension SchemaValidator {
                     fate: PendingFate(
                         container: frame.pointee.number, lane: wire.parent,
                         evaluators: (0..<count).map { evaluators[$0] }),
-                    places: [(start, frame.pointee.count)], annotations: numbers))
+                    values: [(start, frame.pointee.count)], annotations: numbers))
             machine.arena.count(160 + count * 8)
         }
     }
@@ -134,7 +134,7 @@ extension SchemaValidator {
         guard read(JSONGrammar.skipSpace(p, end), root, 0) != nil else { return nil }
         if steps < 0 || machine.isFull { _ = tooMuch(at: end, depth: 0) }
         guard problems.count == 0, let collector, !collector.isFull else { return nil }
-        guard let place = lanes.firstIndex(of: program.root) else { return [] }
-        return collector.annotations(of: place)
+        guard let lane = lanes.firstIndex(of: program.root) else { return [] }
+        return collector.annotations(of: lane)
     }
 }

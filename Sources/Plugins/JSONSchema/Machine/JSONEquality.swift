@@ -67,13 +67,13 @@ private struct ValueOutline {
         guard mine.count == others.count else { return nil }
         if a.start.pointee == JSONGrammar.openBracket { return Array(zip(mine, others)) }
         var members: [[UInt8]: Int] = [:]
-        for place in stride(from: 0, to: others.count - 1, by: 2) {
-            members[other.key(others[place])] = others[place + 1]
+        for member in stride(from: 0, to: others.count - 1, by: 2) {
+            members[other.key(others[member])] = others[member + 1]
         }
         var pairs: [(Int, Int)] = []
-        for place in stride(from: 0, to: mine.count - 1, by: 2) {
-            guard let match = members[key(mine[place])] else { return nil }
-            pairs.append((mine[place + 1], match))
+        for member in stride(from: 0, to: mine.count - 1, by: 2) {
+            guard let match = members[key(mine[member])] else { return nil }
+            pairs.append((mine[member + 1], match))
         }
         return pairs
     }

@@ -55,12 +55,12 @@ struct PlanBuilder {
         }
         if draft.roots.isEmpty, draft.wires.isEmpty { return machine.anyTransition }
         let child = machine.state(draft.roots, program)
-        var places: [Int32: Int32] = [:]
-        for place in 0..<child.pointee.laneCount { places[child.pointee.lanes[place].node] = Int32(place) }
+        var laneNumbers: [Int32: Int32] = [:]
+        for number in 0..<child.pointee.laneCount { laneNumbers[child.pointee.lanes[number].node] = Int32(number) }
         let wires = draft.wires.compactMap { wire -> SchemaWire? in
-            guard let place = places[wire.node] else { return nil }
+            guard let lane = laneNumbers[wire.node] else { return nil }
             return SchemaWire(
-                role: wire.role, child: place, parent: wire.parent, counter: wire.counter, evaluates: wire.evaluates)
+                role: wire.role, child: lane, parent: wire.parent, counter: wire.counter, evaluates: wire.evaluates)
         }
         var made = SchemaTransition(state: child, wires: machine.arena.copy(wires))
         made.wireCount = wires.count
@@ -76,8 +76,8 @@ struct PlanBuilder {
         var open = [lane]
         while let next = open.popLast(), machine.mayWork() {
             machine.work += 1
-            for place in 0..<Int(lanes[next].gateCount) {
-                let gate = state.pointee.gates[Int(lanes[next].firstGate) + place]
+            for gateIndex in 0..<Int(lanes[next].gateCount) {
+                let gate = state.pointee.gates[Int(lanes[next].firstGate) + gateIndex]
                 if gate.kind == .not || onlyAll && gate.kind != .all { continue }
                 machine.work += Int(gate.count)
                 for branch in 0..<Int(gate.count) {
@@ -116,8 +116,8 @@ struct PlanBuilder {
     func element(_ index: Int, _ plan: UnsafeMutablePointer<ArrayPlan>) -> TransitionPointer {
         var draft = Draft(lanes.count)
         machine.work += plan.pointee.ruleCount
-        for place in 0..<plan.pointee.ruleCount {
-            let lane = Int(plan.pointee.rules[place].lane)
+        for ruleIndex in 0..<plan.pointee.ruleCount {
+            let lane = Int(plan.pointee.rules[ruleIndex].lane)
             let rule = program.arrays[Int(lanes[lane].array)]
             let isHard = lanes[lane].isHard
             var isEvaluated = true
@@ -131,7 +131,10 @@ struct PlanBuilder {
             if rule.contains >= 0 {
                 draft.roots.append(SchemaMachine.root(rule.contains, isHard: false))
                 draft.wires.append(
-                    (.contains, rule.contains, Int32(lane), plan.pointee.rules[place].counter, rule.containsEvaluates))
+                    (
+                        .contains, rule.contains, Int32(lane), plan.pointee.rules[ruleIndex].counter,
+                        rule.containsEvaluates
+                    ))
             }
             if isEvaluated {
                 draft.evaluates(lane)
@@ -159,8 +162,8 @@ struct PlanBuilder {
         var names = Draft(lanes.count)
         for (index, lane) in lanes.enumerated() {
             let node = program.nodes[Int(lane.node)]
-            for (place, gate) in node.gates.enumerated() where gate.kind == .dependent {
-                state.pointee.gates[Int(lane.firstGate) + place].entry = number(gate.key)
+            for (gateIndex, gate) in node.gates.enumerated() where gate.kind == .dependent {
+                state.pointee.gates[Int(lane.firstGate) + gateIndex].entry = number(gate.key)
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
@@ -210,8 +213,8 @@ struct PlanBuilder {
         -> TransitionPointer
     {
         var matched: Set<Int32> = []
-        for place in 0..<count where matches[place / 64] >> UInt64(place % 64) & 1 != 0 {
-            if let patterns { matched.insert(patterns[place]) }
+        for bit in 0..<count where matches[bit / 64] >> UInt64(bit % 64) & 1 != 0 {
+            if let patterns { matched.insert(patterns[bit]) }
         }
         var draft = Draft(lanes.count)
         machine.work += lanes.count + count

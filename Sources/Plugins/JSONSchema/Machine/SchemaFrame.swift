@@ -39,7 +39,7 @@ struct SchemaFrame {
 struct PendingPart {
     var fate: PendingFate
     /// The first of them: the key or the element, and its index.
-    var places: [(place: BytePointer, index: Int)]
+    var values: [(value: BytePointer, index: Int)]
     var count = 1
     /// For a part whose schema holds, its annotations.
     var annotations: [Int]?

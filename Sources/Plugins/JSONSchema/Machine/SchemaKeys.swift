@@ -12,14 +12,14 @@ struct SchemaKeys {
     init(_ keys: [[UInt8]], _ arena: SchemaArena) {
         count = keys.count
         pool = arena.copy(keys.flatMap { $0 })
-        var place = 0
+        var offset = 0
         var made: [KeyRule] = []
         var size = 4
         while size < keys.count * 2 { size *= 2 }
         var table = [Int32](repeating: -1, count: size)
         for (index, key) in keys.enumerated() {
-            made.append(KeyRule(key, text: place, node: 0, isRequired: false))
-            place += key.count
+            made.append(KeyRule(key, text: offset, node: 0, isRequired: false))
+            offset += key.count
             var slot = Int(truncatingIfNeeded: KeyHash.hash(key)) & (size - 1)
             while table[slot] >= 0 { slot = (slot + 1) & (size - 1) }
             table[slot] = Int32(index)

@@ -212,9 +212,9 @@ extension SchemaValidator {
         }
         let count = plan.pointee.patternCount
         var matches = [UInt64](repeating: 0, count: (count + 63) / 64)
-        for place in 0..<count {
-            switch match(plan.pointee.patterns[place], text, hasEscapes) {
-            case .matches: matches[place / 64] |= 1 << UInt64(place % 64)
+        for bit in 0..<count {
+            switch match(plan.pointee.patterns[bit], text, hasEscapes) {
+            case .matches: matches[bit / 64] |= 1 << UInt64(bit % 64)
             case .differs: break
             case .exceeded:
                 let (expected, found) = patternLimit(text)

@@ -10,8 +10,8 @@ extension SchemaValidator {
         let gates = unexplained
         unexplained.removeAll(keepingCapacity: true)
         for (node, number) in gates {
-            let place = number / 4
-            let gate = program.nodes[Int(node)].gates[place]
+            let gateIndex = number / 4
+            let gate = program.nodes[Int(node)].gates[gateIndex]
             switch gate.kind {
             case .any, .one:
                 let words =

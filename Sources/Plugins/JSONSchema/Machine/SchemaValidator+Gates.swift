@@ -8,8 +8,8 @@ extension SchemaValidator {
         _ frame: UnsafeMutablePointer<SchemaFrame>?, _ start: BytePointer, _ depth: Int
     ) -> Bool {
         var holds = true
-        for place in 0..<Int(lane.pointee.gateCount) {
-            let gate = state.pointee.gates + Int(lane.pointee.firstGate) + place
+        for gateIndex in 0..<Int(lane.pointee.gateCount) {
+            let gate = state.pointee.gates + Int(lane.pointee.firstGate) + gateIndex
             let branches = state.pointee.branches + Int(gate.pointee.first)
             let count = Int(gate.pointee.count)
             var passes = true
@@ -30,7 +30,7 @@ extension SchemaValidator {
                 passes = found == 1
                 if found > 1 {
                     holds = false
-                    if lane.pointee.isHard { several(lane.pointee, place, found, depth, start) }
+                    if lane.pointee.isHard { several(lane.pointee, gateIndex, found, depth, start) }
                     continue
                 }
             case .not: passes = results[Int(branches[0])] == 0
@@ -44,10 +44,10 @@ extension SchemaValidator {
             holds = false
             guard lane.pointee.isHard else { return false }
             switch gate.pointee.kind {
-            case .not: forbidden(lane.pointee, place, depth, start)
+            case .not: forbidden(lane.pointee, gateIndex, depth, start)
             case .condition:
-                unexplained.append((lane.pointee.node, place * 4 + (results[Int(branches[0])] != 0 ? 1 : 2)))
-            default: unexplained.append((lane.pointee.node, place * 4))
+                unexplained.append((lane.pointee.node, gateIndex * 4 + (results[Int(branches[0])] != 0 ? 1 : 2)))
+            default: unexplained.append((lane.pointee.node, gateIndex * 4))
             }
         }
         return holds
@@ -66,15 +66,15 @@ extension SchemaValidator {
         if steps < 0 { return }
         let live = liveLanes(index, state, results, frame)
         var found: [Int] = []
-        for place in parts where pending[place].fate.lane == index {
-            if zip(live, pending[place].fate.evaluators).contains(where: { $0 & $1 != 0 }) { continue }
-            if let annotations = pending[place].annotations {
+        for part in parts where pending[part].fate.lane == index {
+            if zip(live, pending[part].fate.evaluators).contains(where: { $0 & $1 != 0 }) { continue }
+            if let annotations = pending[part].annotations {
                 collector?.add(annotations, to: frame.pointee.results + index)
                 continue
             }
             results[index] = 0
             guard lane.pointee.isHard else { return }
-            found.append(place)
+            found.append(part)
         }
         if !found.isEmpty { unevaluated(found.map { pending[$0] }, lane.pointee, frame, depth) }
     }
@@ -95,8 +95,8 @@ extension SchemaValidator {
         while let next = open.popLast() {
             let lane = state.pointee.lanes + next
             steps -= 1 + Int(lane.pointee.gateCount)
-            for place in 0..<Int(lane.pointee.gateCount) {
-                let gate = state.pointee.gates + Int(lane.pointee.firstGate) + place
+            for gateIndex in 0..<Int(lane.pointee.gateCount) {
+                let gate = state.pointee.gates + Int(lane.pointee.firstGate) + gateIndex
                 let branches = state.pointee.branches + Int(gate.pointee.first)
                 steps -= Int(gate.pointee.count)
                 switch gate.pointee.kind {

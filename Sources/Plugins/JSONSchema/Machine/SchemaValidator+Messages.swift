@@ -82,12 +82,12 @@ extension SchemaValidator {
         let kind = isObject ? JSONProblem.Kind.unexpectedKey : .value
         problems.note(kind, isDerived: true)
         var listed = 0
-        for (place, index) in parts.flatMap(\.places).sorted(by: { $0.place < $1.place }) where !problems.isFull {
-            let token = isObject ? key(place) : "\(index)"
+        for (value, index) in parts.flatMap(\.values).sorted(by: { $0.value < $1.value }) where !problems.isFull {
+            let token = isObject ? key(value) : "\(index)"
             let expected = isObject ? "no key that no schema evaluates" : "no element that no schema evaluates"
             let problem = JSONProblem(
                 kind: kind, pointer: JSONPointer.appending(token, to: pointer(depth - 1)), expected: expected,
-                found: "one", offset: place - base, schemaLocation: program.location(lane.node, keyword))
+                found: "one", offset: value - base, schemaLocation: program.location(lane.node, keyword))
             problems.add(problem)
             listed += 1
         }
@@ -128,7 +128,7 @@ extension SchemaValidator {
         )
     }
 
-    func place(_ level: Int) -> ValuePlace {
+    func position(_ level: Int) -> ValuePosition {
         let frame = machine.frames[level]
         return frame.isObject ? .key(frame.key) : .index(frame.count)
     }

@@ -15,7 +15,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var problems: ProblemList
     var pending: [PendingPart] = []
     /// The pending parts by what determines their fate.
-    var pendingPlaces: [PendingFate: Int] = [:]
+    var pendingIndices: [PendingFate: Int] = [:]
     /// The number of objects and arrays opened so far, which identifies the last one.
     var containers = 0
     /// The gates of the value that just ended which need an explanation.
@@ -30,7 +30,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var weighBase = 0
     /// Collects annotations, which is done for valid texts only.
     var collector: AnnotationCollector?
-    var values: [SchemaPlace: JSONFragment] = [:]
+    var values: [SchemaLocation: JSONFragment] = [:]
     /// The results that are in use.
     var resultTop = 0
     var wordTop = 0

@@ -47,7 +47,7 @@ final class SchemaDocument: Sendable {
         var tables: [Int: [[UInt8]: Int]] = [:]
         for (index, value) in parsed.values.enumerated() where value.kind == .object && value.count > 12 {
             var table: [[UInt8]: Int] = [:]
-            for place in value.first..<value.first + value.count { table[parsed.keys[place]] = parsed.children[place] }
+            for child in value.first..<value.first + value.count { table[parsed.keys[child]] = parsed.children[child] }
             tables[index] = table
         }
         self.tables = tables
@@ -129,7 +129,7 @@ final class SchemaDocument: Sendable {
         let value = values[object]
         guard value.kind == .object else { return nil }
         if let table = tables[object] { return table[key] }
-        for place in value.first..<value.first + value.count where keys[place] == key { return children[place] }
+        for child in value.first..<value.first + value.count where keys[child] == key { return children[child] }
         return nil
     }
 
@@ -166,9 +166,9 @@ final class SchemaDocument: Sendable {
         while values[index].parent >= 0, index != root {
             let parent = values[index].parent
             let range = values[parent].first..<values[parent].first + values[parent].count
-            if let place = place(of: index, in: range) {
+            if let child = childIndex(of: index, in: range) {
                 let isObject = values[parent].kind == .object
-                tokens.append(isObject ? String(decoding: keys[place], as: UTF8.self) : "\(place - range.lowerBound)")
+                tokens.append(isObject ? String(decoding: keys[child], as: UTF8.self) : "\(child - range.lowerBound)")
             }
             index = parent
         }
@@ -176,7 +176,7 @@ final class SchemaDocument: Sendable {
     }
 
     /// Where a value is among the children of another one, which are in the order of the text.
-    private func place(of index: Int, in range: Range<Int>) -> Int? {
+    private func childIndex(of index: Int, in range: Range<Int>) -> Int? {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last {
             let middle = (first + last) / 2

@@ -10,16 +10,16 @@
     /// Fewer than eight bytes, the first one lowest.
     @inlinable package static func shortWord(_ p: BytePointer, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
-        for place in 0..<count { word |= UInt64(p[place]) << UInt64(8 * place) }
+        for offset in 0..<count { word |= UInt64(p[offset]) << UInt64(8 * offset) }
         return word
     }
 
     @inlinable package static func equal(_ a: BytePointer, _ b: BytePointer, count: Int) -> Bool {
         if count < 8 { return shortWord(a, count) == shortWord(b, count) }
-        var place = 0
-        while place + 8 <= count {
-            if word(a + place) != word(b + place) { return false }
-            place += 8
+        var offset = 0
+        while offset + 8 <= count {
+            if word(a + offset) != word(b + offset) { return false }
+            offset += 8
         }
         return word(a + (count - 8)) == word(b + (count - 8))
     }

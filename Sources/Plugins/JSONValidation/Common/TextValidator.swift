@@ -9,11 +9,11 @@ package protocol TextValidator: ~Copyable {
     var problems: ProblemList { get set }
 
     /// The place of a frame's current value: the quote of its key in an object, its index in an array.
-    func place(_ level: Int) -> ValuePlace
+    func position(_ level: Int) -> ValuePosition
 }
 
 /// Where a value is within its object or array.
-package enum ValuePlace {
+package enum ValuePosition {
     case key(BytePointer)
     case index(Int)
 }
@@ -71,7 +71,7 @@ extension TextValidator where Self: ~Copyable {
     package func pointer(_ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
-            switch place(level) {
+            switch position(level) {
             case .key(let quote): pointer = JSONPointer.appending(key(quote), to: pointer)
             case .index(let index): pointer = JSONPointer.appending("\(index)", to: pointer)
             }

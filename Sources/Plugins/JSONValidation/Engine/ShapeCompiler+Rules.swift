@@ -56,8 +56,8 @@ extension ShapeCompiler {
         }
         var rule = ObjectRule(keys: addKeys(parts), isWide: parts.count > 64, isClosed: isClosed)
         rule.requiredCount = parts.count(where: \.isRequired)
-        for (place, part) in parts.enumerated() where part.isRequired && place < 64 {
-            rule.required |= 1 << UInt64(place)
+        for (bit, part) in parts.enumerated() where part.isRequired && bit < 64 {
+            rule.required |= 1 << UInt64(bit)
         }
         node.object = Int32(objects.count)
         objects.append(rule)

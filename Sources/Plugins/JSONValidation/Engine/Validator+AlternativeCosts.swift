@@ -34,8 +34,8 @@ extension Validator {
         if node.plain & kind != 0 { return 0 }
         if node.kinds & kind == 0 { return 1 }
         if node.ambiguous & kind == 0 {
-            let place = Int(match.candidateIndexes[index])
-            return place >= first ? match.candidates[place].cost : 0
+            let candidate = Int(match.candidateIndexes[index])
+            return candidate >= first ? match.candidates[candidate].cost : 0
         }
         if let known = unions[index] { return known }
         var least = Int.max

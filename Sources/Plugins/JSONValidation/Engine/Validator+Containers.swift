@@ -16,8 +16,8 @@ extension Validator {
         let rule = frame.pointee.rule
         let member = rule.map { find(text, hasEscapes, hash, in: $0.pointee.keys) } ?? -1
         if member >= 0, let rule, !rule.pointee.isWide {
-            successors[frame.pointee.place] = Int32(member)
-            frame.pointee.place = member
+            successors[frame.pointee.member] = Int32(member)
+            frame.pointee.member = member
         }
         if member >= 0, let rule, !rule.pointee.isWide {
             let bit: UInt64 = 1 << UInt64(member - Int(rule.pointee.keys.first))
@@ -70,15 +70,15 @@ extension Validator {
         _ frame: UnsafeMutablePointer<Frame>, _ rule: UnsafePointer<ObjectRule>, _ depth: Int
     ) {
         let table = rule.pointee.keys
-        for place in 0..<Int(table.count) {
-            let index = Int(table.first) + place
+        for bit in 0..<Int(table.count) {
+            let index = Int(table.first) + bit
             let member = tables.members[index]
             guard member.isRequired else { continue }
             let isThere: Bool
             if rule.pointee.isWide {
                 isThere = isRemembered(index, object: frame.pointee.object)
             } else {
-                isThere = frame.pointee.seen & (1 << UInt64(place)) != 0
+                isThere = frame.pointee.seen & (1 << UInt64(bit)) != 0
             }
             if !isThere { missing(member, depth - 1, at: frame.pointee.start) }
         }

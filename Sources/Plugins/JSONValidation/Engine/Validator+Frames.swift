@@ -17,7 +17,7 @@ extension Validator {
         /// A bit for each of the first 64 keys of the rule that was found.
         var seen: UInt64 = 0
         /// The index in `successors` of the key that is expected next.
-        var place = 0
+        var member = 0
         /// The number of the object.
         var object = 0
         /// The number of keys in the key set, and of problems, before it.
@@ -71,7 +71,7 @@ extension Validator {
                 let rule = tables.objects + Int(node.pointee.object)
                 frame.pointee.rule = rule
                 frame.pointee.others = tables.nodes + Int(rule.pointee.others)
-                frame.pointee.place = program.members.count + Int(node.pointee.object)
+                frame.pointee.member = program.members.count + Int(node.pointee.object)
             }
         } else if node.pointee.array >= 0 {
             frame.pointee.others = tables.nodes + Int(program.arrays[Int(node.pointee.array)].element)

@@ -34,7 +34,7 @@ extension Validator {
             JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p - base))
     }
 
-    func place(_ level: Int) -> ValuePlace {
+    func position(_ level: Int) -> ValuePosition {
         let frame = frames[level]
         return frame.isObject ? .key(frame.key) : .index(frame.count)
     }

@@ -64,8 +64,8 @@ extension Validator {
     private mutating func violation(_ rule: StringRule, _ text: JSONText) -> Violation? {
         if rule.constants >= 0 {
             let hasEscapes = text.hasEscapes
-            let place = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.keys)
-            return place < 0 ? .constant : nil
+            let found = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.keys)
+            return found < 0 ? .constant : nil
         }
         if rule.length >= 0 {
             let length = text.scalars(limit: .max)

@@ -53,8 +53,8 @@ struct Validator: ~Copyable, TextValidator {
             successors[program.members.count + index] = keys.count > 0 && !object.isWide ? keys.first : -1
             // All keys of a wide object go to the key set, so that the fast comparison does not apply.
             if object.isWide { continue }
-            for place in 0..<Int(keys.count) {
-                successors[Int(keys.first) + place] = keys.first + Int32((place + 1) % Int(keys.count))
+            for offset in 0..<Int(keys.count) {
+                successors[Int(keys.first) + offset] = keys.first + Int32((offset + 1) % Int(keys.count))
             }
         }
     }
@@ -174,12 +174,12 @@ struct Validator: ~Copyable, TextValidator {
             // A key. Mostly it is the one that followed the previous key in the object before.
             guard p < end, p.pointee == JSONGrammar.quote else { return stop(.key, at: p, depth: depth - 1) }
             frame.pointee.key = p
-            let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.place])
+            let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.member])
             if guess >= 0, end - p > 16, isKey(members + guess, p + 1, end) {
                 let bit: UInt64 = 1 << UInt64(guess - Int(frame.pointee.rule.unsafelyUnwrapped.pointee.keys.first))
                 if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
                 frame.pointee.seen |= bit
-                frame.pointee.place = guess
+                frame.pointee.member = guess
                 node = tables.nodes + Int(members[guess].node)
                 p += Int(members[guess].length) + 2
             } else {

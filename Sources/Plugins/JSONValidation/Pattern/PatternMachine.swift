@@ -11,13 +11,13 @@ package struct PatternMachine {
     package enum Scope: Sendable { case whole, anywhere }
 
     private struct Threads {
-        var places: [Int32] = []
+        var stepIndices: [Int32] = []
         /// For each step the round in which it was last added.
         var rounds: [UInt32] = []
         var round: UInt32 = 0
 
         mutating func clear(_ count: Int) {
-            places.removeAll(keepingCapacity: true)
+            stepIndices.removeAll(keepingCapacity: true)
             if rounds.count < count { rounds += [UInt32](repeating: 0, count: count - rounds.count) }
             if round == .max {
                 for index in rounds.indices { rounds[index] = 0 }
@@ -73,11 +73,11 @@ package struct PatternMachine {
         now.clear(run.steps.count)
         var position = 0
         var isAccepted = add(0, to: &now, run, position, isWhole: isWhole, stops: true)
-        while !isAccepted, left >= 0, !now.places.isEmpty || !isWhole {
+        while !isAccepted, left >= 0, !now.stepIndices.isEmpty || !isWhole {
             guard let (value, behind) = Self.scalar(run.text, at: position) else { break }
             next.clear(run.steps.count)
-            for place in now.places where accepts(run, place, value) {
-                isAccepted = add(place + 1, to: &next, run, behind, isWhole: isWhole, stops: true)
+            for step in now.stepIndices where accepts(run, step, value) {
+                isAccepted = add(step + 1, to: &next, run, behind, isWhole: isWhole, stops: true)
                 if isAccepted || left < 0 { break }
             }
             position = behind
@@ -87,8 +87,8 @@ package struct PatternMachine {
         return isAccepted && left >= 0
     }
 
-    private mutating func accepts(_ run: Run, _ place: Int32, _ value: UInt32) -> Bool {
-        switch run.steps[Int(place)] {
+    private mutating func accepts(_ run: Run, _ step: Int32, _ value: UInt32) -> Bool {
+        switch run.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
             // A search among the ranges takes longer.
@@ -100,27 +100,27 @@ package struct PatternMachine {
 
     /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
     private mutating func add(
-        _ place: Int32, to threads: inout Threads, _ run: Run, _ position: Int, isWhole: Bool, stops: Bool
+        _ step: Int32, to threads: inout Threads, _ run: Run, _ position: Int, isWhole: Bool, stops: Bool
     ) -> Bool {
         let base = stack.count
         var isAccepted = false
-        stack.append(place)
+        stack.append(step)
         while stack.count > base {
-            let place = stack.removeLast()
-            if threads.rounds[Int(place)] == threads.round { continue }
-            threads.rounds[Int(place)] = threads.round
+            let step = stack.removeLast()
+            if threads.rounds[Int(step)] == threads.round { continue }
+            threads.rounds[Int(step)] = threads.round
             left -= 1
             if left < 0 { break }
-            switch run.steps[Int(place)] {
-            case .scalar, .set: threads.places.append(place)
+            switch run.steps[Int(step)] {
+            case .scalar, .set: threads.stepIndices.append(step)
             case .jump(let target): stack.append(target)
             case .fork(let first, let second):
                 stack.append(second)
                 stack.append(first)
             case .assertion(let assertion):
-                if PatternPosition.holds(assertion, run.text, position) { stack.append(place + 1) }
+                if PatternPosition.holds(assertion, run.text, position) { stack.append(step + 1) }
             case .look(let number, let isNegative):
-                if looks(run, Int(number), position) != isNegative { stack.append(place + 1) }
+                if looks(run, Int(number), position) != isNegative { stack.append(step + 1) }
             case .accept:
                 if isWhole, position < run.text.count { continue }
                 isAccepted = true
@@ -159,8 +159,8 @@ package struct PatternMachine {
             else { break }
             next.clear(run.steps.count)
             isFound = false
-            for place in now.places where accepts(run, place, value) {
-                if add(place + 1, to: &next, run, behind, isWhole: false, stops: false) { isFound = true }
+            for step in now.stepIndices where accepts(run, step, value) {
+                if add(step + 1, to: &next, run, behind, isWhole: false, stops: false) { isFound = true }
                 if left < 0 { break }
             }
             position = behind

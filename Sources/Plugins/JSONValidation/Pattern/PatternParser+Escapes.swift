@@ -6,7 +6,7 @@ extension PatternParser {
             let isNegative = next() == "B"
             return .assertion(.boundary(isNegative: isNegative, ignoresCase: flags.ignoresCase))
         case "k":
-            place += 1
+            index += 1
             guard next() == "<" else { throw fault("has a backreference without a name", at: start) }
             named.append((try groupName(), start))
             note("has a backreference, which is not supported", at: start)
@@ -15,7 +15,7 @@ extension PatternParser {
             var group = 0
             while let digit = peek, digit >= "0", digit <= "9" {
                 group = min(group * 10 + Int(digit.value - 0x30), 1 << 24)
-                place += 1
+                index += 1
             }
             numbered.append((group, start))
             note("has a backreference, which is not supported", at: start)
@@ -38,16 +38,16 @@ extension PatternParser {
     mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
         var isNegated = false
         if peek == "^" {
-            place += 1
+            index += 1
             isNegated = true
         }
         var ranges: [ClosedRange<UInt32>] = []
         // A set that is named again adds nothing.
         var known: Set<PatternSet> = []
         while peek != "]" {
-            let first = place
+            let first = index
             let low = try classPart(start)
-            guard peek == "-", place + 1 < scalars.count, scalars[place + 1] != "]" else {
+            guard peek == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
                 switch low {
                 case .character(let value): ranges.append(value...value)
                 case .set(let set):
@@ -56,14 +56,14 @@ extension PatternParser {
                 }
                 continue
             }
-            place += 1
+            index += 1
             guard case .character(let lower) = low, case .character(let upper) = try classPart(start) else {
                 throw fault("has a range that does not go from one character to another", at: first)
             }
             if upper < lower { throw fault("has a range that ends before it begins", at: first) }
             ranges.append(lower...upper)
         }
-        place += 1
+        index += 1
         try spend(steps: ranges.count * 4)
         var set = PatternSet(ranges)
         if flags.ignoresCase {
@@ -74,10 +74,10 @@ extension PatternParser {
     }
 
     private mutating func classPart(_ start: Int) throws(PatternFault) -> Part {
-        let place = place
+        let index = index
         try spend(steps: 1)
         guard let scalar = next() else { throw fault("has a class that is not closed", at: start) }
-        return scalar == "\\" ? try escape(place, isInClass: true) : .character(scalar.value)
+        return scalar == "\\" ? try escape(index, isInClass: true) : .character(scalar.value)
     }
 
     /// Parses an escape for characters, after its backslash.
@@ -121,33 +121,33 @@ extension PatternParser {
     /// The value of an escape after its `u`, which may be half a surrogate pair: a character that no text has.
     mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
         if peek == "{" {
-            place += 1
+            index += 1
             var value: UInt32 = 0
             var count = 0
             while let digit = peek?.hexadecimal {
                 value = min(value << 4 | digit, 0x11_0000)
-                (place, count) = (place + 1, count + 1)
+                (index, count) = (index + 1, count + 1)
             }
             guard next() == "}", count > 0 else { throw fault("has an invalid escape", at: start) }
             if value > 0x10FFFF { throw fault("has an escape for no character", at: start) }
             return value
         }
         let unit = try hexadecimal(4, start)
-        let behind = place
+        let behind = index
         guard unit & 0xFC00 == 0xD800, skip("\\u"), peek != "{" else {
-            place = behind
+            index = behind
             return unit
         }
         var low: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = next()?.hexadecimal else {
-                place = behind
+                index = behind
                 return unit
             }
             low = low << 4 | digit
         }
         guard low & 0xFC00 == 0xDC00 else {
-            place = behind
+            index = behind
             return unit
         }
         return 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
@@ -166,7 +166,7 @@ extension PatternParser {
         guard next() == "{" else { throw fault("has an invalid escape", at: start) }
         var name = ""
         while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
-        guard scalars[place - 1] == "}", let property = PatternProperty.set(name) else {
+        guard scalars[index - 1] == "}", let property = PatternProperty.set(name) else {
             throw fault("has a Unicode property that is not known", at: start)
         }
         try spend(steps: property.ranges.count)

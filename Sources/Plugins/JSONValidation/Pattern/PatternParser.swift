@@ -14,7 +14,7 @@ package struct PatternParser {
     }
 
     let scalars: [Unicode.Scalar]
-    var place = 0
+    var index = 0
     private var depth = 0
     /// The modifiers of the group around.
     var flags = Flags()
@@ -30,8 +30,8 @@ package struct PatternParser {
     /// Whether it is a literal of Swift, in which any punctuation may be escaped and names stand in `(?P<name>…)` too.
     private(set) var isLiteral = false
 
-    private var groups = 0
-    private var names: Set<String> = []
+    var groups = 0
+    var names: Set<String> = []
     /// The backreferences, which groups behind them may belong to.
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
@@ -66,23 +66,23 @@ package struct PatternParser {
         (self.scalars, self.budget) = (scalars, budget)
     }
 
-    var peek: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
+    var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
     mutating func next() -> Unicode.Scalar? {
-        guard place < scalars.count else { return nil }
-        defer { place += 1 }
-        return scalars[place]
+        guard index < scalars.count else { return nil }
+        defer { index += 1 }
+        return scalars[index]
     }
 
     mutating func skip(_ text: String) -> Bool {
         let expected = text.unicodeScalars
-        guard scalars[place...].starts(with: expected) else { return false }
-        place += expected.count
+        guard scalars[index...].starts(with: expected) else { return false }
+        index += expected.count
         return true
     }
 
     func fault(_ reason: String, at offset: Int? = nil) -> PatternFault {
-        PatternFault(reason: reason, offset: offset ?? place)
+        PatternFault(reason: reason, offset: offset ?? index)
     }
 
     /// Records syntax of ECMA-262 that this engine does not support; the rest is still parsed.
@@ -92,7 +92,7 @@ package struct PatternParser {
 
     mutating func spend(steps: Int, bytes: Int = 0) throws(PatternFault) {
         if budget.spend(steps: steps, bytes: bytes) { return }
-        throw PatternFault(reason: budget.excess, offset: place, kind: .tooLarge)
+        throw PatternFault(reason: budget.excess, offset: index, kind: .tooLarge)
     }
 
     /// The number of a set, which is stored once.
@@ -119,16 +119,16 @@ package struct PatternParser {
         return node
     }
 
-    private mutating func disjunction() throws(PatternFault) -> PatternNode {
+    mutating func disjunction() throws(PatternFault) -> PatternNode {
         depth += 1
         defer { depth -= 1 }
         if depth > Self.maximumDepth {
             throw PatternFault(
-                reason: "has groups more than \(Self.maximumDepth) levels deep", offset: place, kind: .tooLarge)
+                reason: "has groups more than \(Self.maximumDepth) levels deep", offset: index, kind: .tooLarge)
         }
         var alternatives = [try alternative()]
         while peek == "|" {
-            place += 1
+            index += 1
             alternatives.append(try alternative())
         }
         return alternatives.count == 1 ? alternatives[0] : .alternation(alternatives)
@@ -141,7 +141,7 @@ package struct PatternParser {
     }
 
     private mutating func term() throws(PatternFault) -> PatternNode {
-        let start = place
+        let start = index
         try spend(steps: 1, bytes: 48)
         let node = try atom()
         var isQuantifiable = true
@@ -151,14 +151,14 @@ package struct PatternParser {
         }
         guard let (least, most) = try quantifier() else { return node }
         if !isQuantifiable { throw fault("repeats an assertion", at: start) }
-        if peek == "?" { place += 1 }
+        if peek == "?" { index += 1 }
         if peek == "+" { throw fault("has a possessive quantifier, which is not supported") }
         if peek == "*" || peek == "?" { throw fault("repeats nothing") }
         return .repetition(node, least: least, most: most)
     }
 
     private mutating func atom() throws(PatternFault) -> PatternNode {
-        let start = place
+        let start = index
         guard let scalar = next() else { return .empty }
         switch scalar {
         case "^": return .assertion(flags.isMultiline ? .lineStart : .start)
@@ -177,119 +177,5 @@ package struct PatternParser {
     mutating func single(_ value: UInt32) throws(PatternFault) -> PatternNode {
         guard flags.ignoresCase, let others = PatternCaseFolding.variants(of: value) else { return .scalar(value) }
         return .set(try number(PatternSet(others.map { $0...$0 })))
-    }
-
-    // MARK: Groups
-
-    private mutating func group(_ start: Int) throws(PatternFault) -> PatternNode {
-        var look: (isAhead: Bool, isNegative: Bool)?
-        let around = flags
-        defer { flags = around }
-        if skip("?=") {
-            look = (true, false)
-        } else if skip("?!") {
-            look = (true, true)
-        } else if skip("?<=") {
-            look = (false, false)
-        } else if skip("?<!") {
-            look = (false, true)
-        } else if skip("?<") || isLiteral && skip("?P<") {
-            groups += 1
-            let offset = place
-            let name = try groupName()
-            if !names.insert(name).inserted { throw fault("names two groups \(name)", at: offset) }
-        } else if peek == "?" {
-            try modifiers(start)
-        } else {
-            groups += 1
-        }
-        let node = try disjunction()
-        guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
-        // A separate group, so that a following quantifier repeats all of it.
-        return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
-    }
-
-    /// The modifiers of `(?i:…)`, `(?i-ms:…)`, and none of `(?:…)`.
-    private mutating func modifiers(_ start: Int) throws(PatternFault) {
-        place += 1
-        var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)
-        while let letter = next() {
-            switch letter {
-            case ":":
-                if !isOn, known.isEmpty { throw fault("has a kind of group that is not supported", at: start) }
-                return
-            case "-" where isOn:
-                isOn = false
-                continue
-            case "i": flags.ignoresCase = isOn
-            case "m": flags.isMultiline = isOn
-            case "s": flags.dotMatchesAll = isOn
-            default: throw fault("has a kind of group that is not supported", at: start)
-            }
-            if !known.insert(letter).inserted { throw fault("has a modifier twice", at: start) }
-        }
-        throw fault("has a group that is not closed", at: start)
-    }
-
-    /// The name of a group up to its `>`, with escapes (section 22.2.1, RegExpIdentifierName).
-    mutating func groupName() throws(PatternFault) -> String {
-        let start = place
-        var name = ""
-        while let scalar = next() {
-            if scalar == ">", !name.isEmpty { return name }
-            var part = scalar
-            if scalar == "\\" {
-                guard next() == "u", let value = Unicode.Scalar(try unicode(place - 2)) else {
-                    throw fault("has a group with an invalid name", at: start)
-                }
-                part = value
-            }
-            let isFit =
-                part == "_" || part == "$" || part.properties.isIDStart
-                || !name.isEmpty && (part.properties.isIDContinue || part == "\u{200C}" || part == "\u{200D}")
-            guard isFit else { throw fault("has a group with an invalid name", at: start) }
-            name.unicodeScalars.append(part)
-        }
-        throw fault("has a group with an invalid name", at: start)
-    }
-
-    // MARK: Quantifiers
-
-    private mutating func quantifier() throws(PatternFault) -> (least: Int, most: Int?)? {
-        let start = place
-        switch peek {
-        case "*":
-            place += 1
-            return (0, nil)
-        case "+":
-            place += 1
-            return (1, nil)
-        case "?":
-            place += 1
-            return (0, 1)
-        case "{": place += 1
-        default: return nil
-        }
-        guard let least = count() else { throw fault("has a { that is not escaped", at: start) }
-        var most: Int? = least
-        if peek == "," {
-            place += 1
-            most = count()
-        }
-        guard next() == "}" else { throw fault("has a quantifier that is not closed", at: start) }
-        if let most, most < least { throw fault("has a quantifier that ends before it begins", at: start) }
-        return (least, most)
-    }
-
-    private mutating func count() -> Int? {
-        var value: Int?
-        while let scalar = peek, scalar >= "0", scalar <= "9" {
-            value = min((value ?? 0) * 10 + Int(scalar.value - 0x30), 1 << 27)
-            if value ?? 0 > Self.maximumCount {
-                note("repeats more than \(Self.maximumCount) times", at: place, .tooLarge)
-            }
-            place += 1
-        }
-        return value
     }
 }

@@ -147,9 +147,9 @@ private struct PatternCompiler {
 
     private mutating func addAlternation(_ parts: [PatternNode], _ isForward: Bool) throws(PatternFault) {
         var ends: [Int] = []
-        for (place, part) in parts.enumerated() {
+        for (index, part) in parts.enumerated() {
             let fork = steps.count
-            let isLast = place == parts.count - 1
+            let isLast = index == parts.count - 1
             if !isLast { try append(.jump(0)) }
             try add(part, isForward: isForward)
             if isLast { break }

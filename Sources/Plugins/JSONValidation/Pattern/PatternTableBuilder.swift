@@ -19,7 +19,7 @@ struct PatternTableBuilder {
 
     private struct State: Hashable {
         /// The steps that read, in order.
-        var places: [Int32]
+        var stepIndices: [Int32]
         /// Whether the pattern has ended here, or would if the text ended.
         var isAccepted: Bool
         var isAcceptedAtEnd: Bool
@@ -45,12 +45,12 @@ struct PatternTableBuilder {
         }
         var state = 0
         while state < states.count {
-            let places = states[state].places
+            let stepIndices = states[state].stepIndices
             accepts.append(states[state].isAcceptedAtEnd)
             for sample in samples {
-                var targets = places.filter { reads($0, sample) }.map { $0 + 1 }
+                var targets = stepIndices.filter { reads($0, sample) }.map { $0 + 1 }
                 if isFloating { targets.append(0) }
-                left -= places.count + 8
+                left -= stepIndices.count + 8
                 let target = number(closure(targets, isStart: false))
                 if left < 0 || states.count > PatternTable.maximumStates { return false }
                 next.append(target)
@@ -97,20 +97,20 @@ struct PatternTableBuilder {
             left -= 16
             split { set.contains($0) }
         }
-        var places: [Int: UInt8] = [:]
+        var numbers: [Int: UInt8] = [:]
         for value in 0..<128 {
-            if places[number[value]] == nil {
-                places[number[value]] = UInt8(samples.count)
+            if numbers[number[value]] == nil {
+                numbers[number[value]] = UInt8(samples.count)
                 samples.append(UInt32(value))
             }
-            classes[value] = places[number[value]] ?? 0
+            classes[value] = numbers[number[value]] ?? 0
         }
         classCount = samples.count
         return left >= 0
     }
 
-    private func reads(_ place: Int32, _ value: UInt32) -> Bool {
-        switch steps[Int(place)] {
+    private func reads(_ step: Int32, _ value: UInt32) -> Bool {
+        switch steps[Int(step)] {
         case .scalar(let expected): expected == value
         case .set(let index): sets[Int(index)].contains(value)
         default: false
@@ -120,7 +120,7 @@ struct PatternTableBuilder {
     /// The number of a state; one that is decided has no row.
     private mutating func number(_ state: State) -> UInt16 {
         if isFloating, state.isAccepted, !states.isEmpty { return PatternTable.matched }
-        if state.places.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }
+        if state.stepIndices.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }
         if let known = numbers[state] { return known }
         states.append(state)
         numbers[state] = UInt16(states.count - 1)
@@ -128,31 +128,31 @@ struct PatternTableBuilder {
     }
 
     /// The steps that read and follow some steps without reading.
-    private mutating func closure(_ places: [Int32], isStart: Bool) -> State {
-        var state = State(places: [], isAccepted: false, isAcceptedAtEnd: false)
+    private mutating func closure(_ stepIndices: [Int32], isStart: Bool) -> State {
+        var state = State(stepIndices: [], isAccepted: false, isAcceptedAtEnd: false)
         // Behind an assertion of the end nothing can be read.
         for isAtEnd in [false, true] {
             round += 1
             open.removeAll(keepingCapacity: true)
-            open += places
-            while let place = open.popLast() {
-                if visited[Int(place)] == round { continue }
-                visited[Int(place)] = round
+            open += stepIndices
+            while let step = open.popLast() {
+                if visited[Int(step)] == round { continue }
+                visited[Int(step)] = round
                 left -= 1
-                switch steps[Int(place)] {
-                case .scalar, .set: if !isAtEnd { state.places.append(place) }
+                switch steps[Int(step)] {
+                case .scalar, .set: if !isAtEnd { state.stepIndices.append(step) }
                 case .jump(let target): open.append(target)
                 case .fork(let first, let second):
                     open.append(first)
                     open.append(second)
-                case .assertion(.start): if isStart { open.append(place + 1) }
-                case .assertion(.end): if isAtEnd { open.append(place + 1) }
+                case .assertion(.start): if isStart { open.append(step + 1) }
+                case .assertion(.end): if isAtEnd { open.append(step + 1) }
                 case .accept: if isAtEnd { state.isAcceptedAtEnd = true } else { state.isAccepted = true }
                 default: break
                 }
             }
         }
-        state.places.sort()
+        state.stepIndices.sort()
         return state
     }
 }

@@ -23,14 +23,14 @@ extension JSONShape {
     public static func object(
         members: some Sequence<(key: String, value: JSONShape)>, closed: Bool = false
     ) -> JSONShape {
-        var places: [[UInt8]: Int] = [:]
+        var indices: [[UInt8]: Int] = [:]
         var unique: [ObjectMember] = []
         for (key, shape) in members {
-            let place = places[Array(key.utf8)]
-            if let place {
-                unique[place].shape = shape
+            let index = indices[Array(key.utf8)]
+            if let index {
+                unique[index].shape = shape
             } else {
-                places[Array(key.utf8)] = unique.count
+                indices[Array(key.utf8)] = unique.count
                 unique.append(ObjectMember(key: key, shape: shape))
             }
         }

@@ -47,9 +47,9 @@ struct BoundaryScanner {
                 return (.none(safe: 0), nil)
             }
         }
-        var place = 0
-        while let feed = ByteSearch.firstIndex(of: separator, in: bytes, from: place) {
-            place = feed + 1
+        var offset = 0
+        while let feed = ByteSearch.firstIndex(of: separator, in: bytes, from: offset) {
+            offset = feed + 1
             let hasReturn = feed > 0 && bytes[feed - 1] == Self.cr
             if lineEnd.count == 2, !hasReturn { continue }
             let contentEnd = hasReturn && lineEnd.count != 1 ? feed - 1 : feed
@@ -75,25 +75,25 @@ struct BoundaryScanner {
     }
 
     private func line(_ bytes: UnsafeRawBufferPointer, from start: Int, _ isWhole: Bool) -> Line {
-        var place = start
+        var offset = start
         func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
         var isLast = false
-        if byte(place) == UInt8(ascii: "-") {
-            guard let second = byte(place + 1) else { return isWhole ? .isNone : .needsMore }
+        if byte(offset) == UInt8(ascii: "-") {
+            guard let second = byte(offset + 1) else { return isWhole ? .isNone : .needsMore }
             guard second == UInt8(ascii: "-") else { return .isNone }
             isLast = true
-            place += 2
+            offset += 2
         }
-        while let next = byte(place), next == 0x20 || next == 0x09 {
-            place += 1
-            if place - start > Self.paddingLimit { return .isNone }
+        while let next = byte(offset), next == 0x20 || next == 0x09 {
+            offset += 1
+            if offset - start > Self.paddingLimit { return .isNone }
         }
-        guard let next = byte(place) else {
-            return !isWhole ? .needsMore : isLast ? .ends(place, isLast: true) : .isNone
+        guard let next = byte(offset) else {
+            return !isWhole ? .needsMore : isLast ? .ends(offset, isLast: true) : .isNone
         }
-        if next == Self.lf, lineEnd.count != 2 { return .ends(place + 1, isLast: isLast) }
+        if next == Self.lf, lineEnd.count != 2 { return .ends(offset + 1, isLast: isLast) }
         guard next == Self.cr, lineEnd.count != 1 else { return .isNone }
-        guard let feed = byte(place + 1) else { return isWhole ? .isNone : .needsMore }
-        return feed == Self.lf ? .ends(place + 2, isLast: isLast) : .isNone
+        guard let feed = byte(offset + 1) else { return isWhole ? .isNone : .needsMore }
+        return feed == Self.lf ? .ends(offset + 2, isLast: isLast) : .isNone
     }
 }

@@ -16,12 +16,12 @@ struct MultipartParser {
         case end
     }
 
-    private enum Place { case preamble, head, body, epilogue }
+    private enum Section { case preamble, head, body, epilogue }
 
     private let limits: MultipartLimits
     private var scanner: BoundaryScanner
     private var buffer = Data()
-    private var place = Place.preamble
+    private var section = Section.preamble
     private var preambleBytes = 0
     private var parts = 0
     private var isFinished = false
@@ -45,8 +45,8 @@ struct MultipartParser {
 
     /// The next event; nil if more bytes are needed. Throws for a malformed body, `truncated` if it ends too early.
     mutating func next() throws -> Event? {
-        if place == .preamble, try !skipPreamble() { return nil }
-        return switch place {
+        if section == .preamble, try !skipPreamble() { return nil }
+        return switch section {
         case .preamble: nil
         case .head: try head()
         case .body: try body()
@@ -95,7 +95,7 @@ struct MultipartParser {
         }
         let headers = try PartHeaders.parse(buffer.prefix(found.end), lineEnd: line)
         drop(found.next)
-        place = .body
+        section = .body
         scanner.isAtLineStart = true
         return .head(headers)
     }
@@ -123,7 +123,7 @@ struct MultipartParser {
     /// Continues behind a boundary.
     private mutating func pass(_ end: Int, _ isLast: Bool) {
         drop(end)
-        place = isLast ? .epilogue : .head
+        section = isLast ? .epilogue : .head
         if isLast { buffer = Data() }
     }
 
@@ -133,7 +133,7 @@ struct MultipartParser {
         scanner.isAtLineStart = false
     }
 
-    private static func truncated(_ place: String) -> MultipartError {
-        MultipartError(.truncated, "the body ended \(place)")
+    private static func truncated(_ part: String) -> MultipartError {
+        MultipartError(.truncated, "the body ended \(part)")
     }
 }

@@ -23,7 +23,7 @@ struct PlannedFile: Sendable {
 
     /// Blocks. Opens the file if it has not changed.
     fileprivate func open() throws -> SystemFile {
-        try checkPlace()
+        try checkFile()
         do {
             let file = try SystemFile(path, [.read, .onlyRegular])
             try check(file.status)
@@ -34,7 +34,7 @@ struct PlannedFile: Sendable {
     }
 
     /// Throws unless the path leads to the unchanged file.
-    fileprivate func checkPlace() throws { try check(try? FileStatus(at: path)) }
+    fileprivate func checkFile() throws { try check(try? FileStatus(at: path)) }
 
     fileprivate func check(_ now: FileStatus?) throws {
         guard let now else { throw changed("was removed") }
@@ -74,7 +74,7 @@ final class PartFile: Sendable {
             if state.file == nil { state.file = try plan.open() }
             if state.rest == 0 {
                 try plan.check(state.file?.status)
-                try plan.checkPlace()
+                try plan.checkFile()
                 return nil
             }
             let piece: Data

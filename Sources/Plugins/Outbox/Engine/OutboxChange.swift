@@ -42,7 +42,7 @@ struct OutboxPlan {
         var entry: StoredEntry?
         var value = Data()
         /// The content that the value is to be merged with.
-        var older: (place: StoredEntry, merge: @Sendable (Data) throws -> Data)?
+        var older: (entry: StoredEntry, merge: @Sendable (Data) throws -> Data)?
     }
 
     private(set) var steps: [Step] = []
@@ -129,8 +129,8 @@ struct OutboxPlan {
                 continue
             }
             let payload = entry.payload(step.value)
-            let place = OutboxFormat.add(.put, entry.id, payload, to: &bytes)
-            placed[index].entry = entry.placed(at: Int64(place), payload.count, valueLength: step.value.count)
+            let start = OutboxFormat.add(.put, entry.id, payload, to: &bytes)
+            placed[index].entry = entry.placed(at: Int64(start), payload.count, valueLength: step.value.count)
         }
         return (bytes, placed)
     }

@@ -81,7 +81,7 @@ extension OutboxEngine {
             for change in changes where !plan.add(change, state.queue, options) { break }
             return plan
         }
-        plan.merge { entry in (try? log.payload(at: entry.place)).flatMap { $0 }.map { entry.value(in: $0) } }
+        plan.merge { entry in (try? log.payload(at: entry.extent)).flatMap { $0 }.map { entry.value(in: $0) } }
         let (bytes, steps) = plan.records()
         let start = bytes.isEmpty ? 0 : try log.append(bytes)
         let rest = state.withLock { state in
@@ -118,7 +118,7 @@ extension OutboxEngine.State {
     mutating func take(_ step: OutboxPlan.Step, at start: Int64) {
         guard let kind = step.kind, var entry = step.entry else { return }
         if kind == .put {
-            entry.place.offset += start
+            entry.extent.offset += start
             queue.apply(entry)
         } else {
             queue.apply(kind, entry.id)

@@ -54,7 +54,7 @@ extension OutboxEngine {
 
     /// The content of an entry is gone, or was damaged since the log was read.
     private func lose(_ id: UInt64, _ activity: Activity) async throws {
-        guard let length = state.withLock({ $0.queue.entries[id]?.place.length }) else { return }
+        guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
         try await commit(.remove(id))
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
         state.withLock { $0.report(damage) }

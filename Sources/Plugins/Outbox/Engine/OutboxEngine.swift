@@ -3,14 +3,14 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// What an outbox consists of: the log on the disk, the queue that it describes, and the deliveries under way.
+/// The parts of an outbox: the log on the disk, the queue that it describes, and the deliveries under way.
 ///
 /// The lock of the disk is held while files are read, written and flushed; that of the state for a few instructions, also
 /// within it. No code of users runs under the lock of the state; a merge of two values runs under that of the disk.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
-        /// What is to be written, with those that wait for it.
+        /// The changes to be written, with the callers that wait for them.
         var changes: [WaitingChange] = []
         var isCommitting = false
         var deliveries: [UInt64: Task<Void, Never>] = [:]
@@ -20,7 +20,7 @@ final class OutboxEngine: Sendable {
         var isPaused = false
         var isSender = false
         var damage: [OutboxDamage] = []
-        /// What those that show the state know of.
+        /// The revision that the readers of the state have received.
         var shown = Shown()
     }
 
@@ -100,7 +100,7 @@ final class OutboxEngine: Sendable {
     /// An entry as it is now, with its value; nil if it is gone, or its file damaged. Blocks.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
-            guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.place)
+            guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
             else { return nil }
             return (entry, entry.value(in: payload))
         }
@@ -149,7 +149,7 @@ final class OutboxEngine: Sendable {
         do { try await time.sleep(until: instant) } catch { return }
         if Task.isCancelled { return }
         state.withLock { if $0.timer?.wake == instant { $0.timer = nil } }
-        // A failure is met again by whoever writes next.
+        // The next change to the log meets the same failure, and reports it.
         _ = try? await commit(.look)
         pump()
     }
@@ -209,16 +209,6 @@ final class OutboxEngine: Sendable {
         state.withLock { $0.isSender = false }
         sender.withLock { $0 = nil }
     }
-
-    // MARK: For screens
-
-    func shown(_ entry: StoredEntry) -> OutboxEntry { state.withLock { OutboxEntry(entry, in: $0.queue) } }
-
-    var snapshot: OutboxState {
-        let (queue, isSender, isPaused, damage) = state.withLock { ($0.queue, $0.isSender, $0.isPaused, $0.damage) }
-        let entries = queue.entries.values.map { OutboxEntry($0, in: queue) }.sorted { $0.id < $1.id }
-        return OutboxState(entries: entries, isSender: isSender, isPaused: isPaused, damage: damage)
-    }
 }
 
 extension OutboxEngine.State {
@@ -229,26 +219,5 @@ extension OutboxEngine.State {
         if let timer, timer.wake <= wake { return }
         timer?.task.cancel()
         timer = (wake, Task { await engine.wake(at: wake) })
-    }
-}
-
-extension OutboxEntry {
-    init(_ entry: StoredEntry, in queue: borrowing OutboxQueue) {
-        let lane = queue.lanes[entry.lane]
-        let hasFailed = lane?.failed == entry.id
-        var state = State.waiting
-        if lane?.running == entry.id {
-            state = .sending
-        } else if lane?.stopped == entry.id {
-            state = .stopped
-        } else if hasFailed, let wait = lane?.wait {
-            state = .delayed(until: wait)
-        } else if !entry.dependencies.isEmpty, !entry.isOrphaned {
-            state = .blocked
-        }
-        self.init(
-            id: ID(rawValue: entry.id), name: entry.name, lane: entry.lane, enqueued: entry.enqueued,
-            expiry: entry.expiry, idempotencyKey: entry.key.uuidString.lowercased(), state: state,
-            failures: hasFailed ? lane?.failures ?? 0 : 0, lastError: hasFailed ? lane?.lastError : nil)
     }
 }

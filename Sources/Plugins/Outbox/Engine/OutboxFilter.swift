@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// What becomes of one delivery.
+/// The outcome of one delivery.
 final class DeliveryRecord: Sendable {
     let entry: OutboxEntry
     private let deliveries = Atomic(0)

@@ -3,7 +3,7 @@
 /// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each start; the
 /// rest, such as failures, is of this process only.
 struct OutboxQueue: Sendable {
-    /// What an entry replaces: one of the same type, lane and key.
+    /// The slot of an entry: a later one of the same type, lane and key replaces it.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -55,7 +55,7 @@ struct OutboxQueue: Sendable {
         entry.dependencies = known
         for dependency in known { dependents[dependency, default: []].append(entry.id) }
         if let slot = Self.slot(entry) { slots[slot, default: []].append(entry.id) }
-        byteCount += Int64(entry.place.length)
+        byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
         if old != nil, first(of: entry.lane) == entry.id, lanes[entry.lane]?.running != entry.id {
@@ -103,7 +103,7 @@ struct OutboxQueue: Sendable {
 
     /// Forgets what follows from the content of an entry.
     private mutating func release(_ entry: StoredEntry) {
-        byteCount -= Int64(entry.place.length)
+        byteCount -= Int64(entry.extent.length)
         if let slot = Self.slot(entry) {
             slots[slot]?.removeAll { $0 == entry.id }
             if slots[slot]?.isEmpty == true { slots[slot] = nil }
@@ -131,8 +131,8 @@ struct OutboxQueue: Sendable {
 
     /// The same entries in a file that was written anew.
     mutating func move(_ entries: [StoredEntry]) {
-        for entry in entries { self.entries[entry.id]?.place = entry.place }
-        byteCount = entries.reduce(0) { $0 + Int64($1.place.length) }
+        for entry in entries { self.entries[entry.id]?.extent = entry.extent }
+        byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
     /// Forgets what the log says, to read it anew; what runs goes on.

@@ -84,12 +84,12 @@ enum OutboxFormat {
             add(UInt64(payload.count), to: &bytes)
             add(bytes[start...].withUnsafeBytes(checksum), to: &bytes)
         }
-        let place = bytes.count
+        let start = bytes.count
         if kind == .put {
             bytes += payload
             add(payload.withUnsafeBytes(checksum), to: &bytes)
         }
-        return place
+        return start
     }
 
     static func add(_ number: UInt64, to bytes: inout [UInt8]) {

@@ -29,12 +29,12 @@ struct OutboxLog: ~Copyable {
 
     /// Makes the directory, and those above it, unless they exist.
     private static func makeDirectory(_ path: String) throws(OutboxError) {
-        if SystemFile.place(at: path)?.isDirectory == true { return }
+        if SystemFile.attributes(at: path)?.isDirectory == true { return }
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
             try makeDirectory(String(path[..<slash]))
         }
         do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
-            if error.code != EEXIST || SystemFile.place(at: path)?.isDirectory != true { throw OutboxError(error) }
+            if error.code != EEXIST || SystemFile.attributes(at: path)?.isDirectory != true { throw OutboxError(error) }
         }
         SystemFile.flushDirectory(of: path)
     }
@@ -95,14 +95,14 @@ struct OutboxLog: ~Copyable {
     }
 
     /// The content of a record; nil if it is damaged.
-    func payload(at place: StoredEntry.Place) throws(OutboxError) -> Data? {
-        let data = try read(place.length + OutboxFormat.sumSize, at: place.offset)
-        guard data.count == place.length + OutboxFormat.sumSize else { return nil }
+    func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
+        let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
+        guard data.count == extent.length + OutboxFormat.sumSize else { return nil }
         let isWhole = data.withUnsafeBytes { bytes in
-            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<place.length]))
-                == OutboxFormat.number(bytes, place.length)
+            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<extent.length]))
+                == OutboxFormat.number(bytes, extent.length)
         }
-        return isWhole ? data.prefix(place.length) : nil
+        return isWhole ? data.prefix(extent.length) : nil
     }
 
     private func read(_ count: Int, at offset: Int64) throws(OutboxError) -> Data {
@@ -135,11 +135,11 @@ struct OutboxLog: ~Copyable {
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
                 // What is damaged by now was reported where it was read, or will be missed when its turn comes.
-                guard let payload = try payload(at: entry.place) else { continue }
+                guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
-                let place = OutboxFormat.add(.put, entry.id, content, to: &bytes)
+                let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)
                 moved.append(
-                    entry.placed(at: size + Int64(place), content.count, valueLength: entry.valueLength))
+                    entry.placed(at: size + Int64(start), content.count, valueLength: entry.valueLength))
                 if bytes.count < OutboxScanner.pieceSize { continue }
                 try OutboxError.converting { () throws(SystemFile.Failure) in try new.write(bytes, at: size) }
                 size += Int64(bytes.count)

@@ -61,17 +61,17 @@ struct OutboxScanner {
     }
 
     private mutating func item(_ head: OutboxFormat.Head) -> Item {
-        let place = StoredEntry.Place(offset: offset + Int64(OutboxFormat.headSize), length: head.length)
+        let extent = StoredEntry.Extent(offset: offset + Int64(OutboxFormat.headSize), length: head.length)
         defer {
             offset += Int64(head.size)
             validEnd = offset
         }
         if head.kind != .put { return .mark(head.kind, head.id) }
-        let start = Int(place.offset - pieceStart)
+        let start = Int(extent.offset - pieceStart)
         let entry = piece.withUnsafeBytes { bytes in
             StoredEntry(
                 id: head.id, payload: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + head.length)]),
-                place: place)
+                extent: extent)
         }
         return entry.map(Item.put) ?? .damage(OutboxDamage(entry: .init(rawValue: head.id), byteCount: head.size))
     }

@@ -1,9 +1,9 @@
 import ErrandEssentials
 
-/// What is stored of an entry, but for its value, which stays on the disk.
+/// The stored properties of an entry; its value stays on the disk.
 struct StoredEntry: Sendable, Hashable {
     /// Where the content of a record is in the log.
-    struct Place: Sendable, Hashable {
+    struct Extent: Sendable, Hashable {
         var offset: Int64
         var length: Int
     }
@@ -21,7 +21,7 @@ struct StoredEntry: Sendable, Hashable {
     var isOrphaned = false
     /// Whether a server may have received it; known of replaceable entries only.
     var isBegun = false
-    var place = Place(offset: 0, length: 0)
+    var extent = Extent(offset: 0, length: 0)
 
     /// The content of a record: this and the value.
     func payload(_ value: Data) -> [UInt8] {
@@ -47,7 +47,7 @@ struct StoredEntry: Sendable, Hashable {
     }
 
     /// Reads the content of a record, whose checksum was right; nil if it makes no sense all the same.
-    init?(id: UInt64, payload: UnsafeRawBufferPointer, place: Place) {
+    init?(id: UInt64, payload: UnsafeRawBufferPointer, extent: Extent) {
         var reader = PayloadReader(payload)
         guard let flags = reader.byte(), let key = reader.uuid(), let enqueued = reader.date(),
             let expiry = reader.number().map(Double.init(bitPattern:)), let name = reader.text(),
@@ -57,7 +57,7 @@ struct StoredEntry: Sendable, Hashable {
         (self.id, self.name, self.lane, self.key, self.enqueued) = (id, name, lane, key, enqueued)
         self.expiry = expiry.isFinite ? Date(timeIntervalSince1970: expiry) : nil
         self.replacementKey = hasKey == 0 ? nil : replacementKey
-        (self.dependencies, self.place) = (dependencies, place)
+        (self.dependencies, self.extent) = (dependencies, extent)
         (isOrphaned, isBegun) = (flags & 1 != 0, flags & 2 != 0)
         valueLength = Int(length)
     }
@@ -79,7 +79,7 @@ struct StoredEntry: Sendable, Hashable {
     /// With the place of a record that was written.
     func placed(at offset: Int64, _ length: Int, valueLength: Int) -> StoredEntry {
         var copy = self
-        copy.place = Place(offset: offset, length: length)
+        copy.extent = Extent(offset: offset, length: length)
         copy.valueLength = valueLength
         return copy
     }

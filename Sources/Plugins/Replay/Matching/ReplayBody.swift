@@ -56,8 +56,8 @@ struct ReplayBody: Sendable {
         default:
             if MaskedText.matches(bytes, other.bytes) { return nil }
             let offset = zip(bytes, other.bytes).enumerated().first { $1.0 != $1.1 }?.offset
-            let place = offset ?? min(bytes.count, other.bytes.count)
-            return "recorded \(bytes.count) bytes, requested \(other.bytes.count), different from byte \(place) on"
+            let different = offset ?? min(bytes.count, other.bytes.count)
+            return "recorded \(bytes.count) bytes, requested \(other.bytes.count), different from byte \(different) on"
         }
     }
 }

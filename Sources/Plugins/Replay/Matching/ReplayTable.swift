@@ -43,12 +43,12 @@ struct ReplayTable: Sendable {
         let recorded = entry.requestBody
         var bytes: [UInt8] = []
         if let text = recorded.text {
-            let place = "log.entries[\(item.number)].request.postData.text"
+            let path = "log.entries[\(item.number)].request.postData.text"
             guard text.count <= Self.bodyLimit else {
                 throw HARError(
-                    .tooLarge, "a body of more than \(Self.bodyLimit) bytes", path: place, byte: text.lowerBound)
+                    .tooLarge, "a body of more than \(Self.bodyLimit) bytes", path: path, byte: text.lowerBound)
             }
-            var body = HARBody(index.source, text, isBase64: recorded.isBase64, place: place)
+            var body = HARBody(index.source, text, isBase64: recorded.isBase64, path: path)
             bytes = try body.all()
         } else {
             bytes = Array(recorded.items.map(\.description).joined(separator: "&").utf8)

@@ -7,15 +7,15 @@ struct HARBody {
 
     private let source: HARSource
     private let isBase64: Bool
-    private let place: String
+    private let path: String
     private var rest: Range<Int>
     private var text = JSONStringDecoder()
     private var base64 = Base64Decoder()
     private var hasEnded = false
 
-    /// - Parameter place: the path of the text in the file, for errors.
-    init(_ source: HARSource, _ range: Range<Int>, isBase64: Bool, place: String) {
-        (self.source, rest, self.isBase64, self.place) = (source, range, isBase64, place)
+    /// - Parameter path: the path of the text in the file, for errors.
+    init(_ source: HARSource, _ range: Range<Int>, isBase64: Bool, path: String) {
+        (self.source, rest, self.isBase64, self.path) = (source, range, isBase64, path)
     }
 
     /// The next bytes; nil at the end.
@@ -25,7 +25,7 @@ struct HARBody {
             var plain: [UInt8] = []
             let piece = try source.read(min(Self.pieceSize, rest.count), at: rest.lowerBound)
             guard piece.count == min(Self.pieceSize, rest.count) else {
-                throw HARError(.truncated, "the file has become shorter", path: place, byte: rest.lowerBound)
+                throw HARError(.truncated, "the file has become shorter", path: path, byte: rest.lowerBound)
             }
             text.decode(piece, into: &plain)
             rest = rest.lowerBound + piece.count..<rest.upperBound
@@ -34,7 +34,7 @@ struct HARBody {
             if isBase64 {
                 let isValid = base64.decode(plain[...], into: &result) && (!hasEnded || base64.finish(into: &result))
                 guard isValid else {
-                    throw HARError(.damagedBody, "the body is no Base64", path: place, byte: rest.lowerBound)
+                    throw HARError(.damagedBody, "the body is no Base64", path: path, byte: rest.lowerBound)
                 }
             } else {
                 result = plain

@@ -169,8 +169,8 @@ struct JSONReader {
         var scan = JSONStringScan(checks: true)
         while try peek() != nil {
             let end = window.withUnsafeBytes { [index] in scan.end(in: $0, from: index) }
-            if let (fault, place) = scan.fault {
-                index = place
+            if let (fault, offset) = scan.fault {
+                index = offset
                 throw self.fault(.malformedJSON, "a text is malformed: \(fault.expected) is expected")
             }
             index = end ?? window.count

@@ -22,7 +22,7 @@ extension DownloadRun {
     }
 
     private func inquiry(_ range: Inquiry.Range? = nil, known: Representation? = nil) -> Inquiry {
-        Inquiry(range: range, known: known, joinsPlaces: order.checksum != nil)
+        Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
     /// Requests the first bytes: the response says whether there may be several segments.

@@ -23,13 +23,14 @@ extension DownloadRun {
         }
         try file.flush()
         try Task.checkCancellation()
-        let path = try place()
+        let path = try moveToDestination()
         meter.end(at: total)
         complete.body = HTTPBody(file: URL(filePath: path), length: total)
         return complete
     }
 
-    private func place() throws -> String {
+    /// Moves the file to its destination, and returns its path.
+    private func moveToDestination() throws -> String {
         if let name = destination.name {
             let path = destination.path(of: name)
             try file.finish(replacing: path)

@@ -40,7 +40,7 @@ extension DownloadRun {
         } else {
             if let known = inquiry.known {
                 let objection = known.objection(
-                    to: response, total: representation.total, joiningPlaces: inquiry.joinsPlaces)
+                    to: response, total: representation.total, joiningSources: inquiry.joinsSources)
                 let reason = objection?.text ?? "the server sends the whole, without its length"
                 order.report(.restarting(reason: reason, discarded: file.plan.received))
             }

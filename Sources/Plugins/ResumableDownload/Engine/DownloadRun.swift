@@ -36,7 +36,7 @@ struct DownloadRun: Sendable {
         case damaged(DownloadError)
         /// The bytes are in a content coding that was not requested.
         case coded(String)
-        /// The rest comes from this place, and the bytes on disk are from another.
+        /// The rest comes from this source, and the bytes on disk are from another.
         case elsewhere(URL)
     }
 
@@ -120,7 +120,7 @@ struct DownloadRun: Sendable {
                     state.plan = AttemptPlan(usesRanges: false, segments: 1, decodes: true)
                     continue
                 case .elsewhere(let url):
-                    try await handleOtherPlace(&state, url)
+                    try await handleOtherSource(&state, url)
                     continue
                 case .startOver(let reason, let ranges):
                     try restart(&state, reason)
@@ -139,7 +139,7 @@ struct DownloadRun: Sendable {
             guard isRepeatable, failure.isTemporary, exchange.finalFailures == finalFailures,
                 let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
-            if madeProgress { state.otherPlace = nil }
+            if madeProgress { state.otherSource = nil }
             try await pause(for: wait, after: state.retry, because: DownloadNotice.reason(for: failure))
         }
     }
@@ -151,8 +151,8 @@ struct DownloadRun: Sendable {
         var mark: HighWaterMark
         /// Whether the file was fetched again for a digest that is wrong.
         var hasRefetched = false
-        /// The place that offered the rest in the last attempt, though the bytes on disk are from another.
-        var otherPlace: String?
+        /// The source that offered the rest in the last attempt, though the bytes on disk are from another.
+        var otherSource: String?
     }
 
     /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
@@ -166,23 +166,23 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// The rest is offered by another place, such as a mirror: the bytes on disk are kept as long as their own place may
-    /// respond again. If the same other place offers it twice in a row, the download starts over there.
-    private func handleOtherPlace(_ state: inout RunState, _ url: URL) async throws {
+    /// The rest is offered by another source, such as a mirror: the bytes on disk are kept as long as their own source may
+    /// respond again. If the same other source offers it twice in a row, the download starts over there.
+    private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
-        let place = Representation.place(of: url)
-        let isLasting = !madeProgress && state.otherPlace == place
+        let source = Representation.source(of: url)
+        let isLasting = !madeProgress && state.otherSource == source
         let host = url.host(percentEncoded: false) ?? "another host"
         let reason =
-            "the rest is offered by another place (\(host)), and an entity tag identifies a version at one place only; "
-            + "with a checksum, parts from several places are joined"
+            "the rest is offered by another source (\(host)), and an entity tag identifies a version at one source only; "
+            + "with a checksum, parts from several sources are joined"
         state.plan.segments = 1
         if isLasting {
             guard state.retry.restarts() else { throw DownloadError(.mirrorMismatch, reason) }
             try restart(&state, reason)
             return
         }
-        state.otherPlace = place
+        state.otherSource = source
         guard let wait = state.retry.wait(madeProgress: madeProgress) else {
             throw DownloadError(.mirrorMismatch, reason)
         }
@@ -193,7 +193,7 @@ struct DownloadRun: Sendable {
         order.report(.restarting(reason: reason, discarded: file.plan.received))
         try startOver()
         state.mark.reset()
-        state.otherPlace = nil
+        state.otherSource = nil
         state.plan.segments = 1
     }
 

@@ -21,13 +21,13 @@ struct RangePlan: Codable, Hashable, Sendable {
     /// For parts that were read from a disk: nil unless they are adjacent and none has more bytes than its length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
-        var place: Int64 = 0
+        var expected: Int64 = 0
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
-            guard part.start == place, part.done >= 0, part.done <= 1 << 60 else { return nil }
+            guard part.start == expected, part.done >= 0, part.done <= 1 << 60 else { return nil }
             if let end = part.end {
                 guard end >= part.start, end <= 1 << 60, part.next <= end else { return nil }
-                place = end
+                expected = end
             } else if !isLast {
                 return nil
             }
@@ -66,14 +66,14 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     /// Ends a part at an offset within it; the rest becomes a part of its own, whose start is returned. Nil where the rest
     /// would be empty, or where there are too many parts.
-    mutating func divide(_ index: Int, at place: Int64) -> Int64? {
+    mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
-            place > parts[index].start, place >= parts[index].next, place < end
+            offset > parts[index].start, offset >= parts[index].next, offset < end
         else { return nil }
-        parts[index].end = place
-        parts.insert(Part(start: place, end: end), at: index + 1)
-        return place
+        parts[index].end = offset
+        parts.insert(Part(start: offset, end: end), at: index + 1)
+        return offset
     }
 
     /// Joins adjacent parts that are complete.

@@ -11,12 +11,12 @@ struct Representation: Codable, Hashable, Sendable {
     /// The codings that are part of the bytes, in lower case; empty for none.
     var coding: String
     /// The final URL without its query, as a digest: a validator identifies a version of one resource, not of another server's.
-    var place: String
+    var source: String
 
     /// From a 200, or from a 206 that says how long the whole file is.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
-        place = Self.place(of: response.url)
+        source = Self.source(of: response.url)
         self.total = total
         // Without a total nothing says where the file ends; a transport that has decoded the bytes removes it.
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
@@ -28,7 +28,7 @@ struct Representation: Codable, Hashable, Sendable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
         /// Everything agrees, but a validator is valid for one resource (RFC 9110, section 8.8.3), and this is another.
-        case place
+        case source
 
         var text: String {
             switch self {
@@ -36,18 +36,18 @@ struct Representation: Codable, Hashable, Sendable {
             case .changed: "the file has changed on the server"
             case .coding: "the content coding has changed"
             case .length(let old, let new): "the file was \(old) bytes long and is now \(new)"
-            case .place: "the response came from another place"
+            case .source: "the response came from another source"
             }
         }
     }
 
     /// The reason why a part of a response cannot be joined with the bytes on disk; nil if it can.
-    func objection(to response: HTTPResponse, total other: Int64?, joiningPlaces: Bool) -> Objection? {
+    func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }
         if let total, let other, total != other { return .length(total, other) }
         if coding != Self.coding(response.headers) { return .coding }
-        return joiningPlaces || place == Self.place(of: response.url) ? nil : .place
+        return joiningSources || source == Self.source(of: response.url) ? nil : .source
     }
 
     static func coding(_ headers: HTTPHeaders) -> String {
@@ -55,7 +55,7 @@ struct Representation: Codable, Hashable, Sendable {
             .joined(separator: ",")
     }
 
-    static func place(of url: URL) -> String {
+    static func source(of url: URL) -> String {
         let text = url.absoluteString
         let end = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
         return Hexadecimal.text(Array(SHA256Digest.digest(of: Array(text[..<end].utf8)).prefix(16)))

@@ -7,8 +7,8 @@ struct Inquiry: Sendable {
     var range: Range?
     /// The version of the bytes on disk; nil if there are none.
     var known: Representation?
-    /// Whether parts from different places may be joined, because a checksum verifies the result.
-    var joinsPlaces = false
+    /// Whether parts from different sources may be joined, because a checksum verifies the result.
+    var joinsSources = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
@@ -26,7 +26,7 @@ enum Verdict: Equatable {
     case whole(Representation, isSame: Bool)
     /// The bytes on disk are the whole file.
     case complete
-    /// The rest, but from another place than the bytes on disk.
+    /// The rest, but from another source than the bytes on disk.
     case elsewhere
     /// Cannot be joined with the bytes on disk; `ranges` says whether ranges may be requested again.
     case startOver(String, ranges: Bool)
@@ -52,7 +52,7 @@ enum Verdict: Equatable {
         let total = ContentLength.parse(response.headers.values(of: .contentLength))
         let isSame =
             inquiry.known.map { known in
-                known.objection(to: response, total: total, joiningPlaces: inquiry.joinsPlaces) == nil
+                known.objection(to: response, total: total, joiningSources: inquiry.joinsSources) == nil
                     && known.total == total
             } ?? false
         return .whole(Representation(response, total: total), isSame: isSame)
@@ -75,13 +75,13 @@ enum Verdict: Equatable {
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
             return .startOver("Content-Length and Content-Range disagree", ranges: false)
         }
-        // URLSession decodes what was requested without a coding, and then hides the length: such a part has no known place.
+        // URLSession decodes what was requested without a coding, and then hides the length: such a part has no known offset.
         if lengths.isEmpty, hasNoFraming(response) {
             return .startOver("the part has no length", ranges: false)
         }
         if let known = inquiry.known {
-            switch known.objection(to: response, total: total, joiningPlaces: inquiry.joinsPlaces) {
-            case .place?: return .elsewhere
+            switch known.objection(to: response, total: total, joiningSources: inquiry.joinsSources) {
+            case .source?: return .elsewhere
             case let objection?: return .startOver(objection.text, ranges: true)
             case nil: break
             }

@@ -13,7 +13,7 @@ struct Destination: Sendable {
             throw DownloadError(.invalidRequest, "the destination is not a file URL with an absolute path")
         }
         let path = url.path
-        if SystemFile.place(at: path)?.isDirectory == true {
+        if SystemFile.attributes(at: path)?.isDirectory == true {
             (directory, name) = (path, nil)
             return
         }
@@ -22,7 +22,7 @@ struct Destination: Sendable {
             throw DownloadError(.noDirectory, "the directory \(path) does not exist")
         }
         let parent = url.deletingLastPathComponent().path
-        guard SystemFile.place(at: parent)?.isDirectory == true else {
+        guard SystemFile.attributes(at: parent)?.isDirectory == true else {
             throw DownloadError(.noDirectory, "the directory \(parent) does not exist")
         }
         if last.utf8.count > 255 {

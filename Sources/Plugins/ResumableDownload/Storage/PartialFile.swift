@@ -10,9 +10,9 @@ import Synchronization
 /// of the machine loses the bytes that were not flushed.
 final class PartialFile: Sendable {
     let path: String
-    private let sidecarPath: String
+    let sidecarPath: String
     private let sidecar: SystemFile
-    private let file: SystemFile
+    let file: SystemFile
     private let state: Mutex<State>
     static var session: String { SystemSession.identifier }
 
@@ -175,11 +175,11 @@ final class PartialFile: Sendable {
     /// Ends a part after its received bytes, and returns the start of a new part with the rest. Nil if nothing was received.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
-    private func divide(_ start: Int64, _ place: (Int64, Int64) -> Int64?) -> Int64? {
+    private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
         state.withLock { state in
             guard let index = state.plan.index(of: start), let end = state.plan.parts[index].end else { return nil }
             let next = max(state.plan.parts[index].next, state.writing[start] ?? 0)
-            guard let place = place(next, end), let rest = state.plan.divide(index, at: place) else { return nil }
+            guard let offset = split(next, end), let rest = state.plan.divide(index, at: offset) else { return nil }
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: state.record.flushed)
             state.uncounted = [:]
@@ -195,8 +195,8 @@ final class PartialFile: Sendable {
         for index in parts {
             bytes += SidecarFormat.counter(state.plan.parts[index].done, part: index, plan: state.record.plan)
         }
-        let place = Int64(SidecarFormat.counters + parts.lowerBound * SidecarFormat.counterSize)
-        do { try sidecar.write(bytes, at: place) } catch { return DownloadError(error) }
+        let offset = Int64(SidecarFormat.counters + parts.lowerBound * SidecarFormat.counterSize)
+        do { try sidecar.write(bytes, at: offset) } catch { return DownloadError(error) }
         return nil
     }
 
@@ -238,45 +238,6 @@ final class PartialFile: Sendable {
     /// Asks the system to write the bytes to the disk, without waiting for it.
     func beginFlush() { file.beginFlush() }
 
-    /// Moves the file to its destination, in one step, and removes the sidecar.
-    func finish(replacing path: String) throws(DownloadError) {
-        let mode = try Destination.replaceable(path)
-        if let mode { try? file.setPermissions(mode) }
-        try move(to: path)
-        cleanUp(path)
-    }
-
-    /// The same, unless a file exists there: then this returns false.
-    func finish(ifFree path: String) throws(DownloadError) -> Bool {
-        do {
-            try SystemFile.link(self.path, to: path)
-            SystemFile.remove(self.path)
-        } catch {
-            if error.code == EEXIST { return false }
-            // Not every file system has links: there an empty file reserves the name.
-            do { _ = try SystemFile(creating: path) } catch {
-                if error.code == EEXIST { return false }
-                throw DownloadError(error)
-            }
-            do { try move(to: path) } catch {
-                SystemFile.remove(path)
-                throw error
-            }
-        }
-        cleanUp(path)
-        return true
-    }
-
-    private func move(to path: String) throws(DownloadError) {
-        try DownloadError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
-    }
-
-    /// After the file is at its destination: removes the sidecar, and makes the new name survive a crash.
-    private func cleanUp(_ path: String) {
-        SystemFile.remove(sidecarPath)
-        SystemFile.flushDirectory(of: path)
-    }
-
     /// Removes the file and its sidecar: the received bytes cannot be resumed.
     func remove() {
         // Once: afterwards the names may belong to another download.
@@ -295,8 +256,8 @@ final class PartialFile: Sendable {
         guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
             return DownloadError(.fileFailed, "the record of the download does not fit in \(sidecarPath)")
         }
-        let place = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
-        do { try sidecar.write(slot, at: place) } catch { return DownloadError(error) }
+        let offset = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
+        do { try sidecar.write(slot, at: offset) } catch { return DownloadError(error) }
         return nil
     }
 }

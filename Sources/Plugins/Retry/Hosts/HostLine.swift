@@ -84,8 +84,8 @@ final class HostLine: HostRecord {
             state.receive(ticket)
             state.rate.remove(ticket.start)
             state.quota?.takeBack(ticket.number)
-            let place = state.queue.firstIndex { $0.number > ticket.arrival } ?? state.queue.endIndex
-            state.queue.insert(waiter, at: place)
+            let index = state.queue.firstIndex { $0.number > ticket.arrival } ?? state.queue.endIndex
+            state.queue.insert(waiter, at: index)
             return state.queue.first
         }
         first?.signal()

@@ -74,9 +74,9 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
             if (error as? StreamingError)?.code == .decodingFailed { return error }
-            let explained = session?.explained(error) ?? error
-            end(explained)
-            return explained
+            let resolved = session?.resolved(error) ?? error
+            end(resolved)
+            return resolved
         }
 
         /// Reads one chunk; ends after the last one, when the reader has nothing left.

@@ -58,12 +58,12 @@ final class StreamSession: Sendable {
                 task.cancel()
             }
         } catch {
-            throw explained(error)
+            throw resolved(error)
         }
     }
 
     /// The cancellation, in place of an error that it caused.
-    func explained(_ error: any Error) -> any Error {
+    func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
     }

@@ -79,9 +79,9 @@ import ErrandEssentials
     }
 
     private func ended(by error: any Error) -> any Error {
-        let explained = session?.explained(error) ?? error
-        finish(explained)
-        return explained
+        let resolved = session?.resolved(error) ?? error
+        finish(resolved)
+        return resolved
     }
 
     private func finish(_ error: (any Error)?) {

@@ -3,12 +3,12 @@ import ErrandHTTPSyntax
 
 /// The elements of one JSON array (RFC 8259, section 5), each as soon as it is complete.
 final class JSONArraySplitter: ElementSplitter {
-    private enum Place { case start, afterBracket, afterComma, element, afterElement, end }
+    private enum State { case start, afterBracket, afterComma, element, afterElement, end }
 
     private var window = ByteWindow()
     private let limit: Int
     private var scanner = JSONValueScanner()
-    private var place = Place.start
+    private var state = State.start
     private var isFinished = false
     private var count = 0
 
@@ -19,28 +19,28 @@ final class JSONArraySplitter: ElementSplitter {
 
     override func next() throws -> Found? {
         while true {
-            if place == .element {
+            if state == .element {
                 if let found = try element() { return found }
                 return try needMore()
             }
             guard let byte = try firstByte() else { return try needMore() }
-            switch place {
+            switch state {
             case .start:
                 guard byte == UInt8(ascii: "[") else { throw error(.malformedJSON, "an array expected") }
                 window.consume(1)
-                place = .afterBracket
+                state = .afterBracket
             case .afterBracket where byte == UInt8(ascii: "]"), .afterElement where byte == UInt8(ascii: "]"):
                 window.consume(1)
-                place = .end
+                state = .end
             case .afterElement:
                 guard byte == UInt8(ascii: ",") else { throw error(.malformedJSON, "a comma or ] expected") }
                 window.consume(1)
-                place = .afterComma
+                state = .afterComma
             case .afterBracket, .afterComma:
                 if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") {
                     throw error(.malformedJSON, "a value expected")
                 }
-                (place, scanner) = (.element, JSONValueScanner())
+                (state, scanner) = (.element, JSONValueScanner())
                 count += 1
             case .end: throw error(.malformedJSON, "only white space may follow the array")
             case .element: break
@@ -52,7 +52,7 @@ final class JSONArraySplitter: ElementSplitter {
     private func firstByte() throws -> UInt8? {
         let bytes = window.bytes
         var index = 0
-        if place == .start, window.offset == 0, bytes.first == 0xEF {
+        if state == .start, window.offset == 0, bytes.first == 0xEF {
             if bytes.count < 3 {
                 if isFinished { throw error(.malformedJSON, "an array expected") }
                 return nil
@@ -65,8 +65,8 @@ final class JSONArraySplitter: ElementSplitter {
     }
 
     private func needMore() throws -> Found? {
-        if isFinished, place != .end {
-            throw error(.truncated, place == .start ? "an array expected, the body is empty" : "the array has no end")
+        if isFinished, state != .end {
+            throw error(.truncated, state == .start ? "an array expected, the body is empty" : "the array has no end")
         }
         return nil
     }
@@ -78,7 +78,7 @@ final class JSONArraySplitter: ElementSplitter {
             throw error(.elementTooLong, "an element is longer than the limit of \(limit) bytes")
         }
         guard let end else { return nil }
-        place = .afterElement
+        state = .afterElement
         defer { window.consume(end) }
         return Found(
             bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)

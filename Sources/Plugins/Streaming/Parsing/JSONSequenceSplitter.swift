@@ -6,12 +6,12 @@ import ErrandHTTPSyntax
 /// A text is complete with the white space behind it, before the next one begins. A malformed text fails alone: the
 /// parser continues behind the next separator (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
-    private enum Place { case start, beforeText, text, afterText, skipping }
+    private enum State { case start, beforeText, text, afterText, skipping }
 
     private var window = ByteWindow()
     private let limit: Int
     private var scanner = JSONValueScanner()
-    private var place = Place.start
+    private var state = State.start
     private var isFinished = false
     /// The number of bytes of the window without a separator.
     private var scanned = 0
@@ -26,19 +26,19 @@ final class JSONSequenceSplitter: ElementSplitter {
 
     override func next() throws -> Found? {
         while let byte = window.bytes.first {
-            switch place {
+            switch state {
             case .start:
                 guard byte == Self.separator else {
                     throw error(.malformedJSON, "a record separator expected at the beginning of a sequence")
                 }
                 window.consume(1)
-                place = .beforeText
+                state = .beforeText
             case .beforeText:
                 // Several separators in a row are one (section 2.1).
                 if byte == Self.separator || JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
-                    (place, scanner) = (.text, JSONValueScanner())
+                    (state, scanner) = (.text, JSONValueScanner())
                     count += 1
                 }
             case .text:
@@ -46,17 +46,17 @@ final class JSONSequenceSplitter: ElementSplitter {
                 return found
             case .afterText:
                 if byte == Self.separator {
-                    place = .start
+                    state = .start
                 } else if JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
-                    place = .skipping
+                    state = .skipping
                     throw error(.decodingFailed, "only white space may follow a JSON text")
                 }
             case .skipping:
                 let end = firstIndex(of: Self.separator, in: window.bytes, from: 0)
                 window.consume(end ?? window.count)
-                if end != nil { place = .start }
+                if end != nil { state = .start }
             }
         }
         return nil
@@ -77,7 +77,7 @@ final class JSONSequenceSplitter: ElementSplitter {
             return nil
         }
         if end > limit { throw tooLong() }
-        place = .afterText
+        state = .afterText
         scanned = 0
         defer { window.consume(end) }
         return Found(
@@ -87,7 +87,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private func cut(_ size: Int) -> StreamingError {
         let error = error(.decodingFailed, "the JSON text is cut short")
         window.consume(size)
-        (place, scanned) = (.start, 0)
+        (state, scanned) = (.start, 0)
         return error
     }
 

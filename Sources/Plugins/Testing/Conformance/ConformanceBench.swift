@@ -93,10 +93,10 @@ extension ConformanceBench {
 
     func equal(_ came: Data, _ expected: Data, _ what: @autoclosure () -> String) throws {
         if came == expected { return }
-        let place = zip(came, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        let index = zip(came, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
         throw ConformanceFailure(
             expected: "\(what()): \(expected.count) bytes",
-            came: "\(came.count) bytes, different from byte \(place ?? min(came.count, expected.count))")
+            came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
     /// A typed error, of one of these codes if any are given.

@@ -53,8 +53,8 @@ extension TestResponse {
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }
-            guard let place = events.lastIndex(where: { $0.id == last }) else { return .events(events) }
-            let rest = Array(events[(place + 1)...])
+            guard let index = events.lastIndex(where: { $0.id == last }) else { return .events(events) }
+            let rest = Array(events[(index + 1)...])
             return rest.isEmpty ? .status(204) : .events(rest)
         }
     }

@@ -22,7 +22,7 @@ enum POSIX {
     /// there any more; nil where a port cannot be shared with a listener.
     static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try bound(to: 0, ipv6: ipv6)
-        // Taken before the socket listens: afterwards, whoever connects in between may get the port.
+        // Taken before the socket listens: later, a connection that is opened in between may get the port.
         let placeholder = reserve(port, ipv6: ipv6)
         guard systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             let failure = Failure("listen")

@@ -90,8 +90,8 @@ public final class ManualTimeSource: TimeSource {
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
                     // Behind those of the same instant, so that they wake in the order of their arrival.
-                    let place = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
-                    state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: place)
+                    let index = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
+                    state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: index)
                     return false
                 }
                 if isDue {

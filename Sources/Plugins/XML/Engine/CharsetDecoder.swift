@@ -209,9 +209,9 @@ struct CharsetDecoder: Sendable {
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, _ name: String) -> String? {
-        guard let place = URL(string: "about:blank") else { return nil }
+        guard let url = URL(string: "about:blank") else { return nil }
         let headers: HTTPHeaders = [.contentType: "text/plain; charset=\(name)"]
-        return try? HTTPResponse(url: place, status: 200, headers: headers, body: HTTPBody(Data(bytes))).text()
+        return try? HTTPResponse(url: url, status: 200, headers: headers, body: HTTPBody(Data(bytes))).text()
     }
 
     /// The text before the first byte that is no character.

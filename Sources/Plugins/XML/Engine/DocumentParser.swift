@@ -16,7 +16,7 @@ struct DocumentParser: Sendable {
     }
 
     /// The position behind the last byte.
-    var place: XMLPlace { reader.end }
+    var location: XMLLocation { reader.end }
 
     /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }

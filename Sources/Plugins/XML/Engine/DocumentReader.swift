@@ -25,12 +25,12 @@ struct DocumentReader: Sendable {
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
     /// The position behind the last byte that was read.
-    private var place = XMLPlace()
+    private var location = XMLLocation()
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
     /// The position behind the last byte.
-    var end: XMLPlace { buffer.withUnsafeBufferPointer { place.behind($0) } }
+    var end: XMLLocation { buffer.withUnsafeBufferPointer { location.behind($0) } }
 
     /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] {
@@ -60,8 +60,8 @@ struct DocumentReader: Sendable {
         all.append(contentsOf: bytes)
         var position = 0
         let result = all.withUnsafeBufferPointer { bytes in
-            let part = XMLPart(bytes: bytes, place: place)
-            defer { place = place.behind(part[0..<position]) }
+            let part = XMLPart(bytes: bytes, location: location)
+            defer { location = location.behind(part[0..<position]) }
             return Result { () throws(XMLError) in try read(part, &position) }
         }
         if position > 0 { all.removeFirst(position) }

@@ -61,8 +61,8 @@ struct DiskFile: ~Copyable {
     var status: Status? { file.status.map(Status.init) }
 
     /// Clears a slot for a head.
-    func clear(slot place: Int, of format: DiskFormat) throws(Failure) {
-        let offset = DiskFormat.prefixLength + place * format.slotLength
+    func clear(slot: Int, of format: DiskFormat) throws(Failure) {
+        let offset = DiskFormat.prefixLength + slot * format.slotLength
         try write(Data(count: DiskFormat.slotOverhead), at: Int64(offset))
     }
 

@@ -77,8 +77,8 @@ struct DiskFormat: Sendable, Hashable {
 
     private static func isEqual(_ part: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool
     {
-        guard let start = part.baseAddress, let place = bytes.baseAddress else { return part.isEmpty }
-        return memcmp(start, place + offset, part.count) == 0
+        guard let start = part.baseAddress, let base = bytes.baseAddress else { return part.isEmpty }
+        return memcmp(start, base + offset, part.count) == 0
     }
 
     /// - Parameter hasRoom: whether there is a slot for a new head, which may be somewhat longer.
@@ -102,7 +102,7 @@ struct DiskFormat: Sendable, Hashable {
     /// A valid head and its position, counted from the first slot.
     struct Head: Sendable {
         var range: Range<Int>
-        var place: Int
+        var slot: Int
         var number: UInt64
     }
 
@@ -110,8 +110,8 @@ struct DiskFormat: Sendable, Hashable {
     func head(in bytes: UnsafeRawBufferPointer) -> Head? {
         guard bytes.count >= slots * slotLength else { return nil }
         var best: Head?
-        for place in 0..<slots {
-            let start = place * slotLength
+        for slot in 0..<slots {
+            let start = slot * slotLength
             let length = Int(clamping: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
             let room = slotLength - Self.slotOverhead
             guard slots == 1 ? length == room : length <= room else { continue }
@@ -124,7 +124,7 @@ struct DiskFormat: Sendable, Hashable {
                 return Checksum.of(UnsafeRawBufferPointer(copy), seed: seed &- 1)
             }
             guard sum == Self.number(bytes, start + 12), number > best?.number ?? 0 else { continue }
-            best = Head(range: range, place: place, number: number)
+            best = Head(range: range, slot: slot, number: number)
         }
         return best
     }

@@ -180,9 +180,9 @@ public final class DiskStore: CacheStore {
                 try opened(data) == old.encoded()
             else { return false }
             if format.slots == 2, sealed.count <= format.slotLength - DiskFormat.slotOverhead {
-                let offset = DiskFormat.prefixLength + (1 - current.place) * format.slotLength
+                let offset = DiskFormat.prefixLength + (1 - current.slot) * format.slotLength
                 try file.write(format.slot(sealed, number: current.number + 1), at: Int64(offset))
-                try file.clear(slot: current.place, of: format)
+                try file.clear(slot: current.slot, of: format)
                 file.touch(files.nextUse())
                 return true
             }

@@ -185,14 +185,16 @@ enum FaultCases {
     }
 
     private static func cuts(
-        _ bench: ConformanceBench, _ places: Range<Int>, _ response: (Int) -> TestResponse
+        _ bench: ConformanceBench, _ lengths: Range<Int>, _ response: (Int) -> TestResponse
     ) async throws {
         let request = try bench.request(.get, "/cut")
-        for place in places {
-            bench.server.on("/cut", response(place))
-            let error = try await bench.failure(of: "the end after byte \(place)") { try await bench.viaAgent(request) }
+        for length in lengths {
+            bench.server.on("/cut", response(length))
+            let error = try await bench.failure(of: "the end after byte \(length)") {
+                try await bench.viaAgent(request)
+            }
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try bench.expect(!isOurs, "an error of the network after byte \(place)", came: error.description)
+            try bench.expect(!isOurs, "an error of the network after byte \(length)", came: error.description)
         }
         try await bench.expectWorking(after: "broken connections")
     }

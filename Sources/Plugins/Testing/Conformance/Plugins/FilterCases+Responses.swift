@@ -123,15 +123,15 @@ extension FilterDraft {
         },
         FilterDraft("a response reaches the file that the request names") { bench in
             let bytes = ConformanceBench.pattern(50_000)
-            let place = FileManager.default.temporaryDirectory.appending(
+            let file = FileManager.default.temporaryDirectory.appending(
                 path: "errand-conformance-\(UUID().uuidString)")
-            defer { try? FileManager.default.removeItem(at: place) }
+            defer { try? FileManager.default.removeItem(at: file) }
             let transport = BenchTransport { request, _ in
                 HTTPResponse(to: request, status: 200, body: HTTPBody(bytes))
             }
-            let response = try await bench.send(BenchRequest(delivery: .file(place)), over: transport)
-            try bench.equal(response.body.file?.path, place.path, "the file")
-            try bench.expect(try Data(contentsOf: place) == bytes, "the bytes in the file", came: "others")
+            let response = try await bench.send(BenchRequest(delivery: .file(file)), over: transport)
+            try bench.equal(response.body.file?.path, file.path, "the file")
+            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "others")
         },
     ]
 }

@@ -1,7 +1,7 @@
 #if os(Linux)
 // The socket of a transfer, as far as libcurl reports it: all of it under the loop's driver lock.
 extension Transfer {
-    struct Place {
+    struct SocketUse {
         /// Whether libcurl watches a socket for it.
         var isWatched = false
         /// Whether it may be on a kept connection whose socket libcurl has not named for it.
@@ -12,9 +12,9 @@ extension Transfer {
 
     /// libcurl watches a socket for it, or no longer does.
     func noteSocket(_ descriptor: Int32, isWatched: Bool) {
-        place.isWatched = isWatched
-        if isWatched { return setUnplaced(false) }
-        place.left = descriptor
+        socketUse.isWatched = isWatched
+        if isWatched { return setSocketUnknown(false) }
+        socketUse.left = descriptor
         // After a response that refuses the request libcurl still waits for the source of its body, which may never
         // deliver anything.
         if head.status >= 300 { abandonUpload() }
@@ -23,20 +23,20 @@ extension Transfer {
     /// libcurl has a connection for it: the one that was made for it and is watched already, or a kept one. For a
     /// second attempt libcurl may have changed the connection silently.
     func noteConnection() {
-        if !place.isWatched || attempts.sentBefore >= 0 { setUnplaced(true) }
+        if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
 
     /// libcurl no longer knows the transfer.
     func leaveSocket(isQuiet: Bool) {
-        setUnplaced(false)
-        if let left = place.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }
-        place = Place()
+        setSocketUnknown(false)
+        if let left = socketUse.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }
+        socketUse = SocketUse()
     }
 
-    func setUnplaced(_ isUnknown: Bool) {
-        if isUnknown == place.isUnknown { return }
-        place.isUnknown = isUnknown
-        if isUnknown { loop.sockets.addUnplaced() } else { loop.sockets.removeUnplaced() }
+    func setSocketUnknown(_ isUnknown: Bool) {
+        if isUnknown == socketUse.isUnknown { return }
+        socketUse.isUnknown = isUnknown
+        if isUnknown { loop.sockets.addUnknownSocket() } else { loop.sockets.removeUnknownSocket() }
     }
 }
 #endif

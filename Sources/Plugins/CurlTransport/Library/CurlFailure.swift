@@ -4,7 +4,7 @@ import Errand
 import ErrandSupport
 
 /// The evidence of a transfer that libcurl ended with an error.
-struct Failure {
+struct CurlFailure {
     var code: Int32
     /// libcurl's text for the code.
     var summary = ""
@@ -24,9 +24,9 @@ struct Failure {
     var isRepetition = false
 
     /// The failure for a line of the head that is no header field.
-    static var ofLine: Failure {
+    static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
-        return Failure(code: code, summary: String(cString: errand_curl_describe(code)))
+        return CurlFailure(code: code, summary: String(cString: errand_curl_describe(code)))
     }
 
     var error: ErrandError {

@@ -1,0 +1,11 @@
+public import ErrandHTTP
+
+/// How an activity ended.
+public enum ActivityOutcome: Sendable {
+    /// With the response that was read, a streamed body left out; nil for an activity that is no request.
+    case success(HTTPResponse?)
+    /// With the error that the caller gets.
+    case failure(any Error)
+    /// By the cause that it names.
+    case cancelled(CancellationCause)
+}

@@ -1,0 +1,25 @@
+public import ErrandHTTP
+
+/// A filter made of a closure.
+public struct ClosureFilter: Filter {
+    /// Where it stands.
+    public let stages: FilterStages
+    private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
+
+    /// For a stage, the call filters' by default.
+    public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
+    {
+        self.stages = stages
+        self.body = body
+    }
+
+    /// Runs the closure.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await body(exchange, next) }
+}
+
+extension Filter where Self == ClosureFilter {
+    /// `filters: [.closure { exchange, next in try await next(exchange) }]`
+    public static func closure(
+        _ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
+    ) -> ClosureFilter { ClosureFilter(stages, body: body) }
+}

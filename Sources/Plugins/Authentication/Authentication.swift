@@ -1,0 +1,1 @@
+// Start here: `filters: [.authentication(session)]` with an ``AuthenticationSession``.

@@ -1,0 +1,1 @@
+// Start here: `filters: [.cookies(jar)]` with a ``CookieJar``.

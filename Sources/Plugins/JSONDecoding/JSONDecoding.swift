@@ -1,0 +1,1 @@
+// Start here: ``FastJSONDecoder`` takes the place of `JSONDecoder`.

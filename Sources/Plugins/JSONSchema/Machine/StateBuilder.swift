@@ -1,0 +1,89 @@
+import ErrandJSONValidation
+
+/// Orders the lanes of a state.
+struct StateBuilder {
+    let program: SchemaProgram
+    let roots: [Int32]
+
+    init(_ program: SchemaProgram, _ roots: [Int32]) { (self.program, self.roots) = (program, roots) }
+
+    func build(_ arena: SchemaArena) -> StatePointer {
+        let hard = hardNodes()
+        var laneNumbers: [Int32: Int32] = [:]
+        var lanes: [SchemaLane] = []
+        var gates: [LaneGate] = []
+        var branches: [Int32] = []
+        for node in ordered() {
+            laneNumbers[node] = Int32(lanes.count)
+            let rule = program.nodes[Int(node)]
+            var lane = SchemaLane(node, rule, isHard: hard.contains(node))
+            lane.firstGate = Int32(gates.count)
+            for gate in rule.gates {
+                // Every gate keeps its place, so that it is found in the node.
+                let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
+                gates.append(
+                    LaneGate(kind: gate.kind, first: Int32(branches.count), count: Int32(lanesOfGate.count)))
+                branches += lanesOfGate
+            }
+            lane.gateCount = Int32(gates.count) - lane.firstGate
+            lanes.append(lane)
+        }
+        var state = SchemaState(lanes: arena.copy(lanes), gates: arena.copy(gates), branches: arena.copy(branches))
+        state.laneCount = lanes.count
+        state.cost = lanes.count + branches.count
+        state.hasArrays = lanes.contains { $0.array >= 0 }
+        state.hasObjects = lanes.contains { lane in
+            lane.object >= 0 || program.nodes[Int(lane.node)].gates.contains { $0.kind == .dependent }
+        }
+        state.wantsHash = lanes.contains { lane in
+            [lane.constant, lane.enumeration].contains { $0 >= 0 && !program.constants[Int($0)].composites.isEmpty }
+        }
+        state.plain = plain(lanes, gates)
+        return arena.copy(state)
+    }
+
+    /// The kinds for which all lanes hold, whatever the value is.
+    private func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
+        if gates.contains(where: { $0.kind == .not || $0.kind == .one && $0.count > 1 }) { return 0 }
+        var plain: UInt8 = 0
+        for bit in 0..<6 {
+            let kind: UInt8 = 1 << UInt8(bit)
+            if lanes.allSatisfy({ $0.isPlain(kind) }) { plain |= kind }
+        }
+        return plain
+    }
+
+    /// The nodes that have to hold: hard roots, and what they apply unconditionally.
+    private func hardNodes() -> Set<Int32> {
+        var hard: Set<Int32> = []
+        var open = roots.filter { $0 & 1 != 0 }.map { $0 >> 1 }
+        while let node = open.popLast() {
+            guard hard.insert(node).inserted else { continue }
+            for gate in program.nodes[Int(node)].gates where gate.kind == .all { open += gate.nodes }
+        }
+        return hard
+    }
+
+    /// The roots and everything that they apply to the same value, each behind what it depends on.
+    private func ordered() -> [Int32] {
+        var order: [Int32] = []
+        var known: Set<Int32> = []
+        for root in roots where known.insert(root >> 1).inserted {
+            var way: [(node: Int32, gate: Int, branch: Int)] = [(root >> 1, 0, 0)]
+            while let (node, gate, branch) = way.last {
+                let gates = program.nodes[Int(node)].gates
+                if gate == gates.count {
+                    order.append(node)
+                    way.removeLast()
+                } else if branch == gates[gate].nodes.count {
+                    way[way.count - 1] = (node, gate + 1, 0)
+                } else {
+                    way[way.count - 1].branch += 1
+                    let next = gates[gate].nodes[branch]
+                    if known.insert(next).inserted { way.append((next, 0, 0)) }
+                }
+            }
+        }
+        return order
+    }
+}

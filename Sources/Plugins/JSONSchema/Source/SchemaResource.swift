@@ -1,0 +1,8 @@
+/// A schema with a URI of its own, and its anchors.
+struct SchemaResource {
+    var uri: String
+    var root: SchemaLocation
+    var vocabulary: SchemaVocabulary
+    var anchors: [String: SchemaLocation] = [:]
+    var dynamicAnchors: [String: SchemaLocation] = [:]
+}

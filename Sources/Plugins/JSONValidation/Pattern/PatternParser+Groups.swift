@@ -1,0 +1,73 @@
+extension PatternParser {
+    mutating func group(_ start: Int) throws(PatternFault) -> PatternNode {
+        var look: (isAhead: Bool, isNegative: Bool)?
+        let around = flags
+        defer { flags = around }
+        if skip("?=") {
+            look = (true, false)
+        } else if skip("?!") {
+            look = (true, true)
+        } else if skip("?<=") {
+            look = (false, false)
+        } else if skip("?<!") {
+            look = (false, true)
+        } else if skip("?<") || isLiteral && skip("?P<") {
+            groups += 1
+            let offset = index
+            let name = try groupName()
+            if !names.insert(name).inserted { throw fault("names two groups \(name)", at: offset) }
+        } else if peek == "?" {
+            try modifiers(start)
+        } else {
+            groups += 1
+        }
+        let node = try disjunction()
+        guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
+        // A separate group, so that a following quantifier repeats all of it.
+        return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
+    }
+
+    /// The modifiers of `(?i:…)`, `(?i-ms:…)`, and none of `(?:…)`.
+    private mutating func modifiers(_ start: Int) throws(PatternFault) {
+        index += 1
+        var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)
+        while let letter = next() {
+            switch letter {
+            case ":":
+                if !isOn, known.isEmpty { throw fault("has a kind of group that is not supported", at: start) }
+                return
+            case "-" where isOn:
+                isOn = false
+                continue
+            case "i": flags.ignoresCase = isOn
+            case "m": flags.isMultiline = isOn
+            case "s": flags.dotMatchesAll = isOn
+            default: throw fault("has a kind of group that is not supported", at: start)
+            }
+            if !known.insert(letter).inserted { throw fault("has a modifier twice", at: start) }
+        }
+        throw fault("has a group that is not closed", at: start)
+    }
+
+    /// The name of a group up to its `>`, with escapes (section 22.2.1, RegExpIdentifierName).
+    mutating func groupName() throws(PatternFault) -> String {
+        let start = index
+        var name = ""
+        while let scalar = next() {
+            if scalar == ">", !name.isEmpty { return name }
+            var part = scalar
+            if scalar == "\\" {
+                guard next() == "u", let value = Unicode.Scalar(try unicode(index - 2)) else {
+                    throw fault("has a group with an invalid name", at: start)
+                }
+                part = value
+            }
+            let isFit =
+                part == "_" || part == "$" || part.properties.isIDStart
+                || !name.isEmpty && (part.properties.isIDContinue || part == "\u{200C}" || part == "\u{200D}")
+            guard isFit else { throw fault("has a group with an invalid name", at: start) }
+            name.unicodeScalars.append(part)
+        }
+        throw fault("has a group with an invalid name", at: start)
+    }
+}

@@ -1,0 +1,26 @@
+public import Errand
+
+/// The tag that carries the policy of a call; nil by default.
+extension RetryPolicy: TagKey {
+    /// Nil: the request's or the agent's.
+    public static var defaultValue: RetryPolicy? { nil }
+    /// True.
+    public static var affectsResponse: Bool { true }
+}
+
+extension RetryPolicy: FilterProvidingTag {
+    /// A retry that works if the agent has none.
+    public var requiredFilters: [any Filter] { [RetryFilter(self, isRequired: true)] }
+}
+
+extension CallOptions {
+    /// Options with a policy and nothing else: `options: .retry(.off)`
+    public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
+
+    /// The same options with a policy, which replaces those of the request and the agent.
+    public func retry(_ policy: RetryPolicy) -> CallOptions {
+        var options = self
+        options.tags[RetryPolicy.self] = policy
+        return options
+    }
+}

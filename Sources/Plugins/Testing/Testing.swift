@@ -1,0 +1,8 @@
+// Start here: `.stub(…)` for responses from memory, ``TestServer`` for a real socket, ``ManualTimeSource`` for time.
+//
+// Stub/         the transport that responds from memory
+// Server/       the scripted server on the loopback interface
+// Time/         a clock that a test moves
+// Recording/    the accessory that keeps all events
+// Conformance/  the suites for transports, filters and accessories of your own
+// Support/      gates, watched values, the sockets of the system
