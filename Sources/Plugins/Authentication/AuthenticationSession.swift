@@ -19,7 +19,7 @@ import Synchronization
 /// the session.
 ///
 /// The handler belongs to the session and not to a request: the one that caused it may be cancelled. The requests that
-/// the handler sends are sent without the credential and are never refreshed themselves, on whatever agent; one from a
+/// the handler sends are sent without the credential and are never refreshed themselves, on any agent; one from a
 /// detached task or a queue is recognised by ``Credential/isRenewed(by:)``, or has the mode
 /// ``AuthenticationMode/off``. The handler may take as long as `refreshTimeout`, for example to show a sign-in
 /// screen; meanwhile requests wait, each within its own deadline.

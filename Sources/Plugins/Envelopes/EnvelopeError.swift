@@ -11,7 +11,7 @@ import ErrandEssentials
 ///
 /// Its `localizedDescription` is the message of the service, for people; its `description` is for logs, and leaves that out.
 public struct EnvelopeError: Error, RequestFailure {
-    /// The envelope, with whatever else it says.
+    /// The envelope, with its other members.
     public var envelope: any ResponseEnvelope
     /// The response, with at most the first 64 KiB of its body.
     public var response: HTTPResponse?

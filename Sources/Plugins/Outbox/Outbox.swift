@@ -29,7 +29,7 @@ public final class Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - request: of a registered type.
-    ///   - dependencies: entries that have to be sent before, in whatever lane; those that are gone already count as sent.
+    ///   - dependencies: entries that have to be sent before, in any lane; those that are gone already count as sent.
     /// - Returns: the number of the entry; that of the older one, where the request replaces it.
     @discardableResult
     public func enqueue<R: OutboxRequest>(

@@ -11,7 +11,7 @@ import Synchronization
 /// ```
 ///
 /// Make one for each backend and keep it: it owns the transport with its connections. Safe to use from anywhere. A
-/// running request keeps its agent alive; when the agent goes, detached work is cancelled and the transport let go.
+/// running request keeps its agent alive; when the agent goes, detached work is cancelled and the transport released.
 public final class NetworkAgent: Agent {
     private let registry: ActivityRegistry
     private let transport: any Transport

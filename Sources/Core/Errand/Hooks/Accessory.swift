@@ -9,7 +9,7 @@
 /// }
 /// ```
 ///
-/// Called synchronously, on whatever thread the event happens, in order for one activity, for several activities at
+/// Called synchronously, on the thread on which the event happens, in order for one activity, for several activities at
 /// once: keep it short and its state behind a lock. Every activity that will start will stop and did stop, exactly once.
 /// An accessory is held for as long as its agent or activity is; wrap an object that should not be in ``WeakAccessory``.
 public protocol Accessory: Sendable {

@@ -11,7 +11,7 @@ extension Exchange {
         return implied.union(declared?.marks ?? []).union(owned)
     }
 
-    /// Declares whose the request is; for a filter that adds an identification of the user, in whatever part of the request. A redirect to
+    /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request. A redirect to
     /// another origin removes the mark, as it does sensitive fields.
     ///
     /// ```swift

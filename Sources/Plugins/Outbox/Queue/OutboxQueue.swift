@@ -251,7 +251,7 @@ struct OutboxQueue: Sendable {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// A server responded, whatever it said.
+    /// A server responded, with any status.
     mutating func reachedServer() { network = nil }
 
     /// A delivery has ended before anything was decided: it is the next one's turn again.

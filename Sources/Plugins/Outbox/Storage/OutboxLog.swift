@@ -54,7 +54,7 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Reads what was added since the last call, by whatever process; under the lock.
+    /// Reads what was added since the last call, by any process; under the lock.
     ///
     /// - Parameter reset: called first where all is read anew, since the file is another one.
     mutating func readNew(

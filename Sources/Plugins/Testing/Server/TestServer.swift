@@ -59,7 +59,7 @@ extension TestServer {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Responds to a path, whatever the method.
+    /// Responds to a path, with any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }

@@ -3,16 +3,16 @@ import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Says what is wrong with the filters of requests, for those who never ask ``NetworkAgent/explain(_:options:)``.
+/// Reports problems with the filters of requests without a call of ``NetworkAgent/explain(_:options:)``.
 enum FilterWarnings {
     /// A type of request under a configuration.
-    private struct Place: Hashable {
+    private struct Subject: Hashable {
         let type: ObjectIdentifier
         let settings: ObjectIdentifier
     }
 
     private struct Seen {
-        var places: Set<Place> = []
+        var subjects: Set<Subject> = []
         var problems: Set<String> = []
     }
 
@@ -20,15 +20,15 @@ enum FilterWarnings {
     /// Of either kind; more begin anew.
     private static let maximumSeen = 1_000
 
-    /// Writes what is wrong with the filters of a request to standard error, each problem once for a process. Looks at the
+    /// Writes the problems with the filters of a request to standard error, each problem once for a process. Looks at the
     /// first request of its type under a configuration only.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {
-        let place = Place(type: ObjectIdentifier(type(of: request)), settings: ObjectIdentifier(settings))
+        let subject = Subject(type: ObjectIdentifier(type(of: request)), settings: ObjectIdentifier(settings))
         let isNew = seen.withLock { seen in
-            if seen.places.count >= maximumSeen { seen.places.removeAll() }
-            return seen.places.insert(place).inserted
+            if seen.subjects.count >= maximumSeen { seen.subjects.removeAll() }
+            return seen.subjects.insert(subject).inserted
         }
         guard isNew else { return }
         let way = FilterChain.make(of: request, callFilters, tags, settings).steps
