@@ -18,7 +18,7 @@ public enum ASCII {
     }
 
     /// Whether the byte is one of the unreserved characters (RFC 3986, section 2.3).
-    public static func isUnreserved(_ byte: UInt8) -> Bool {
+    @inlinable public static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
         default: isAlphanumeric(byte)
@@ -36,16 +36,18 @@ public enum ASCII {
     }
 
     /// Whether the byte is one of the ten digits.
-    public static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+    @inlinable public static func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+    }
 
     /// Whether the byte is a letter without diacritics, of either case.
-    public static func isLetter(_ byte: UInt8) -> Bool {
+    @inlinable public static func isLetter(_ byte: UInt8) -> Bool {
         let lower = byte | 0x20
         return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
     }
 
     /// Whether the byte is a letter or a digit.
-    public static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
+    @inlinable public static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
 
     /// Whether the byte is a hexadecimal digit of either case.
     public static func isHexDigit(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
@@ -57,7 +59,7 @@ public enum ASCII {
     public static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// The letter in lower case; any other byte as it is.
-    public static func lowercase(_ byte: UInt8) -> UInt8 {
+    @inlinable public static func lowercase(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 

@@ -14,10 +14,18 @@ public enum PercentEncoding {
 
     /// Appends the text with every byte outside of `allowed` as `%XX`.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
-        if text.utf8.allSatisfy(allowed) { return result += text }
+        var text = text
+        let encoded = text.withUTF8 { encode($0, allowed: allowed) }
+        result += encoded ?? text
+    }
+
+    /// Nil where nothing has to be encoded.
+    private static func encode(_ text: UnsafeBufferPointer<UInt8>, allowed: (UInt8) -> Bool) -> String? {
+        guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + 16)
-        for byte in text.utf8 {
+        bytes.reserveCapacity(text.count + 16)
+        bytes += text[..<first]
+        for byte in text[first...] {
             if allowed(byte) {
                 bytes.append(byte)
             } else {
@@ -26,7 +34,7 @@ public enum PercentEncoding {
                 bytes.append(digit(byte & 15))
             }
         }
-        result += String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The decoded text; nil if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8.

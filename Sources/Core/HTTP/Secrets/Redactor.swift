@@ -25,18 +25,27 @@ public struct Redactor: Sendable {
     /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts
     /// of harmless words, and all after the first hundred.
     public mutating func remember(_ secret: String) {
-        guard secret.utf8.count >= SecretFinder.minimumLength, secrets.count < 100 else { return }
+        var secret = secret
+        secret.withUTF8 { remember($0) }
+    }
+
+    private mutating func remember(_ secret: UnsafeBufferPointer<UInt8>) {
+        guard secret.count >= SecretFinder.minimumLength, secrets.count < 100 else { return }
         secrets.insert(secret)
-        if secret.utf8.allSatisfy(ASCII.isUnreserved) { return }
+        if secret.allSatisfy(ASCII.isUnreserved) { return }
         // The same secret in a URL, and in a JSON text, which may escape the slash.
-        secrets.insert(PercentEncoding.encode(secret))
-        if secret.utf8.contains(UInt8(ascii: "\\")) {
-            if let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(secret)\"".utf8)) {
-                secrets.insert(plain)
-            }
-        } else if secret.utf8.contains(UInt8(ascii: "/")) {
-            secrets.insert(secret.replacing("/", with: "\\/"))
+        let text = String(decoding: secret, as: UTF8.self)
+        insert(PercentEncoding.encode(text))
+        if secret.contains(UInt8(ascii: "\\")) {
+            if let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8)) { insert(plain) }
+        } else if secret.contains(UInt8(ascii: "/")) {
+            insert(text.replacing("/", with: "\\/"))
         }
+    }
+
+    private mutating func insert(_ secret: String) {
+        var secret = secret
+        secret.withUTF8 { secrets.insert($0) }
     }
 
     /// A URL, or its text, without its fragment, with its credentials and the values of secret query items masked.
@@ -59,10 +68,13 @@ public struct Redactor: Sendable {
             headers.map { field in
                 guard redaction.isSecret(field) else { return field }
                 if field.isSensitive {
-                    remember(field.value)
-                    // The credentials behind a scheme, and the parts of cookies.
-                    for part in field.value.utf8.split(whereSeparator: Self.separatesParts) {
-                        remember(String(Substring(part)))
+                    var value = field.value
+                    value.withUTF8 { bytes in
+                        remember(bytes)
+                        // The credentials behind a scheme, and the parts of cookies.
+                        for part in bytes.split(whereSeparator: Self.separatesParts) {
+                            remember(UnsafeBufferPointer(rebasing: part))
+                        }
                     }
                 }
                 var masked = field

@@ -2,9 +2,16 @@ import ErrandSupport
 
 /// Secrets, and the places where they occur in other bytes.
 struct SecretFinder: Sendable {
-    private var secrets: [[UInt8]] = []
-    /// The first bytes of each secret.
-    private var beginnings: [UInt64] = []
+    private struct Secret {
+        /// Its first bytes.
+        let beginning: UInt64
+        /// Where it stands among the bytes of all secrets.
+        let range: Range<Int>
+    }
+
+    private var secrets: [Secret] = []
+    /// The bytes of all secrets, one after the other.
+    private var bytes: [UInt8] = []
     /// A bit for the hash of each beginning: most bytes begin no secret.
     private var filter: [UInt64] = []
 
@@ -15,15 +22,20 @@ struct SecretFinder: Sendable {
     var count: Int { secrets.count }
 
     /// Adds a secret of at least ``minimumLength`` bytes, once.
-    mutating func insert(_ secret: String) {
-        let bytes = Array(secret.utf8)
-        let beginning = bytes.prefix(Self.minimumLength).reduce(0) { $0 << 8 | UInt64($1) }
-        guard bytes.count >= Self.minimumLength,
-            !secrets.indices.contains(where: { beginnings[$0] == beginning && secrets[$0] == bytes })
-        else { return }
-        if filter.isEmpty { filter = Array(repeating: 0, count: 16) }
-        secrets.append(bytes)
-        beginnings.append(beginning)
+    mutating func insert(_ secret: UnsafeBufferPointer<UInt8>) {
+        guard secret.count >= Self.minimumLength else { return }
+        var beginning: UInt64 = 0
+        for index in 0..<Self.minimumLength { beginning = beginning << 8 | UInt64(secret[index]) }
+        let isKnown = secrets.contains { $0.beginning == beginning && bytes[$0.range].elementsEqual(secret) }
+        if isKnown { return }
+        if secrets.isEmpty {
+            filter = Array(repeating: 0, count: 16)
+            // A credential is four secrets: with and without its scheme, as it is and as it stands in a URL.
+            secrets.reserveCapacity(4)
+            bytes.reserveCapacity(4 * secret.count)
+        }
+        secrets.append(Secret(beginning: beginning, range: bytes.count..<bytes.count + secret.count))
+        bytes.append(contentsOf: secret)
         let bit = Self.bit(of: beginning)
         filter[bit >> 6] |= 1 << UInt64(bit & 63)
     }
@@ -46,7 +58,7 @@ struct SecretFinder: Sendable {
     /// Where secrets occur, in order; ranges that overlap are one.
     private func occurrences(in text: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        for number in candidates(in: text) { ranges += BytePattern(secrets[number]).matches(in: text) }
+        for number in candidates(in: text) { ranges += BytePattern(bytes[secrets[number].range]).matches(in: text) }
         if ranges.isEmpty { return [] }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var merged = [ranges[0]]
@@ -69,7 +81,7 @@ struct SecretFinder: Sendable {
         for index in text.indices {
             window = (window << 8 | UInt64(text[index])) & Self.windowMask
             guard index >= Self.minimumLength - 1, mayBegin(window) else { continue }
-            for number in beginnings.indices where beginnings[number] == window && !found.contains(number) {
+            for number in secrets.indices where secrets[number].beginning == window && !found.contains(number) {
                 found.append(number)
             }
             if found.count == secrets.count { break }
