@@ -41,14 +41,22 @@ package struct UserMarks: Sendable {
     /// The header fields that tell users apart by themselves: sensitive ones that no mark replaces. Several fields of
     /// one name are one mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
-        guard headers.contains(where: \.isSensitive) else { return [] }
-        var values: [HTTPHeaderName: String] = [:]
-        for field in headers where field.isSensitive {
-            if let marks, marks.carriers.contains(where: { $0.name == field.name && $0.value == field.value }) {
-                continue
+        // An array: there is rarely more than one, and a dictionary would hash each byte of a name.
+        var values: [(name: HTTPHeaderName, value: String)] = []
+        for field in headers where field.isSensitive && marks?.stand(for: field) != true {
+            if let known = values.firstIndex(where: { $0.name == field.name }) {
+                values[known].value += ", " + field.value
+            } else {
+                values.append((field.name, field.value))
             }
-            values[field.name, default: ""] += (values[field.name] == nil ? "" : ", ") + field.value
         }
-        return Set(values.map { UserMark($0.value, source: $0.key.rawName.lowercased()) })
+        var implied = Set<UserMark>(minimumCapacity: values.count)
+        for (name, value) in values { implied.insert(UserMark(value, source: name.rawName.lowercased())) }
+        return implied
+    }
+
+    /// Whether a mark replaces a field with its value.
+    private func stand(for field: HTTPHeaders.Field) -> Bool {
+        carriers.contains { $0.name == field.name && $0.value == field.value }
     }
 }

@@ -12,7 +12,7 @@ public final class UserRecord: Sendable {
     public var marks: Set<UserMark>? { state.withLock { $0 } }
 
     /// Adds the marks of one request.
-    package func add(_ marks: Set<UserMark>) { state.withLock { $0 = ($0 ?? []).union(marks) } }
+    package func add(_ marks: Set<UserMark>) { state.withLock { $0 = $0?.union(marks) ?? marks } }
 
     /// Adds the recorded marks to the record of the exchange that this one was made from. Call it for a response that
     /// is used, not for one that another request replaces.
