@@ -44,6 +44,21 @@ public enum URLSyntax {
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
+    /// The host of a URL in lower case, without the brackets of an address, from a text that ``check(_:)`` accepts.
+    package static func host(ofChecked text: String) -> String {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard let colon = schemeEnd(bytes) else { return "" }
+            var host = bytes[(colon + 3)...].prefix { !endsAuthority($0) }
+            if host.first == UInt8(ascii: "[") {
+                host = host.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+            } else {
+                host = host.prefix { $0 != UInt8(ascii: ":") }
+            }
+            return String(decoding: host.lazy.map(ASCII.lowercase), as: UTF8.self)
+        }
+    }
+
     /// Whether the text is a path, perhaps with a query, that can be appended to a base as it is: unescaped, with no
     /// segment that starts with a dot, no fragment, no scheme, no host. Others may be valid too.
     package static func isPlainPath(_ text: String) -> Bool {

@@ -105,7 +105,7 @@ public final class ExchangeRecorder: Accessory {
             let draft = ActivityDraft(date: time.date)
             state.withLock { $0.running[activity.id] = draft }
         case .built(let request):
-            let host = request.url.host?.lowercased()
+            let host = request.host
             change(activity) { $0.host = host }
         case .sending(let request, let attempt, let hop):
             guard maximumExchanges > 0 else { return }
