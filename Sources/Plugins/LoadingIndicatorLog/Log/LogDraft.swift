@@ -31,24 +31,35 @@ final class LogDraft: Sendable {
         }
     }
 
-    func add(_ event: ActivityEvent, limit: Int) {
+    // MARK: Events, of which a copy of the whole would cost more than what is kept of it
+
+    func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
+
+    func send(_ request: HTTPRequest, _ attempt: Int) {
         state.withLock { state in
-            switch event {
-            case .built(let http): state.request = http
-            case .sending(let http, let attempt, _):
-                state.request = http
-                (state.response, state.sent, state.received) = (nil, Data(), Data())
-                state.attempts = max(state.attempts, attempt)
-                state.requests += 1
-            case .requestBody(let data): state.sent.append(data.prefix(max(0, limit - state.sent.count)))
-            case .received(let http, _, _): state.response = Head(http)
-            case .responseBody(let data): state.received.append(data.prefix(max(0, limit - state.received.count)))
-            case .transport(.progress(let progress)): state.progress = progress
-            case .note(let note): state.stream = note.details as? StreamCount ?? state.stream
-            default: break
-            }
+            state.request = request
+            (state.response, state.sent, state.received) = (nil, Data(), Data())
+            state.attempts = max(state.attempts, attempt)
+            state.requests += 1
         }
     }
+
+    func add(sent data: Data, limit: Int) {
+        state.withLock { $0.sent.append(data.prefix(max(0, limit - $0.sent.count))) }
+    }
+
+    func receive(_ response: HTTPResponse) {
+        let head = Head(response)
+        state.withLock { $0.response = head }
+    }
+
+    func add(received data: Data, limit: Int) {
+        state.withLock { $0.received.append(data.prefix(max(0, limit - $0.received.count))) }
+    }
+
+    func report(_ progress: TransferProgress) { state.withLock { $0.progress = progress } }
+
+    func count(_ stream: StreamCount) { state.withLock { $0.stream = stream } }
 
     func end(_ outcome: ActivityOutcome) {
         state.withLock { state in

@@ -63,9 +63,16 @@ public final class RequestLog: Accessory {
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
-        case .didStop, .redirected: break
-        case .note(let note) where !(note.details is StreamCount): break
-        default: drafts.withLock { $0[activity.id] }?.add(event, limit: maximumBodyBytes)
+        case .built(let request): draft(of: activity)?.build(request)
+        case .sending(let request, let attempt, _): draft(of: activity)?.send(request, attempt)
+        case .requestBody(let data): draft(of: activity)?.add(sent: data, limit: maximumBodyBytes)
+        case .received(let response, _, _): draft(of: activity)?.receive(response)
+        case .responseBody(let data): draft(of: activity)?.add(received: data, limit: maximumBodyBytes)
+        case .transport(.progress(let progress)): draft(of: activity)?.report(progress)
+        case .note(let note): if let count = note.details as? StreamCount { draft(of: activity)?.count(count) }
+        default: break
         }
     }
+
+    private func draft(of activity: Activity) -> LogDraft? { drafts.withLock { $0[activity.id] } }
 }
