@@ -27,11 +27,15 @@ struct PluginRow {
     private struct Deaf: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
 
     private init(
-        _ name: String, _ filters: [any Filter] = [], _ accessories: [any Accessory] = [], isPost: Bool = false
+        _ name: String, _ filters: [any Filter] = [], _ accessories: [any Accessory] = [], isPost: Bool = false,
+        headers: HTTPHeaders = [:]
     ) {
         let json = Data(#"{"id":7,"name":"Ada","token":"abcdefghijklmnop","items":[1,2,3]}"#.utf8)
-        let transport = StubTransport(
-            isPost ? .data(json, contentType: "application/json") : .data(Data([1, 2, 3])), maximumRecordedRequests: 0)
+        let response =
+            isPost
+            ? StubResponse.data(json, contentType: "application/json")
+            : StubResponse(status: 200, headers: headers, body: Data([1, 2, 3]))
+        let transport = StubTransport(response, maximumRecordedRequests: 0)
         agent = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: transport, filters: filters, accessories: accessories)
         (self.name, post) = (name, isPost ? Post() : nil)
@@ -50,6 +54,12 @@ struct PluginRow {
             PluginRow("resilience", [.standardResilience]),
             PluginRow("coalescing", [.coalescing]),
             PluginRow("cookies", [.cookies]),
+            PluginRow("cache-off", [.cache(.memory())]),
+            PluginRow("cache-miss", [.cache(.memory(), policy: .http)], headers: ["Cache-Control": "no-store"]),
+            PluginRow("cache-hit", [.cache(.memory(), policy: .http)], headers: ["Cache-Control": "max-age=86400"]),
+            PluginRow(
+                "cache-user", [.authentication(session), .cache(.memory(), policy: .http)],
+                headers: ["Cache-Control": "private, max-age=86400"]),
             PluginRow("log", [], [log]),
             PluginRow("recorder", [], [ExchangeRecorder()]),
             PluginRow("recorder-authentication", [.authentication(session)], [ExchangeRecorder()]),

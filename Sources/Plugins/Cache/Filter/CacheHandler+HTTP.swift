@@ -8,8 +8,8 @@ extension CacheHandler {
         let entry: CacheEntry
     }
 
-    /// The keys and directives of a request on the wire.
-    struct HTTPLookup: Sendable {
+    /// The keys and directives of a request on the wire. An object, so that frames of those who wait stay small.
+    final class HTTPLookup: Sendable {
         let key: CacheKey
         let hasher: KeyedHasher
         /// The users whose responses these are.
@@ -22,6 +22,16 @@ extension CacheHandler {
         let mark: CacheWriter.Mark
         /// Whether a partition names the owner of the responses.
         let hasPartition: Bool
+
+        init(
+            _ url: String, users: Set<UserMark>, partition: String?, _ directives: CacheDirectives,
+            _ preferences: HTTPCacheRules.CallPreferences, _ hasher: KeyedHasher, _ mark: CacheWriter.Mark
+        ) {
+            key = CacheKeyBuilder.http(url, users: users, partition: partition, hasher)
+            (isOwned, hasPartition) = (partition != nil || !users.isEmpty, partition != nil)
+            (self.url, self.users, self.directives, self.preferences) = (url, users, directives, preferences)
+            (self.hasher, self.mark) = (hasher, mark)
+        }
 
         /// Whether the response to requests of these users may be stored; nil where nothing was sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
@@ -76,12 +86,9 @@ extension CacheHandler {
         // The resource URL concerns the first hop only, not the target of a redirect.
         let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
         let url = CacheKeyBuilder.url(resource, of: exchange.http)
-        let users = exchange.userMarks
         return HTTPLookup(
-            key: CacheKeyBuilder.http(url, users: users, partition: policy.partition, hasher),
-            hasher: hasher, users: users, isOwned: policy.partition != nil || !users.isEmpty,
-            url: url, directives: directives, preferences: preferences, mark: cache.writer.mark(),
-            hasPartition: policy.partition != nil)
+            url, users: exchange.userMarks, partition: policy.partition, directives, preferences, hasher,
+            cache.writer.mark())
     }
 
     /// Serves the stored response, or validates it.

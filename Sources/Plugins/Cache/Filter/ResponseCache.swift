@@ -78,7 +78,9 @@ public final class ResponseCache: Filter {
     /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
     /// the modes that use the cache only.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let request = exchange.request as? any CacheableRequest
+        // Whether the type conforms is known in a fraction of the time that a failed cast of the value takes.
+        let isCacheable = type(of: exchange.request) is any CacheableRequest.Type
+        let request = isCacheable ? exchange.request as? any CacheableRequest : nil
         let policy = request?.cachePolicy ?? standardPolicy
         let mode = exchange.tags[CacheMode.self].kind
         if case .bypass = mode { return try await next(exchange) }

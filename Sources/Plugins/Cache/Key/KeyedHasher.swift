@@ -3,10 +3,24 @@ import ErrandSupport
 import Synchronization
 
 /// Makes keyed hashes (HMAC-SHA-256) of values that must not be stored in the clear.
-struct KeyedHasher: Sendable {
-    let secret: [UInt8]
+final class KeyedHasher: Sendable {
+    private let code: HMAC<SHA256Digest>
+    /// The hashes of the last texts: each request of a user asks for the same ones.
+    private let known = Mutex<[String: String]>([:])
 
-    func hash(_ text: String) -> String { Hexadecimal.text(HMAC<SHA256Digest>.code(for: text.utf8, key: secret)) }
+    init(secret: [UInt8]) { code = HMAC(key: secret) }
+
+    func hash(_ text: String) -> String {
+        if let hash = known.withLock({ $0[text] }) { return hash }
+        var code = code
+        code.update(text.utf8)
+        let hash = Hexadecimal.text(code.finalized())
+        known.withLock { known in
+            if known.count >= 64 { known.removeAll() }
+            known[text] = hash
+        }
+        return hash
+    }
 }
 
 /// The hasher of each store; a store's secret is read once.
