@@ -46,7 +46,8 @@ extension AuthenticationFilter {
         if let field = lease.field {
             var headers = exchange.http.headers
             // Unchanged since the call stage has set it: nothing is copied.
-            if !Self.isOnly(field, in: headers) {
+            let isMarked = field.name.isSensitive || headers.contains { $0.isSensitive && $0.name == field.name }
+            if !isMarked || headers[field.name] != field.value {
                 headers.set(field.name, field.value, sensitive: true)
                 exchange.http.headers = headers
             }
@@ -72,18 +73,6 @@ extension AuthenticationFilter {
         let mark = UserMark(identity, source: "\(C.self)")
         exchange.belongs(to: mark)
         return mark
-    }
-}
-
-extension AuthenticationFilter {
-    /// Whether a field is there, and no other of its name.
-    private static func isOnly(_ field: HTTPHeaders.Field, in headers: HTTPHeaders) -> Bool {
-        var count = 0
-        for other in headers where other.name == field.name {
-            if other != field { return false }
-            count += 1
-        }
-        return count == 1
     }
 }
 

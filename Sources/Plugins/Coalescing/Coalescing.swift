@@ -62,6 +62,7 @@ public struct Coalescing: Filter {
         switch table.join(key, exchange) {
         case .leads(let run, let ticket):
             run.send(exchange, next, of: table)
+            if let outcome = run.outcome { return try outcome.get() }
             return try await run.response(for: ticket, of: table)
         case .joins(let run, let ticket):
             exchange.note("coalescing", "shares the exchange of \(run.leader)", details: run.leader)

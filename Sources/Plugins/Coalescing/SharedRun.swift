@@ -3,7 +3,7 @@ import Synchronization
 
 /// One exchange, and the calls that wait for it.
 final class SharedRun: Sendable {
-    private typealias Outcome = Result<HTTPResponse, any Error>
+    typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct Call {
         let exchange: Exchange
@@ -112,15 +112,11 @@ final class SharedRun: Sendable {
         end(outcome)
     }
 
-    /// The result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
+    /// The result of the exchange; nil until it is over.
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    /// Waits for the result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
-        if let outcome { return try outcome.get() }
-        return try await wait(ticket, of: runs)
-    }
-
-    private var outcome: Outcome? { state.withLock { $0.outcome } }
-
-    private func wait(_ ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         let exchange = state.withLock { $0[ticket]?.exchange }
         let response = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -1,6 +1,6 @@
 public import Errand
 
-// A new field also goes into `RequestLog.activity`, into the method of `LogDraft` for its event, and into `LogDraft.record(of:)`.
+// A new field also goes into `RequestLog.activity`, the method of `LogDraft` for its event, and `LogDraft.record(of:)`.
 
 /// One activity that has ended, for a sink: fields to search by, and its text. It holds no secret.
 public struct LogRecord: Sendable, CustomStringConvertible {
