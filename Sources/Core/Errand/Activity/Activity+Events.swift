@@ -33,7 +33,9 @@ extension Activity: TransportObserver {
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work that
     /// is committed or discarded still counts as a part of it.
-    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
-        notify(.note(ActivityNote(name, message(), details: details)))
+    public func note(
+        _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
+    ) {
+        notify(.note(ActivityNote(name, message(), details: details())))
     }
 }

@@ -196,8 +196,10 @@ public struct Exchange: Sendable {
     }
 
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over.
-    public func note(_ name: String, _ message: @autoclosure () -> String, details: (any Sendable)? = nil) {
-        activity.note(name, message(), details: details)
+    public func note(
+        _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
+    ) {
+        activity.note(name, message(), details: details())
     }
 
     /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends exchanges of
