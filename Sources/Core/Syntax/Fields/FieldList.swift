@@ -25,17 +25,20 @@ public enum FieldList {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
-        for index in text.utf8.indices {
-            switch text.utf8[index] {
+        // Counted: an index of a substring's bytes costs more than the byte.
+        for (offset, byte) in text.utf8.enumerated() {
+            switch byte {
             case _ where isEscaped: isEscaped = false
             case UInt8(ascii: "\\"): isEscaped = isQuoted
             case UInt8(ascii: "\""): isQuoted.toggle()
             case separator where !isQuoted:
+                let index = text.utf8.index(text.startIndex, offsetBy: offset)
                 parts.append(ASCII.trimmed(text[start..<index]))
                 start = text.utf8.index(after: index)
             default: break
             }
         }
-        return parts + [ASCII.trimmed(text[start...])]
+        parts.append(ASCII.trimmed(text[start...]))
+        return parts
     }
 }
