@@ -8,7 +8,7 @@ extension CacheHandler {
         let entry: CacheEntry
     }
 
-    /// The keys and directives of a request on the wire. An object, so that frames of those who wait stay small.
+    /// The keys and directives of a request on the wire. An object, so that frames of async functions stay small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let hasher: KeyedHasher
@@ -48,7 +48,10 @@ extension CacheHandler {
             return exchange.http.method.isSafe ? try await next(exchange) : try await sendUnsafe(policy)
         }
         let directives = CacheDirectives(request: exchange.http.headers)
-        guard !directives.noStore, let hasher = await hasher() else {
+        // Known without a wait, but for the first request of a store.
+        var hasher = directives.noStore ? nil : cache.hashers.known(for: store)
+        if hasher == nil, !directives.noStore { hasher = await self.hasher() }
+        guard let hasher else {
             if mode.mustNotSend { throw miss(.off) }
             note(.forward(.bypass, detail: directives.noStore ? "no-store" : nil))
             return try await next(mode.applied(to: exchange))

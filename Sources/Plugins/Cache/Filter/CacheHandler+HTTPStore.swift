@@ -35,12 +35,17 @@ extension CacheHandler {
 
     /// Stores a server's response if the rules allow it; `old` is the key of the entry that it replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
-        if let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) {
-            note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
-            // The validation returned another response: the stored one is no longer valid.
-            if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
-            return response
+        guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) else {
+            return await keepStorable(response, lookup, sent: sent)
         }
+        note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+        // The validation returned another response: the stored one is no longer valid.
+        if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
+        return response
+    }
+
+    /// Stores a response that the rules allow to store.
+    private func keepStorable(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
             return response

@@ -18,10 +18,8 @@ extension CacheHandler {
         switch role {
         case .leader(let leader):
             note(status)
-            var handler = self
-            handler.leader = leader
             do {
-                let response = try await handler.fetch(lookup, status, found)
+                let response = try await leading(leader).fetch(lookup, status, found)
                 cache.sharedValidations.finish(location, leader, leader.outcome)
                 return response
             } catch {

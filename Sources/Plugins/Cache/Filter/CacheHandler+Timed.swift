@@ -156,7 +156,7 @@ extension CacheHandler {
             var exchange = handler.exchange
             exchange.tags[CacheMode.self] = .reload
             let (recorded, record) = exchange.recordingUsers()
-            let response = try await next(recorded)
+            let response = try await handler.next(recorded)
             try await exchange.judge(response)
             guard let lookup = lookup.sent(for: record.marks), let entry = handler.entry(response, lookup) else {
                 return
@@ -180,7 +180,7 @@ extension CacheHandler {
             response.body = HTTPBody(length: response.body.length, source: tee)
             return response
         }
-        exchange.whenAccepted {
+        exchange.whenAccepted { [self] in
             write(entry, lookup.key, lookup.mark)
             if policy.waitsForWrite { await cache.flush() }
         }

@@ -4,7 +4,7 @@ extension CacheHandler {
     /// Writes an entry in the background.
     func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let exchange = exchange
-        cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) { error in
+        cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) { [exchange] error in
             Self.noteUnwritten(error, exchange)
         }
     }
@@ -13,7 +13,7 @@ extension CacheHandler {
     func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let exchange = exchange
         let body = old.body.data.map { HTTPBody($0) }
-        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) { error in
+        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) { [exchange] error in
             Self.noteUnwritten(error, exchange)
         }
     }

@@ -1,8 +1,9 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange in the cache: its mode, and the access to the store that both policies need.
-struct CacheHandler: Sendable {
+/// Handles one exchange in the cache: its mode, and the access to the store that both policies need. An object: the frame of
+/// each function that waits would contain the whole of a value.
+final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
@@ -10,9 +11,23 @@ struct CacheHandler: Sendable {
     let mode: CacheMode.Kind
     let request: (any CacheableRequest)?
     let store: any CacheStore
-
     /// Collects the result of a validation for the requests that share it.
-    var leader: SharedValidations.Leader?
+    let leader: SharedValidations.Leader?
+
+    init(
+        cache: ResponseCache, exchange: Exchange, next: Next, policy: CachePolicy, mode: CacheMode.Kind,
+        request: (any CacheableRequest)?, store: any CacheStore, leader: SharedValidations.Leader? = nil
+    ) {
+        (self.cache, self.exchange, self.next, self.policy, self.mode) = (cache, exchange, next, policy, mode)
+        (self.request, self.store, self.leader) = (request, store, leader)
+    }
+
+    /// The handler of the request that validates for others.
+    func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
+        CacheHandler(
+            cache: cache, exchange: exchange, next: next, policy: policy, mode: mode, request: request, store: store,
+            leader: leader)
+    }
 
     var now: Date { exchange.time.date }
 
@@ -40,7 +55,7 @@ struct CacheHandler: Sendable {
     ) {
         let location = CacheWriter.Location(store, key)
         guard cache.beginRevalidation(location) else { return }
-        exchange.detach("\(verb) \(exchange.activity.label)") { exchange in
+        exchange.detach("\(verb) \(exchange.activity.label)") { [self] exchange in
             defer { cache.endRevalidation(location) }
             var exchange = exchange
             exchange.delivery = .data
@@ -95,7 +110,10 @@ struct CacheHandler: Sendable {
         exchange.note("cache", "\(what): \((error as? CacheStoreError)?.description ?? "\(type(of: error))")")
     }
 
-    func note(_ status: CacheStatus) { exchange.note("cache", status.description, details: status) }
+    func note(_ status: @autoclosure () -> CacheStatus) {
+        // Made only where somebody listens.
+        exchange.note("cache", status().description, details: status())
+    }
 
     /// Whether a failure means that the server could not be reached.
     static func isUnreachable(_ error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }

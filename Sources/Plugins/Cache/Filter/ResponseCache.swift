@@ -78,36 +78,48 @@ public final class ResponseCache: Filter {
     /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
     /// the modes that use the cache only.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        switch try way(of: exchange, next) {
+        case .passed(let exchange): return try await next(exchange)
+        case .handled(let handler):
+            if exchange.stage == .call, let timed = handler.policy.timed { return try await handler.timed(timed) }
+            return try await handler.http(mayBeStored(exchange, handler.policy) ? handler.policy.http : nil)
+        }
+    }
+
+    private enum Way {
+        /// Neither policy applies.
+        case passed(Exchange)
+        case handled(CacheHandler)
+    }
+
+    // Not async: what is decided here needs no room in a frame.
+    private func way(of exchange: Exchange, _ next: Next) throws -> Way {
         // Whether the type conforms is known in a fraction of the time that a failed cast of the value takes.
         let isCacheable = type(of: exchange.request) is any CacheableRequest.Type
         let request = isCacheable ? exchange.request as? any CacheableRequest : nil
-        let policy = request?.cachePolicy ?? standardPolicy
-        let mode = exchange.tags[CacheMode.self].kind
-        if case .bypass = mode { return try await next(exchange) }
-        let isCall = exchange.stage == .call
-        // A download is stored in its own file.
-        var isFile = false
-        if case .file = exchange.delivery { isFile = true }
-        // A stream without an end is not stored either.
-        if exchange.tags[LiveStream.self] { isFile = true }
-        if !policy.isOff, exchange.request.isForFile { isFile = true }
-        if isCall, policy.isOff || isFile {
-            guard mode.mustNotSend else { return try await next(exchange) }
+        let (policy, mode) = (request?.cachePolicy ?? standardPolicy, exchange.tags[CacheMode.self].kind)
+        if case .bypass = mode { return .passed(exchange) }
+        let isStored = mayBeStored(exchange, policy)
+        if exchange.stage == .call, policy.isOff || !isStored {
+            guard mode.mustNotSend else { return .passed(exchange) }
             let miss = CacheMiss(.off)
             exchange.tags[CacheMode.self].report?.recordMiss(miss)
             throw miss
         }
-        if !isCall, policy.http == nil || isFile, exchange.http.method.isSafe {
-            return try await next(mode.applied(to: exchange))
+        if exchange.stage == .call, policy.timed == nil { return .passed(exchange) }
+        if exchange.stage != .call, policy.http == nil || !isStored, exchange.http.method.isSafe {
+            return .passed(mode.applied(to: exchange))
         }
-        let handler = CacheHandler(
-            cache: self, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
-            store: request?.cacheStore ?? standardStore)
-        if isCall {
-            guard let timed = policy.timed else { return try await next(exchange) }
-            return try await handler.timed(timed)
-        }
-        return try await handler.http(isFile ? nil : policy.http)
+        return .handled(
+            CacheHandler(
+                cache: self, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
+                store: request?.cacheStore ?? standardStore))
+    }
+
+    /// A download is stored in its own file, and a stream without an end is not stored.
+    private func mayBeStored(_ exchange: Exchange, _ policy: CachePolicy) -> Bool {
+        if case .file = exchange.delivery { return false }
+        return !exchange.tags[LiveStream.self] && (policy.isOff || !exchange.request.isForFile)
     }
 
     /// Waits until every response received before is written, except for streams that their readers have not finished.

@@ -42,6 +42,7 @@ enum CacheKeyBuilder {
     /// The key of the HTTP entry of a URL, by its text without a fragment.
     static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         var text = "http"
+        text.reserveCapacity(url.utf8.count + 16)
         add("GET", url, to: &text)
         if let partition {
             add("partition", hasher.hash(partition), to: &text)

@@ -25,7 +25,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         var generation: UInt64 = 0
     }
 
-    // An array of one: a single reference that copies when it is changed, so that frames of those who wait stay small.
+    // An array of one: a single reference that copies when it is changed, so that frames of async functions stay small.
     private var fields: [Fields]
 
     var kind: Kind {
