@@ -1,4 +1,6 @@
+public import ErrandEssentials
 import ErrandHTTP
+import ErrandHTTPSyntax
 
 extension Exchange {
     /// Whether the request goes to an origin that may see the agent's secrets: that of one of its base URLs, or one of
@@ -14,5 +16,15 @@ extension Exchange {
         let withheld = trust.withheld
         http.headers.merge(HTTPHeaders(withheld.filter { !http.headers.contains($0.name) }))
         trust = OriginTrust()
+    }
+
+    /// Sends the request to a URL that a server has named, such as the `Location` of an upload. As after a redirect, a
+    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is decided anew.
+    public mutating func follow(to url: URL) {
+        let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
+        http.url = url
+        if isSameOrigin { return }
+        http.headers.removeAll { $0.isSensitive || $0.name == .host }
+        (trust, users) = (OriginTrust(isTrusted: settings.trusts(url)), nil)
     }
 }

@@ -30,6 +30,8 @@ public struct Exchange: Sendable {
         let settings: PipelineSettings
         var trust = OriginTrust()
         var reportsProgress = true
+        /// What filters have asked for with `observeTransport`, the newest first.
+        var wireObserver: WireObserver?
         /// Set while several calls have this carried out for all of them.
         var shared: SharedExchange?
         /// The marks that filters have declared.
@@ -88,6 +90,21 @@ public struct Exchange: Sendable {
         get { fields[0].reportsProgress }
         set { fields[0].reportsProgress = newValue }
     }
+    /// Calls a closure with what the transport reports of each request on the wire that this exchange becomes: from any
+    /// thread, before accessories receive it. For a filter whose protocol uses 1xx responses, which no response shows.
+    ///
+    /// ```swift
+    /// exchange.observeTransport { event in
+    ///     if case .informational(status: 104, let headers) = event { remember(headers[.location]) }
+    /// }
+    /// ```
+    ///
+    /// Progress is left out where ``reportsProgress`` is false. Be brief: a transport waits for the closure.
+    public mutating func observeTransport(_ observer: @escaping @Sendable (TransportEvent) -> Void) {
+        fields[0].wireObserver = WireObserver(observer, outer: fields[0].wireObserver)
+    }
+
+    var wireObserver: WireObserver? { fields[0].wireObserver }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
     var isAsBuilt: Bool { fields[0].isAsBuilt }

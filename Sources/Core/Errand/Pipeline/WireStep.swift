@@ -63,7 +63,9 @@ final class WireStep: CoreStep {
             maximumBodyBytes: exchange.settings.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: activity.time)
         options.departures = departures
-        (options.observer, options.reportsProgress) = (exchange.shared ?? activity, exchange.reportsProgress)
+        let call: any TransportObserver = exchange.shared ?? activity
+        options.observer = exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call
+        options.reportsProgress = exchange.reportsProgress
         (options.transfer, options.position) = (activity.ledger.countTransfer(), (exchange.attempt, exchange.hop))
         // Another transfer of the call begins with nothing sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }

@@ -52,6 +52,12 @@ public struct HTTPBody: AsyncSequence, Sendable {
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
+    /// A file's bytes from an offset. The body does not name the file, which has others.
+    init(file url: URL, from offset: Int64, length: Int64?) {
+        let file = FileReader(url.path, from: offset)
+        self.init(length: length) { try await Self.read(file) }
+    }
+
     /// The number of bytes, where it is known beforehand.
     public var length: Int64? {
         switch storage {

@@ -19,6 +19,7 @@ public struct RequestBody: Sendable {
         case encodable(@Sendable (any BodyEncoder) throws -> Data, (any BodyEncoder)?)
         case file(URL)
         case stream(@Sendable () throws -> HTTPBody)
+        case seekable(@Sendable (Int64) throws -> HTTPBody)
         case prepared(@Sendable (any BodyEncoder) throws -> RequestBody)
     }
 
@@ -143,6 +144,20 @@ public struct RequestBody: Sendable {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
+    /// A stream that is opened anew for every attempt, at any of its bytes, so that a resumable upload sends only what the
+    /// server lacks. The closure receives the offset of the first byte that it has to deliver, from 0 to `length`, and
+    /// delivers the same bytes each time.
+    ///
+    /// ```swift
+    /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
+    /// ```
+    public static func stream(
+        length: Int64, contentType: String? = "application/octet-stream",
+        openAt: @escaping @Sendable (_ offset: Int64) throws -> HTTPBody
+    ) -> RequestBody {
+        RequestBody(.seekable(openAt), contentType, length: length)
+    }
+
     /// A stream that can be sent once.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
         let wasSent = Atomic(false)
@@ -210,7 +225,7 @@ public struct RequestBody: Sendable {
         switch storage {
         case .none: Data()
         case .data(let data): data
-        case .deferred, .encodable, .file, .stream, .prepared: nil
+        case .deferred, .encodable, .file, .stream, .seekable, .prepared: nil
         }
     }
 
@@ -225,13 +240,48 @@ public struct RequestBody: Sendable {
         case .deferred, .encodable, .prepared: try resolved(by: Self.plainEncoder).open()
         case .file(let url): HTTPBody(file: url, length: length)
         case .stream(let open): try UploadSource.guarding(open)
+        case .seekable(let open): try UploadSource.guarding { try open(0) }
+        }
+    }
+
+    /// Whether ``open(at:)`` can begin behind the first byte: for bytes in memory, files, and streams made by
+    /// ``stream(length:contentType:openAt:)``. A body that is made when its request is built can, once it is made.
+    public var opensAtOffset: Bool {
+        switch storage {
+        case .none, .data, .file, .seekable: true
+        case .deferred, .encodable, .stream, .prepared: false
+        }
+    }
+
+    /// The bytes for one attempt from an offset to the end, for a filter that resumes an upload.
+    ///
+    /// ```swift
+    /// let rest = try RequestBody.text("Hello, world").open(at: 7)
+    /// ```
+    ///
+    /// A body of which ``opensAtOffset`` is false can be read from its start only: any other offset throws
+    /// ``ErrandError/Code/bodyNotReplayable``, and its upload has to start over. A negative offset, and one behind the end
+    /// where the length is known, throw ``ErrandError/Code/invalidRequest``.
+    public func open(at offset: Int64) throws -> HTTPBody {
+        if offset == 0 { return try open() }
+        guard offset > 0, offset <= length ?? .max else {
+            let known = length.map { "\($0) bytes" } ?? "unknown length"
+            throw ErrandError(.invalidRequest, "no byte \(offset) in a body of \(known)")
+        }
+        switch storage {
+        case .none: return .empty
+        case .data(let data): return HTTPBody(data.dropFirst(Int(offset)))
+        case .file(let url): return HTTPBody(file: url, from: offset, length: length.map { $0 - offset })
+        case .seekable(let open): return try UploadSource.guarding { try open(offset) }
+        case .deferred, .encodable, .stream, .prepared:
+            throw ErrandError(.bodyNotReplayable, "this body can be read from its start only")
         }
     }
 
     /// Whether ``resolved(by:)`` returns the body as it is.
     package var isResolved: Bool {
         switch storage {
-        case .none, .data, .stream: true
+        case .none, .data, .stream, .seekable: true
         case .deferred, .encodable, .file, .prepared: false
         }
     }
@@ -239,7 +289,7 @@ public struct RequestBody: Sendable {
     /// The same body with everything resolved that can be known before sending: JSON encoded, a file's length read.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
-        case .none, .data, .stream: return self
+        case .none, .data, .stream, .seekable: return self
         case .deferred(let encode): return try .data(Self.encoding { try encode(encoder) }, contentType: contentType)
         case .encodable(let encode, let own):
             let encoder = own ?? encoder

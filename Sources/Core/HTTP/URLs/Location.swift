@@ -1,4 +1,4 @@
-package import ErrandEssentials
+public import ErrandEssentials
 package import ErrandHTTPSyntax
 
 /// The `Location` of a response (RFC 9110, section 10.2.2).
@@ -23,5 +23,13 @@ package enum Location {
                 description: "the Location \(URLSyntax.quoted(location)) cannot be requested: \(error.description)")
         }
         return target
+    }
+}
+
+extension HTTPResponse {
+    /// The absolute URL of the first `Location` (RFC 9110, section 10.2.2), resolved against ``url`` and without
+    /// credentials; nil where there is none, or none that can be requested.
+    public var location: URL? {
+        headers.values(of: .location).first.flatMap { try? Location.resolve($0, from: url) }
     }
 }

@@ -14,6 +14,11 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
+    /// Moves to an offset, where the next read or write begins.
+    package func seek(to offset: Int64) throws(Failure) {
+        if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
+    }
+
     /// Fills the buffer from an offset as far as the file reaches, and returns the number of bytes.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         var done = 0
