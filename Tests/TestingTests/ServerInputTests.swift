@@ -100,6 +100,34 @@ struct ServerInputTests {
         #expect(try await held.text.hasSuffix("\r\n\r\nhello"))
     }
 
+    @Test("a body is watched as it arrives: after a 1xx, up to the end that the closure wants")
+    func watching() async throws {
+        let server = try TestServer()
+        server.on(.put, "/informed", reading: .watched { _, piece in piece.isEmpty ? [.inform(104, ["X": "1"])] : [] })
+        {
+            .text("\($0.bodyLength)")
+        }
+        let ends: [(path: String, action: BodyAction)] = [
+            ("/enough", .respond), ("/reset", .reset), ("/closed", .close),
+        ]
+        for (path, action) in ends {
+            server.on(.put, path, reading: .watched { _, piece in piece.isEmpty ? [] : [action] }) { _ in .status(413) }
+        }
+        func put(_ path: String, _ body: String = "hello") async throws -> RawClient.Rest {
+            try await exchange(
+                server.port, get(path, "Content-Length: \(body.utf8.count)\r\n", method: "PUT") + body)
+        }
+        for body in ["hello", ""] {
+            let informed = try await put("/informed", body).text
+            #expect(informed.hasPrefix("HTTP/1.1 104 Upload Resumption Supported\r\nX: 1\r\n\r\nHTTP/1.1 200 OK\r\n"))
+            #expect(informed.hasSuffix("\r\n\r\n\(body.utf8.count)"))
+        }
+        #expect(try await put("/enough").text.hasPrefix("HTTP/1.1 413 "))
+        let reset = try await put("/reset")
+        #expect(reset.bytes.isEmpty && reset.wasReset)
+        #expect(try await put("/closed").bytes.isEmpty)
+    }
+
     @Test("a body over the limit is refused with 413, also one that comes in chunks")
     func bodyLimit() async throws {
         var configuration = TestServer.Configuration()

@@ -6,27 +6,62 @@ extension Connection {
     /// Reads the body as the route specifies. True if bytes of it may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
-        if framing == .length(0) { return false }
+        if framing == .length(0) {
+            guard case .watched(let watch) = reading else { return false }
+            do { try perform(watch(request, Data())) } catch is EnoughRead { return true }
+            return false
+        }
         let limit = Int64(core.configuration.maximumBodyBytes)
         if case .untouched = reading { return true }
         if case .held(let gate) = reading { try wait(at: gate) }
         var keeps = true
         if case .discarded = reading { keeps = false }
+        var watch: Watch?
+        if case .watched(let body) = reading { (keeps, watch) = (false, body) }
         if keeps, case .length(let length) = framing, length > limit { throw Self.tooLarge }
         try meetExpectation(head)
+        do { try readBody(&request, framing, keeps: keeps, limit: limit, watch) } catch is EnoughRead { return true }
+        return false
+    }
+
+    private typealias Watch = @Sendable (RecordedRequest, Data) -> [BodyAction]
+
+    /// The rest of the body is not read.
+    private struct EnoughRead: Error {}
+
+    private func readBody(
+        _ request: inout RecordedRequest, _ framing: RequestHead.Framing, keeps: Bool, limit: Int64, _ watch: Watch?
+    ) throws {
+        try perform(watch?(request, Data()))
         switch framing {
-        case .length(let length): try readBytes(length, keeps: keeps, into: &request)
+        case .length(let length): try readBytes(length, keeps: keeps, into: &request, watch)
         case .chunked:
             while true {
                 let size = try readChunkSize()
                 if size == 0 { break }
                 if keeps, size > limit - request.bodyLength { throw Self.tooLarge }
-                try readBytes(size, keeps: keeps, into: &request)
+                try readBytes(size, keeps: keeps, into: &request, watch)
                 guard try readLine(limit: 2).isEmpty else { throw RequestFault(400, "a chunk is longer than its size") }
             }
             try readTrailers(&request)
         }
-        return false
+    }
+
+    private func perform(_ actions: [BodyAction]?) throws {
+        for action in actions ?? [] {
+            switch action {
+            case .inform(let status, let headers):
+                var bytes: [UInt8] = []
+                ResponseEncoder(response: .status(200).informational(status, headers), isHead: false, closes: false)
+                    .informational(into: &bytes, 0)
+                budget = .max
+                try bytes.withUnsafeBytes(send)
+            case .respond: throw EnoughRead()
+            case .close: throw Ending.close
+            case .reset: throw Ending.reset
+            case .stall: try stall()
+            }
+        }
     }
 
     private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server takes") }
@@ -39,16 +74,21 @@ extension Connection {
         try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes(send)
     }
 
-    private func readBytes(_ count: Int64, keeps: Bool, into request: inout RecordedRequest) throws {
+    private func readBytes(
+        _ count: Int64, keeps: Bool, into request: inout RecordedRequest, _ watch: Watch?
+    ) throws {
         var left = count
         while left > 0 {
             if input.isEmpty { try receive() }
+            var piece: Data?
             let taken = input.take(upTo: Int(clamping: left)) { bytes in
                 if keeps { request.body.append(contentsOf: bytes) }
+                if watch != nil { piece = Data(bytes) }
                 return bytes.count
             }
             left -= Int64(taken)
             request.bodyLength += Int64(taken)
+            if let piece { try perform(watch?(request, piece)) }
         }
     }
 

@@ -102,6 +102,7 @@ struct ResponseEncoder {
         switch status {
         case 100: "Continue"
         case 103: "Early Hints"
+        case 104: "Upload Resumption Supported"
         case 200: "OK"
         case 201: "Created"
         case 204: "No Content"

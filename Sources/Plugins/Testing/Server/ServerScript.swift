@@ -1,4 +1,5 @@
-import Errand
+public import Errand
+public import ErrandEssentials
 
 /// The script of a server: queued responses first, then routes, the last added first, then the fallback.
 struct ServerScript: Sendable {
@@ -52,6 +53,30 @@ public enum BodyReading: Sendable {
     case untouched
     /// Reads none of it until a test opens the gate, then keeps it: the client is held back.
     case held(by: Gate)
+    /// Passes it to a closure as it arrives, and keeps none of it: first no bytes, when the head is there, then each piece,
+    /// also of a body that its client breaks off. The request counts the bytes up to here in `bodyLength`. What the closure
+    /// returns is done in its order.
+    ///
+    /// ```swift
+    /// server.on(.post, "/uploads", reading: .watched { request, piece in
+    ///     piece.isEmpty ? [.inform(104, ["Location": "/uploads/7"])] : request.bodyLength > 100_000 ? [.reset] : []
+    /// }) { _ in .status(201) }
+    /// ```
+    case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
+}
+
+/// What a server does while it reads the body of a request; see ``BodyReading/watched(_:)``.
+public enum BodyAction: Sendable {
+    /// Sends a 1xx response.
+    case inform(Int, HTTPHeaders)
+    /// Responds without reading the rest, and closes.
+    case respond
+    /// Closes the connection without a response.
+    case close
+    /// Resets the connection.
+    case reset
+    /// Reads and sends nothing more until the client goes or the server stops.
+    case stall
 }
 
 /// How a connection is treated when it is accepted.
