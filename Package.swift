@@ -79,6 +79,7 @@ let plugins: [Target] = [
     plugin("Recording"),
     plugin("Replay", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandSupport"]),
     plugin("ResumableDownload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("ResumableUpload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Retry", needs: ["ErrandHTTPSyntax"]),
     plugin("Streaming", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin(
@@ -102,7 +103,8 @@ let testSupport: [Target] = [
         name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestPrograms"],
         path: "Tests/Shared", exclude: ["Programs"]),
     .target(
-        name: "ErrandTestPrograms", dependencies: ["ErrandEssentials", "ErrandTesting"], path: "Tests/Shared/Programs"),
+        name: "ErrandTestPrograms", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"],
+        path: "Tests/Shared/Programs"),
 ]
 
 let shims: [Target] = [
@@ -119,6 +121,7 @@ let programs: [Target] = [
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [
             .target(name: "CErrandBareCurl", condition: .when(platforms: [.linux])), "errand-cost", "errand-download",
+            "errand-upload",
             "errand-upload-process", "ErrandTestPrograms",
         ],
         excluding: ["BareCurl"]),
@@ -149,6 +152,7 @@ let programs: [Target] = [
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
+    program("errand-upload", in: "Examples/Upload", needs: ["ErrandResumableUpload", "ErrandSystemTransport"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONSchema", "ErrandJSONValidation"]),
     program(
@@ -230,8 +234,8 @@ let suites: [Target] = [
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandCookies",
             "ErrandJSONValidation",
-            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandRetry",
-            "ErrandURLFilters",
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
+            "ErrandRetry", "ErrandURLFilters",
         ]),
     suite(
         "RecordingTests",
@@ -240,9 +244,12 @@ let suites: [Target] = [
     suite(
         "ResumableDownloadTests",
         needs: [
-            "ErrandCache", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSystemTransport",
+            "ErrandCache", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
             "ErrandURLSessionTransport", "errand-download", "errand-download-process",
         ]),
+    suite(
+        "ResumableUploadTests",
+        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "errand-upload"]),
     suite(
         "RetryTests",
         needs: [

@@ -26,6 +26,7 @@ struct Quickstart {
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)
         try await UploadChapter.run(shop)
+        try await ResumableUploadChapter.run()
         try await OutboxChapter.run(shop)
         try await SharingChapter.run()
         print("That was all. Read Examples/Quickstart to see how each line came about.")

@@ -1,10 +1,11 @@
 #if os(Linux) || os(macOS)
 import Errand
+import ErrandTestPrograms
 import ErrandTesting
 import Foundation
 
 /// 1 GB in a form from a file: `errand-upload-process` beside `curl -F`, each a process of its own, in turn, to a server that
-/// counts the bytes and keeps none.
+/// counts the bytes and keeps none; and `errand-upload`, which resumes, beside `curl -T`.
 enum UploadBench {
     static func run() async throws {
         guard
@@ -48,6 +49,34 @@ enum UploadBench {
         }
         rates.report("MiB/s", against: ways[0].name)
         memory.report("MiB at most", against: ways[0].name)
+        try await resumable(curl, file, size, folder)
+    }
+
+    /// Both to a server that passes each piece to the origin's code.
+    private static func resumable(_ curl: String, _ file: String, _ size: Int, _ folder: URL) async throws {
+        let tool = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "errand-upload")
+        let small = folder.appending(path: "small").path
+        try Data([1]).write(to: URL(filePath: small))
+        var (rates, memory) = (Rounds(), Rounds())
+        for _ in 0..<5 {
+            let origin = try UploadOrigin(.draft(8), keeps: false)
+            let (url, state) = (origin.url + "/files", folder.appending(path: "state").path)
+            let options = ["--quiet", "--state", state]
+            let ways: [(name: String, program: String, arguments: [String], size: Int)] = [
+                ("1 GB from a file: curl -T", curl, ["-s", "-X", "POST", "-H", "Expect:", "-T", file, url], size),
+                ("1 GB that resumes: errand-upload", tool.path, options + [file, url], size),
+                ("1 byte: errand-upload", tool.path, options + [small, url], 1),
+            ]
+            for way in ways {
+                let start = ContinuousClock.now
+                let peak = try DownloadBench.spawn(way.program, way.arguments)
+                let seconds = (ContinuousClock.now - start) / .seconds(1)
+                if way.size == size { await rates.take(way.name) { Double(size) / seconds / Double(1 << 20) } }
+                await memory.take(way.name) { peak }
+            }
+        }
+        rates.report("MiB/s", against: "1 GB from a file: curl -T")
+        memory.report("MiB at most", against: "1 byte: errand-upload")
     }
 }
 #endif

@@ -33,6 +33,7 @@ enum DocCommentContext {
         import ErrandRecording
         import ErrandReplay
         import ErrandResumableDownload
+        import ErrandResumableUpload
         import ErrandStreaming
         import ErrandRetry
         import ErrandSystemTransport
@@ -109,6 +110,11 @@ enum DocCommentContext {
         struct GetNews: EventRequest { var path: String { "news" } }
         nonisolated struct Entry: Decodable, Sendable {}
         struct GetVideo: DownloadRequest { let destination: URL }
+        struct Video: Decodable, Sendable {}
+        struct SendVideo: UploadRequest {
+            typealias Output = Video
+            let file: URL
+        }
         let request = GetVideo(destination: folder)
         let mirrors = ["a", "b"]
         let photos = mirrors.map(GetFile.init)

@@ -20,6 +20,7 @@ import Testing
 @testable import ErrandOutbox
 @testable import ErrandPaging
 @testable import ErrandResumableDownload
+@testable import ErrandResumableUpload
 @testable import ErrandRetry
 @testable import ErrandStreaming
 @testable import ErrandTesting
@@ -47,6 +48,7 @@ import Testing
             CacheStoreError("the disk is full"), CacheStoreSuite.Failure(description: "it forgot an entry"),
             JSONValidationError(problems: [], count: 0), JSONSchemaError(.notJSON, pointer: "", reason: "no JSON"),
             URLFilterError(.invalidURL, filter: "token", "no URL"), DownloadError(.noSpace, "the disk is full"),
+            UploadError(.tooLarge, "the body has 2 bytes, the server takes at most 1"),
             TestServerError(reason: "no port"), RequestFault(400, "no request"), ConformanceExcused(reason: "no TLS"),
             ConformanceFailure(expected: "1", came: "2"), WaitTimeout(what: "a gate", limit: .seconds(1)),
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,

@@ -6,6 +6,7 @@ import ErrandCompression
 import ErrandCookies
 import ErrandJSONValidation
 import ErrandResumableDownload
+import ErrandResumableUpload
 import ErrandRetry
 import ErrandTesting
 import ErrandURLFilters
@@ -49,6 +50,7 @@ extension HouseFilter {
         HouseFilter("cookies") { .cookies },
         HouseFilter("JSON validation") { JSONValidation() },
         HouseFilter("resumable downloads") { .downloads },
+        HouseFilter("resumable uploads") { .uploads },
         HouseFilter("retry") { .retry(quick) },
         HouseFilter("hedge") { .hedge },
         HouseFilter("host gate") {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandCache
+import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
 import Foundation

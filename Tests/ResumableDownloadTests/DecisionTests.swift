@@ -1,5 +1,6 @@
 import Errand
 import ErrandHTTPSyntax
+import ErrandSupport
 import ErrandTesting
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import Errand
+import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
 import Foundation

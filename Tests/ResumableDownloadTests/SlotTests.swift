@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Errand
+import ErrandSupport
 import ErrandTesting
 import Foundation
 import Synchronization

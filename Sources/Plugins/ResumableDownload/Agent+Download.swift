@@ -1,4 +1,5 @@
 public import Errand
+import ErrandSupport
 
 extension Agent {
     /// Starts a download and delivers its events.
@@ -17,7 +18,7 @@ extension Agent {
     /// the same request resumes from there. The loop throws ``DownloadError`` and `ErrandError`.
     public func download<R: DownloadRequest>(_ request: R, options: CallOptions = CallOptions()) -> Download {
         let control = options.tags[DownloadCall.Key.self].control ?? DownloadControl()
-        let feed = DownloadEventFeed()
+        let feed = EventFeed<DownloadEvent> { if case .progress = $0 { true } else { false } }
         var options = options
         options.addDownload(control) { feed.post($0) }
         let handle = start(request, options: options, completion: Completion { _, _ in feed.finish() })

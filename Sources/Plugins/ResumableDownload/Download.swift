@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandSupport
 
 /// A running download: its events, in order, for one reader. Newer progress replaces progress that the reader has not
 /// received yet.
@@ -9,7 +10,7 @@ public struct Download: AsyncSequence, Sendable {
 
     let handle: RequestHandle<Response<URL>>
     let control: DownloadControl
-    let feed: DownloadEventFeed
+    let feed: EventFeed<DownloadEvent>
 
     /// The activity of the download.
     public var activity: Activity { handle.activity }
@@ -44,7 +45,7 @@ public struct Download: AsyncSequence, Sendable {
     /// The iterator of the events.
     public struct Iterator: AsyncIteratorProtocol {
         let observer: LoopObserver
-        let feed: DownloadEventFeed
+        let feed: EventFeed<DownloadEvent>
         var signals: AsyncStream<Void>.Iterator
         var isOver = false
 

@@ -1,5 +1,5 @@
 public import Errand
-import Synchronization
+import ErrandSupport
 
 /// Pauses and resumes a download, from any thread.
 ///
@@ -13,93 +13,20 @@ import Synchronization
 /// A download that cannot be resumed keeps its connection and stops reading. While a download is paused, only the
 /// request's deadline applies. One control may serve several downloads.
 public final class DownloadControl: Sendable {
-    private struct State {
-        var isPaused = false
-        var lastID = 0
-        var interrupts: [Int: @Sendable () -> Bool] = [:]
-        var interrupted: Set<Int> = []
-        var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
-    }
-
-    private let state = Mutex(State())
+    let pauses = PauseSwitch()
 
     /// A control that is not paused.
     public init() {}
 
     /// Whether ``pause()`` was called and ``resume()`` was not.
-    public var isPaused: Bool { state.withLock { $0.isPaused } }
+    public var isPaused: Bool { pauses.isPaused }
 
     /// Pauses the downloads; the received bytes are kept.
-    public func pause() {
-        let interrupts = state.withLock { state in
-            state.isPaused = true
-            return state.interrupts
-        }
-        for (id, interrupt) in interrupts { run(interrupt, id) }
-    }
+    public func pause() { pauses.pause() }
 
     /// Resumes the downloads.
-    public func resume() {
-        let waiters = state.withLock { state in
-            state.isPaused = false
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
-        }
-        waiters.forEach { $0.resume() }
-    }
-
-    /// Returns once the control is not paused. Throws when the task is cancelled.
-    func waitUntilResumed() async throws {
-        guard isPaused else { return }
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (waiter: CheckedContinuation<Void, any Error>) in
-                let (isOver, isCancelled) = state.withLock { state in
-                    let isCancelled = Task.isCancelled
-                    if state.isPaused && !isCancelled { state.waiters[id] = waiter }
-                    return (!state.isPaused, isCancelled)
-                }
-                if isCancelled { waiter.resume(throwing: CancellationError()) } else if isOver { waiter.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Records the interruption first, so that the interrupted body can see its reason.
-    private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
-        state.withLock { _ = $0.interrupted.insert(id) }
-        if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
-    }
-
-    /// Runs a body that `pause()` interrupts, at once if the control is paused already: then this throws ``DownloadPause``.
-    /// `interrupt` returns whether it interrupted anything.
-    func interruptible<Value>(
-        _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
-    ) async throws -> Value {
-        let (id, isPaused) = state.withLock { state in
-            state.lastID += 1
-            state.interrupts[state.lastID] = interrupt
-            return (state.lastID, state.isPaused)
-        }
-        defer {
-            state.withLock { state in
-                state.interrupts[id] = nil
-                state.interrupted.remove(id)
-            }
-        }
-        if isPaused { run(interrupt, id) }
-        do { return try await body() } catch {
-            throw state.withLock({ $0.interrupted.contains(id) }) && !Task.isCancelled ? DownloadPause() : error
-        }
-    }
+    public func resume() { pauses.resume() }
 }
-
-/// A transfer ended because the download was paused; never thrown to a caller.
-struct DownloadPause: Error {}
 
 /// The options that a call passes to its download.
 struct DownloadCall: Sendable {

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandSupport
 
 /// Downloads the file of every ``DownloadRequest``: in segments, attempt after attempt, until the file is complete.
 ///

@@ -83,4 +83,22 @@ extension SystemFile {
 
     /// Releases the lock; closing the file does, too.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
+
+    /// Opens a file for its owner only, and takes its lock; creates it where there is none. Nil if another open file holds the
+    /// lock. A file that was removed while this waited is opened anew.
+    package static func locked(_ path: String) throws(Failure) -> SystemFile? {
+        var waits = 0
+        for _ in 0..<100 {
+            let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
+            guard file.tryLock() else {
+                // A listing holds the lock for a moment.
+                waits += 1
+                if waits > 5 { break }
+                usleep(1000)
+                continue
+            }
+            if file.isAt(path) { return file }
+        }
+        return nil
+    }
 }

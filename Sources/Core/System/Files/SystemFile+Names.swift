@@ -35,6 +35,16 @@ extension SystemFile {
         if mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
 
+    /// Creates a directory for its owner only, and those above it, unless they exist.
+    package static func makeDirectories(_ path: String) throws(Failure) {
+        if attributes(at: path)?.isDirectory == true { return }
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeDirectories(String(path[..<slash])) }
+        do { try makeDirectory(path, permissions: 0o700) } catch {
+            if error.code != EEXIST || attributes(at: path)?.isDirectory != true { throw error }
+        }
+        flushDirectory(of: path)
+    }
+
     /// Calls the body with the name of each entry of a directory, in no order, until it returns false.
     package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
         guard let directory = opendir(path) else { throw Failure("cannot be read", path) }

@@ -16,7 +16,7 @@ struct OutboxLog: ~Copyable {
 
     init(at directory: String) throws(OutboxError) {
         self.directory = directory
-        try Self.makeDirectory(directory)
+        try OutboxError.converting { () throws(SystemFile.Failure) in try SystemFile.makeDirectories(directory) }
         lockFile = try Self.opened(Self.lockPath(in: directory))
     }
 
@@ -25,18 +25,6 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in
             try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
         }
-    }
-
-    /// Makes the directory, and those above it, unless they exist.
-    private static func makeDirectory(_ path: String) throws(OutboxError) {
-        if SystemFile.attributes(at: path)?.isDirectory == true { return }
-        if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
-            try makeDirectory(String(path[..<slash]))
-        }
-        do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
-            if error.code != EEXIST || SystemFile.attributes(at: path)?.isDirectory != true { throw OutboxError(error) }
-        }
-        SystemFile.flushDirectory(of: path)
     }
 
     /// Waits at most 10 seconds for the lock of the directory: a process holds it while it writes and flushes.

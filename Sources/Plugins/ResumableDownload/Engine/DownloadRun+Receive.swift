@@ -70,14 +70,14 @@ extension DownloadRun {
             return part.isDone && part.end.map { $0 < end ?? .max } ?? false
         }
         do {
-            try await control.interruptible {
+            try await control.pauses.interruptible {
                 if isResumable { response.body.cancel() }
                 return isResumable
             } _: {
                 for try await chunk in response.body {
                     if control.isPaused, !isResumable {
                         meter.set(.paused)
-                        try await control.waitUntilResumed()
+                        try await control.pauses.waitUntilResumed()
                     }
                     var chunk = chunk
                     content?.update(chunk)

@@ -101,7 +101,7 @@ extension DownloadRun {
         let sending = Task { try await next(exchange) }
         claim?.onInterrupt { sending.cancel() }
         let response = try await withTaskCancellationHandler {
-            try await control.interruptible {
+            try await control.pauses.interruptible {
                 if isRepeatable { sending.cancel() }
                 return isRepeatable
             } _: {
@@ -115,6 +115,6 @@ extension DownloadRun {
         // The interruption came between the head and this line: the body was cancelled with its task.
         response.body.cancel()
         try Task.checkCancellation()
-        throw DownloadPause()
+        throw PauseInterruption()
     }
 }

@@ -82,7 +82,7 @@ struct DownloadRun: Sendable {
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         while true {
             if control.isPaused { meter.set(.paused) }
-            try await control.waitUntilResumed()
+            try await control.pauses.waitUntilResumed()
             let before = file.plan.received
             // A retry further in may have repeated the failed request in vain.
             let finalFailures = exchange.finalFailures
@@ -134,7 +134,7 @@ struct DownloadRun: Sendable {
                 failure = error
             }
             try Task.checkCancellation()
-            if failure is DownloadPause { continue }
+            if failure is PauseInterruption { continue }
             let madeProgress = state.mark.rises(to: file)
             guard isRepeatable, failure.isTemporary, exchange.finalFailures == finalFailures,
                 let wait = state.retry.wait(madeProgress: madeProgress)
@@ -217,7 +217,7 @@ extension Error {
     var isTemporary: Bool {
         guard let error = self as? ErrandError else {
             // An error of the download's own ends it; one of another filter may pass.
-            if self is DownloadPause || self is DownloadError { return self is DownloadPause }
+            if self is PauseInterruption || self is DownloadError { return self is PauseInterruption }
             return (self as? any RequestFailure)?.isRetryable == true
         }
         // URLSession on Linux reports a body that ends too early with this code.

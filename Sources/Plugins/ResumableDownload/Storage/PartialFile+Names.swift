@@ -28,23 +28,11 @@ extension PartialFile {
         throw DownloadError(.notAFile, "\(path) cannot be replaced: it is not a regular file")
     }
 
-    /// Opens and locks the sidecar. A file that was removed while this waited for its lock is opened anew.
+    /// Opens and locks the sidecar.
     static func locked(_ path: String, for destination: String) throws(DownloadError) -> SystemFile {
-        var waits = 0
-        for _ in 0..<100 {
-            let file = try DownloadError.converting { () throws(SystemFile.Failure) in
-                try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
-            }
-            guard file.tryLock() else {
-                // A listing of partial downloads holds the lock for a moment.
-                waits += 1
-                if waits > 5 { break }
-                usleep(1000)
-                continue
-            }
-            if file.isAt(path) { return file }
-        }
-        throw DownloadError(.busy, "another download writes to \(destination)")
+        let file = try DownloadError.converting { () throws(SystemFile.Failure) in try SystemFile.locked(path) }
+        guard let file else { throw DownloadError(.busy, "another download writes to \(destination)") }
+        return file
     }
 
     /// The content of a sidecar; empty if it is larger than a sidecar can be, or cannot be read.

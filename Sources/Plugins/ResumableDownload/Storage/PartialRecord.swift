@@ -26,37 +26,22 @@ struct PartialRecord: Codable, Sendable, Equatable {
 /// The layout of a sidecar: two slots for records, written in turn so that one is intact at every moment, and after them a
 /// counter for each part, which changes with every chunk.
 enum SidecarFormat {
-    static let slotSize = 16 << 10
+    static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
     static let counterSize = 16
 
     private static let magic = Array("ErrandP1".utf8)
-    private static let headSize = 8 + 8 + 4 + 32
 
     /// Nil if the record is too long for a slot.
     static func slot(_ record: PartialRecord, sequence: UInt64) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let payload = try? encoder.encode(record), payload.count <= slotSize - headSize else { return nil }
-        var bytes = magic
-        withUnsafeBytes(of: sequence.littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: UInt32(payload.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes += SHA256Digest.digest(of: bytes + payload)
-        return bytes + payload
+        return (try? encoder.encode(record)).flatMap { RecordSlot.bytes($0, sequence: sequence, magic: magic) }
     }
 
-    /// The record in a slot; nil if the slot is damaged.
-    static func record(_ slot: ArraySlice<UInt8>) -> (record: PartialRecord, sequence: UInt64)? {
-        let bytes = Array(slot)
-        guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
-        let count = Int(number(bytes[16..<20]))
-        guard count <= bytes.count - headSize else { return nil }
-        let payload = bytes[headSize..<(headSize + count)]
-        guard SHA256Digest.digest(of: bytes[..<20] + payload) == Array(bytes[20..<headSize]),
-            let record = try? JSONDecoder().decode(PartialRecord.self, from: Data(payload)),
-            record.format == PartialRecord.format
-        else { return nil }
-        return (record, number(bytes[8..<16]))
+    private static func record(_ payload: ArraySlice<UInt8>) -> PartialRecord? {
+        let record = try? JSONDecoder().decode(PartialRecord.self, from: Data(payload))
+        return record?.format == PartialRecord.format ? record : nil
     }
 
     /// Sixteen bytes: the plan, a check, and the count.
@@ -81,22 +66,15 @@ enum SidecarFormat {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
             guard start + counterSize <= bytes.endIndex else { return nil }
-            let done = Int64(bitPattern: number(bytes[(start + 8)..<(start + counterSize)]))
+            let done = Int64(bitPattern: RecordSlot.number(bytes[(start + 8)..<(start + counterSize)]))
             let isRight = Array(bytes[start..<(start + counterSize)]) == counter(done, part: index, plan: plan)
             return isRight ? done : nil
         }
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
     /// The newest record of a sidecar, and its plan with the counters added if they are of this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
-        let slots = [0, slotSize].compactMap { start in
-            start < bytes.count ? record(bytes[start..<min(start + slotSize, bytes.count)]) : nil
-        }
-        guard let newest = slots.max(by: { $0.sequence < $1.sequence }) else { return nil }
+        guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total
         var parts = newest.record.flushed.parts
         if newest.record.session == session, !session.isEmpty, bytes.count > counters {

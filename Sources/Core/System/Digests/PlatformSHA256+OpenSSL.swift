@@ -1,5 +1,4 @@
 #if !canImport(CryptoKit)
-import ErrandSupport
 import Synchronization
 
 extension PlatformSHA256 {

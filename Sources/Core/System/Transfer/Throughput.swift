@@ -1,11 +1,13 @@
 /// Bytes a second over the last five seconds, in steps of half a second.
-struct Throughput: Sendable {
+package struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    /// Starts a new window, since a wait between two attempts is not a slow network.
-    mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
+    package init() {}
 
-    mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {
+    /// Starts a new window, since a wait between two attempts is not a slow network.
+    package mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
+
+    package mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {
         if let last = steps.last, last.start.duration(to: now) < .milliseconds(500) {
             steps[steps.count - 1].count += count
         } else {
@@ -14,7 +16,7 @@ struct Throughput: Sendable {
         }
     }
 
-    func value(_ now: ContinuousClock.Instant) -> Double {
+    package func value(_ now: ContinuousClock.Instant) -> Double {
         guard let first = steps.first else { return 0 }
         let passed = first.start.duration(to: now).components
         let seconds = Double(passed.seconds) + Double(passed.attoseconds) / 1e18

@@ -1,11 +1,10 @@
-import ErrandSupport
 import Synchronization
 
-/// Admits downloads until they use half of the file descriptors that this process may open; further ones wait in order.
+/// Admits transfers until they use half of the file descriptors that this process may open; further ones wait in order.
 ///
-/// A run uses one descriptor for its partial file, one for the sidecar and one for the socket of each segment.
-final class DescriptorBudget: Sendable {
-    static let shared = DescriptorBudget { capacity(limit: currentLimit()) }
+/// Uploads and downloads of one process share it: each counts the files and the sockets that it opens.
+package final class DescriptorBudget: Sendable {
+    package static let shared = DescriptorBudget { capacity(limit: currentLimit()) }
 
     private struct Waiter {
         let id: UInt64
@@ -21,14 +20,14 @@ final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within an admitted download: if such a download waited, it could wait for itself.
+    /// Whether this task runs within an admitted transfer: if such a transfer waited, it could wait for itself.
     @TaskLocal private static var isInside = false
 
-    init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
+    package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
 
     /// Runs a body once `weight` descriptors are available. `onWait` is called if it has to wait. Throws
     /// `CancellationError` as soon as the task is cancelled.
-    func withDescriptors<Value>(
+    package func withDescriptors<Value>(
         for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
     ) async throws -> Value {
         if Self.isInside {
@@ -40,7 +39,7 @@ final class DescriptorBudget: Sendable {
         return try await Self.$isInside.withValue(true) { try await body() }
     }
 
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    package var waiting: Int { state.withLock { $0.waiters.count } }
 
     private func acquire(_ weight: Int, _ onWait: () -> Void) async throws {
         try Task.checkCancellation()
@@ -58,7 +57,7 @@ final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation))
-                    // Another download may have ended meanwhile.
+                    // Another transfer may have ended meanwhile.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -96,7 +95,7 @@ final class DescriptorBudget: Sendable {
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
     /// Half of the limit, from 6 to 4,096: more transfers at once are not faster.
-    static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
+    package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 
     /// The current soft limit of open files.
     private static func currentLimit() -> UInt64 {

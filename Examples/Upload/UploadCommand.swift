@@ -1,0 +1,85 @@
+import Errand
+import ErrandResumableUpload
+import ErrandSystemTransport
+import Foundation
+
+/// `errand-upload`: a file to a server, whole, resumed by the same command after any interruption.
+@main
+struct UploadCommand {
+    static func main() async {
+        // A reader that goes away is no reason to lose the upload.
+        signal(SIGPIPE, SIG_IGN)
+        do throws(UploadArguments.Fault) {
+            let arguments = try UploadArguments(Array(CommandLine.arguments.dropFirst()))
+            if arguments.asksForHelp {
+                print(UploadArguments.usage)
+            } else if arguments.asksForVersion {
+                print("errand-upload \(ErrandInfo.version)")
+            } else {
+                exit(await UploadJob(arguments).run().rawValue)
+            }
+        } catch {
+            UploadReporter.write("errand-upload: \(error.message); see errand-upload --help\n", to: .standardError)
+            exit(ExitStatus.failed.rawValue)
+        }
+    }
+}
+
+/// How the program ends, for scripts.
+enum ExitStatus: Int32 {
+    case complete = 0
+    /// A failure that may pass: run the same command again.
+    case retryable = 1
+    case failed = 2
+}
+
+/// The file as a request.
+struct SendFile: UploadRequest {
+    typealias Output = HTTPResponse
+    let path: String
+    let method: HTTPMethod
+    let headers: HTTPHeaders
+    let body: RequestBody
+    let uploadMetadata: [String: String]
+    let uploadOptions: UploadOptions?
+    let timeout: Duration?
+}
+
+/// One upload, from its arguments to the status of the program.
+struct UploadJob {
+    let arguments: UploadArguments
+
+    init(_ arguments: UploadArguments) { self.arguments = arguments }
+
+    func run() async -> ExitStatus {
+        let file = URL(filePath: arguments.file)
+        let request = SendFile(
+            path: arguments.url, method: HTTPMethod(rawValue: arguments.method), headers: arguments.headers,
+            body: .file(file, contentType: arguments.contentType),
+            uploadMetadata: ["filename": file.lastPathComponent].merging(arguments.metadata) { $1 },
+            uploadOptions: UploadOptions(
+                directory: arguments.state, uploadProtocol: arguments.uploadProtocol,
+                retry: UploadRetryPolicy(maximumConsecutiveFailures: arguments.tries),
+                maximumRequestBytes: arguments.partBytes, sendsDigest: arguments.sendsDigest),
+            timeout: .seconds(arguments.timeout))
+        let agent = NetworkAgent(baseURL: "", transport: .system)
+        let reporter = UploadReporter(arguments)
+        do {
+            for try await event in agent.upload(request) {
+                switch event {
+                case .progress(let progress): reporter.show(progress)
+                case .notice(let notice): reporter.say("\(notice)")
+                case .finished(let response): reporter.end(response.value)
+                default: break
+                }
+            }
+            return .complete
+        } catch {
+            let isRetryable = (error as? any RequestFailure)?.isRetryable ?? false
+            reporter.fail(
+                error.localizedDescription
+                    + (isRetryable ? "; the same command continues where the server is" : ""))
+            return isRetryable ? .retryable : .failed
+        }
+    }
+}

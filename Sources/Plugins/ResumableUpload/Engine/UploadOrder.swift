@@ -1,0 +1,99 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandSupport
+import Synchronization
+
+/// The upload that one call requests, checked before anything is opened or sent.
+struct UploadOrder: Sendable {
+    let request: any UploadRequest
+    let exchange: Exchange
+    let options: UploadOptions
+    let source: UploadSource
+    let meter: TransferMeter<UploadState>
+    let control: UploadControl
+    let acknowledged: Acknowledgement
+    private let listeners: [@Sendable (UploadReport) -> Void]
+
+    init(_ request: any UploadRequest, _ exchange: Exchange, _ options: UploadOptions) throws {
+        let body = exchange.http.body
+        guard !body.isNone else { throw UploadError(.invalidRequest, "an upload without a body") }
+        for name in Self.ownFields where exchange.http.headers.contains(name) {
+            throw UploadError(.invalidRequest, "an upload sets \(name) itself; remove it from the request")
+        }
+        source = try UploadSource(body)
+        if options.uploadProtocol == .tus, source.length == nil {
+            throw UploadError(.invalidRequest, "tus needs a body whose length is known")
+        }
+        self.request = request
+        self.options = options
+        let call = exchange.tags[UploadCall.Key.self]
+        (control, listeners) = (call.control ?? UploadControl(), call.listeners)
+        let (acknowledged, time) = (Acknowledgement(), exchange.time)
+        self.acknowledged = acknowledged
+        meter = TransferMeter(
+            interval: options.progressInterval, mayFall: true, now: { time.now },
+            sleep: { try await time.sleep(until: $0) },
+            deliver: { [listeners] report in
+                let (confirmed, transfer) = acknowledged.values
+                let progress = UploadProgress(
+                    sent: report.count, acknowledged: min(confirmed, report.count), total: report.total,
+                    rate: report.rate, timeLeft: report.timeLeft, state: report.phase)
+                exchange.activity.report(
+                    .progress(
+                        TransferProgress(sent: report.count, totalToSend: report.total, transfer: transfer)))
+                for listener in listeners { listener(.progress(progress)) }
+            })
+        var exchange = exchange
+        exchange.reportsProgress = false
+        self.exchange = exchange
+    }
+
+    private static let ownFields = [
+        UploadFields.complete, UploadFields.offset, UploadFields.length, UploadFields.version, "Tus-Resumable",
+        "Upload-Metadata",
+    ]
+
+    /// What identifies the upload, as the name of its record: a digest, so that no secret of a URL is on the disk.
+    var id: String {
+        let http = exchange.http
+        let url = exchange.tags[ResourceURL.self] ?? http.url
+        let name = source.path.map { URL(filePath: $0).lastPathComponent } ?? ""
+        let key = request.uploadKey ?? "\(url.absoluteString.prefix { $0 != "#" })\n\(name)\n\(source.length ?? 0)"
+        return Hexadecimal.text(SHA256Digest.digest(of: Array("\(http.method)\n\(key)".utf8)))
+    }
+
+    /// An empty record.
+    func record(_ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
+        UploadRecord(
+            request: id, url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),
+            name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
+    }
+
+    /// The server has so many bytes.
+    func acknowledge(_ count: Int64) { acknowledged.set(count) }
+
+    /// An attempt begins behind so many bytes.
+    func begin(at offset: Int64) {
+        acknowledged.beginTransfer()
+        meter.begin(at: offset, total: source.length)
+    }
+
+    /// Delivers a notice to accessories and to the reader of the events, and the upload's new state.
+    func report(_ notice: UploadNotice, _ state: UploadState? = nil) {
+        exchange.note("upload", notice.description, details: notice)
+        for listener in listeners { listener(.notice(notice)) }
+        if let state { meter.set(state) }
+    }
+}
+
+/// What the server has confirmed, and which transfer of the call this is, from 1.
+final class Acknowledgement: Sendable {
+    private let state = Mutex((count: Int64(0), transfer: 0))
+
+    var values: (count: Int64, transfer: Int) { state.withLock { ($0.count, max(1, $0.transfer)) } }
+
+    func set(_ count: Int64) { state.withLock { $0.count = count } }
+
+    func beginTransfer() { state.withLock { $0.transfer += 1 } }
+}

@@ -1,0 +1,211 @@
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+extension UploadRun {
+    /// The next request of an upload, decided by what is known.
+    @concurrent func step(_ state: inout State) async throws -> Outcome {
+        guard let server = state.server else { return try await ask(&state) }
+        let plan = UploadPlan(
+            total: state.source.length, maximumRequestBytes: options.maximumRequestBytes,
+            metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty, server: server)
+        if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
+            throw UploadError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
+        }
+        guard let resource = state.resource else { return try await create(&state, plan) }
+        guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
+        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can be read from its start only") }
+        return try await append(&state, plan, resource, plan.part(at: offset))
+    }
+
+    /// Asks the server which protocol it has.
+    private func ask(_ state: inout State) async throws -> Outcome {
+        meter.set(.connecting)
+        let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
+        let response = try await send(exchange(for: message), canPause: true)
+        response.body.cancel()
+        if UploadRetries.isTemporary(response) { return .refused(response) }
+        let server = UploadServer(offering: response.headers, chosen: options.uploadProtocol)
+        if server.uploadProtocol == .tus, state.source.length == nil {
+            throw UploadError(.invalidRequest, "tus needs a body whose length is known")
+        }
+        state.server = server
+        return .continues
+    }
+
+    /// Begins the upload: with the whole body, a part of it or none, as the protocol says.
+    private func create(_ state: inout State, _ plan: UploadPlan) async throws -> Outcome {
+        let dialect = plan.server.dialect
+        var digest: [UInt8]?
+        if options.sendsDigest, plan.server.uploadProtocol != .tus, state.source.opensAtOffset {
+            digest = try await digestOfBody(state.source)
+        }
+        let message = dialect.creation(plan, method: exchange.http.method, digest: digest)
+        var creation = exchange(for: message, isCreation: true)
+        let findings = CreationFindings(state)
+        creation.observeTransport { event in
+            if case .informational(let status, let headers) = event { interim(status, headers, findings) }
+        }
+        let count = SentBytes()
+        if let part = message.part { try load(&creation, state.source, part, count) }
+        order.begin(at: 0)
+        let response: HTTPResponse
+        do { response = try await send(creation, canPause: false, findings) } catch {
+            state.hasSent = state.hasSent || message.part != nil
+            (state.server, state.resource) = (findings.server, findings.resource)
+            let isWhole = message.part.map { count.isWhole($0) } ?? false
+            // A server of the protocol names a place before it works on the body.
+            let mayBeDone = isWhole && findings.resource == nil && findings.server?.isConfirmed != true
+            if findings.resource == nil, findings.server?.isConfirmed == true { state.beginsEmpty = true }
+            if mayBeDone, !isRepeatable, !error.reachedNoServer { state.mayRepeat = false }
+            throw error
+        }
+        state.hasSent = state.hasSent || message.part != nil
+        (state.server, state.resource) = (findings.server, findings.resource)
+        let wasFound = state.resource != nil
+        let verdict = dialect.verdict(onCreation: response, plan, part: message.part)
+        if dialect.namesUpload(response), let url = response.location {
+            guard isAcceptable(url) else {
+                throw UploadError(.unusableResponse, "the upload leads from https to http")
+            }
+            state.resource = UploadResource(url: url)
+        }
+        state.learn(response.headers, exchange.time.date)
+        switch verdict {
+        case .complete:
+            let knows = wasFound || dialect.namesUpload(response) || response.headers.contains(UploadFields.complete)
+            if !knows { order.report(.ordinary) }
+            return .complete(named(response, state))
+        case .refused where state.resource == nil:
+            if message.part != nil, !isRepeatable, !plan.server.isConfirmed { state.mayRepeat = false }
+            return .refused(response)
+        case .has where state.resource == nil:
+            throw UploadError(.unusableResponse, "the server has begun an upload without naming its URL")
+        default: return try took(verdict, response, &state, message.part)
+        }
+    }
+
+    /// Asks what the server has.
+    private func inquire(_ state: inout State, _ plan: UploadPlan, _ resource: UploadResource) async throws -> Outcome {
+        meter.set(.connecting)
+        let dialect = plan.server.dialect
+        let response = try await send(exchange(for: dialect.inquiry(), at: resource.url), canPause: true)
+        state.learn(response.headers, exchange.time.date)
+        let verdict = dialect.verdict(onInquiry: response, plan)
+        if case .complete = verdict {
+            order.report(.completedEarlier)
+            return .complete(named(response, state))
+        }
+        let outcome = try took(verdict, response, &state, nil)
+        if let offset = state.offset { order.report(.continuing(at: offset)) }
+        return outcome
+    }
+
+    /// Sends what the server lacks, or as much of it as a request may have.
+    private func append(
+        _ state: inout State, _ plan: UploadPlan, _ resource: UploadResource, _ part: UploadPart
+    ) async throws -> Outcome {
+        let dialect = plan.server.dialect
+        var digest: [UInt8]?
+        if options.sendsDigest, part.count ?? 0 > 0 { digest = try await state.source.digest(of: part) }
+        let message = dialect.append(part, digest: digest)
+        var request = exchange(for: message, at: resource.url)
+        try load(&request, state.source, part, SentBytes())
+        state.hasSent = true
+        order.begin(at: part.offset)
+        let response = try await send(request, canPause: state.source.opensAtOffset)
+        state.learn(response.headers, exchange.time.date)
+        let verdict = dialect.verdict(onAppend: response, plan, part: part)
+        if case .complete = verdict { return .complete(named(response, state)) }
+        return try took(verdict, response, &state, part)
+    }
+
+    /// What follows a response that does not end the upload.
+    private func took(
+        _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, _ part: UploadPart?
+    ) throws -> Outcome {
+        if case .refused = verdict { return .refused(response) }
+        response.body.cancel()
+        switch verdict {
+        case .has(let offset):
+            if let offset, let total = state.source.length, offset > total {
+                return .startsOver("the server has \(offset) bytes of a body of \(total)")
+            }
+            let before = part?.offset
+            state.offset = offset
+            guard let offset else {
+                // Asked at once, but not endlessly.
+                guard state.retries.countsInquiry() else { throw TemporaryFault(reason: "the server takes no bytes") }
+                return .continues
+            }
+            state.retries.confirmed(offset)
+            order.acknowledge(offset)
+            try save(state)
+            if let before, part?.count != 0 || part?.isLast == true, offset <= before {
+                throw TemporaryFault(reason: "the server has taken none of the bytes")
+            }
+            return .continues
+        case .gone(let reason): return .startsOver(reason)
+        case .damaged(let reason): throw TemporaryFault(reason: reason)
+        case .unusable(let reason): throw UploadError(.unusableResponse, reason)
+        case .complete, .refused: return .refused(response)
+        }
+    }
+
+    /// A 1xx response to the creation: 104 names the upload, or says what the server has.
+    private func interim(_ status: Int, _ headers: HTTPHeaders, _ findings: CreationFindings) {
+        guard status == 104 else { return }
+        let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
+        let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
+        if let offset = UploadFields.integer(headers, UploadFields.offset) { order.acknowledge(offset) }
+        // The transport waits for this. A record that cannot be written is missed after a crash only.
+        if url != nil { try? save(state, flushes: false) }
+    }
+
+    /// Whether the request that begins the upload may be received twice.
+    private var isRepeatable: Bool {
+        exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
+    }
+
+    private func digestOfBody(_ source: UploadSource) async throws -> [UInt8] {
+        meter.set(.preparing)
+        return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
+    }
+
+    /// A final response of a protocol that leaves its `Location` out names the upload.
+    private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
+        var response = response
+        if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {
+            response.headers[.location] = resource.url.absoluteString
+        }
+        return response
+    }
+}
+
+extension UploadRun.State {
+    mutating func learn(_ headers: HTTPHeaders, _ now: Date) {
+        server?.learn(headers)
+        resource?.learn(headers, now: now)
+    }
+}
+
+/// What 1xx responses say while an upload is begun.
+final class CreationFindings: Sendable {
+    private let state: Mutex<UploadRun.State>
+
+    init(_ state: UploadRun.State) { self.state = Mutex(state) }
+
+    var server: UploadServer? { state.withLock { $0.server } }
+    var resource: UploadResource? { state.withLock { $0.resource } }
+
+    /// Takes in a response, and returns the state that it leads to.
+    func learn(_ headers: HTTPHeaders, _ url: URL?, _ now: Date) -> UploadRun.State {
+        state.withLock { state in
+            if let url { state.resource = UploadResource(url: url) }
+            state.server?.isConfirmed = true
+            state.learn(headers, now)
+            return state
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+extension UploadRun {
+    /// The request of the user with what a protocol adds to it.
+    ///
+    /// - Parameters:
+    ///   - url: that of the upload; nil for that of the request.
+    ///   - isCreation: whether the header fields that describe the body stay.
+    func exchange(for message: UploadMessage, at url: URL? = nil, isCreation: Bool = false) -> Exchange {
+        var exchange = exchange
+        exchange.http.method = message.method
+        if let url { exchange.follow(to: url) }
+        if !isCreation { exchange.http.headers.removeAll { Self.describesBody.contains($0.name) } }
+        for field in message.headers { exchange.http.headers.set(field.name, field.value) }
+        exchange.http.body = .none
+        if message.method != .patch, !isCreation { exchange.delivery = .data }
+        return exchange
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, .contentDigest,
+        .reprDigest, .expect, .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+    ]
+
+    /// Gives a request its part of the body, counted as it is sent.
+    func load(_ exchange: inout Exchange, _ source: UploadSource, _ part: UploadPart, _ count: SentBytes) throws {
+        if part.count == 0 {
+            exchange.http.body = .data(Data(), contentType: nil)
+            return
+        }
+        let (meter, acknowledged, pauses) = (order.meter, order.acknowledged, control.pauses)
+        // Accessories and errors keep requests: the body must not keep the activity, which the meter reports to.
+        let open: @Sendable () throws -> HTTPBody = { [weak meter] in
+            // A redirect sends the part once more.
+            if count.restart() {
+                acknowledged.beginTransfer()
+                meter?.begin(at: part.offset, total: source.length)
+            }
+            return try source.open(part) { [weak meter] bytes in
+                if pauses.isPaused {
+                    meter?.set(.paused)
+                    try await pauses.waitUntilResumed()
+                }
+                count.add(bytes)
+                meter?.add(Int64(bytes))
+            }
+        }
+        exchange.http.body =
+            source.body.isReplayable
+            ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
+    }
+
+    /// The response to a request. A pause ends it where the upload can continue, and otherwise holds the body back.
+    ///
+    /// - Parameter findings: of a creation, which can continue once the server has named the upload.
+    func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
+        let sending = Task { try await next(exchange) }
+        let opensAtOffset = order.source.opensAtOffset
+        let response = try await withTaskCancellationHandler {
+            try await control.pauses.interruptible {
+                guard canPause || opensAtOffset && findings?.resource != nil else { return false }
+                sending.cancel()
+                return true
+            } _: {
+                try await sending.value
+            }
+        } onCancel: {
+            sending.cancel()
+        }
+        if !sending.isCancelled { return response }
+        // The interruption came between the head and this line: the body was cancelled with its task.
+        response.body.cancel()
+        try Task.checkCancellation()
+        throw PauseInterruption()
+    }
+}
+
+/// The bytes of a part that were passed to the transport.
+final class SentBytes: Sendable {
+    private let state = Mutex((count: Int64(0), isOpen: false))
+
+    /// Begins anew, and returns whether the part was opened before.
+    func restart() -> Bool {
+        state.withLock { state in
+            defer { state = (0, true) }
+            return state.isOpen
+        }
+    }
+
+    func add(_ count: Int) { state.withLock { $0.count += Int64(count) } }
+
+    /// Whether the transport has all of the part, and a server may have it.
+    func isWhole(_ part: UploadPart) -> Bool {
+        state.withLock { state in part.count.map { state.count >= $0 } ?? true }
+    }
+}

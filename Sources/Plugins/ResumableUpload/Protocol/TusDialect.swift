@@ -1,0 +1,95 @@
+import Errand
+import ErrandEssentials
+
+/// tus 1.0 (tus.io/protocols/resumable-upload): the core protocol, and the extensions creation, creation-with-upload,
+/// expiration, checksum and termination.
+struct TusDialect: UploadDialect {
+    let server: UploadServer
+
+    func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
+        var headers = fields
+        headers[UploadFields.length] = "\(upload.total ?? 0)"
+        if let metadata = Self.metadata(upload.metadata) { headers["Upload-Metadata"] = metadata }
+        // Only the response names the upload: of a request that breaks off, nothing could be resumed.
+        let part = upload.part(at: 0)
+        guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
+        else {
+            return UploadMessage(method: .post, headers: headers)
+        }
+        headers[.contentType] = Self.contentType
+        return UploadMessage(method: .post, headers: headers, part: part)
+    }
+
+    func inquiry() -> UploadMessage { UploadMessage(method: .head, headers: fields) }
+
+    func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage {
+        var headers = fields
+        headers[UploadFields.offset] = "\(part.offset)"
+        headers[.contentType] = Self.contentType
+        if let digest, takesDigest {
+            headers["Upload-Checksum"] = "sha256 \(Data(digest).base64EncodedString())"
+        }
+        return UploadMessage(method: .patch, headers: headers, part: part)
+    }
+
+    func termination() -> UploadMessage { UploadMessage(method: .delete, headers: fields) }
+
+    func namesUpload(_ response: HTTPResponse) -> Bool { 200...299 ~= response.status }
+
+    func verdict(onCreation response: HTTPResponse, _ upload: UploadPlan, part: UploadPart?) -> UploadVerdict {
+        guard 200...299 ~= response.status else { return refusal(response) }
+        let offset = UploadFields.integer(response.headers, UploadFields.offset) ?? 0
+        return offset == upload.total ? .complete : .has(offset)
+    }
+
+    func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict {
+        // 403 stands for an upload that is gone too.
+        if let reason = DraftDialect.loss(response) { return .gone(reason) }
+        if response.status == 403 { return .gone("the server no longer has the upload (403)") }
+        guard 200...299 ~= response.status else { return refusal(response) }
+        guard let offset = UploadFields.integer(response.headers, UploadFields.offset) else {
+            return .gone("the server does not say what it has")
+        }
+        if let length = UploadFields.integer(response.headers, UploadFields.length), length != upload.total {
+            return .gone("the server expects \(length) bytes, the body has \(upload.total ?? 0)")
+        }
+        return offset == upload.total ? .complete : .has(offset)
+    }
+
+    func verdict(onAppend response: HTTPResponse, _ upload: UploadPlan, part: UploadPart) -> UploadVerdict {
+        if let reason = DraftDialect.loss(response) { return .gone(reason) }
+        switch response.status {
+        case 200...299:
+            let offset = UploadFields.integer(response.headers, UploadFields.offset)
+            return offset != nil && offset == upload.total ? .complete : .has(offset)
+        case 409: return .has(nil)
+        case 460: return .damaged("the bytes do not have the checksum that was sent with them (460)")
+        default: return refusal(response)
+        }
+    }
+
+    private func refusal(_ response: HTTPResponse) -> UploadVerdict {
+        response.status == 412 && response.headers.contains("Tus-Version")
+            ? .unusable("the server has other versions of tus than 1.0") : .refused
+    }
+
+    private var fields: HTTPHeaders { ["Tus-Resumable": "1.0.0"] }
+
+    /// Whether the server checks SHA-256.
+    private var takesDigest: Bool { server.extensions.contains("checksum") && server.algorithms.contains("sha256") }
+
+    /// The most bytes that go with the request that begins an upload.
+    private static let maximumCreationBytes: Int64 = 256 << 10
+    private static let contentType = "application/offset+octet-stream"
+
+    /// Keys, and values in base64; a key with a space or a comma cannot be sent. Nil for none.
+    static func metadata(_ metadata: [String: String]) -> String? {
+        let pairs = metadata.filter { key, _ in
+            !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
+        }
+        if pairs.isEmpty { return nil }
+        return pairs.sorted { $0.key < $1.key }.map { key, value in
+            value.isEmpty ? key : "\(key) \(Data(value.utf8).base64EncodedString())"
+        }.joined(separator: ",")
+    }
+}

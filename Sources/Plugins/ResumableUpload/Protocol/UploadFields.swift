@@ -1,0 +1,62 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// The fields of both protocols. A value that cannot be read, or that occurs twice, counts as none.
+enum UploadFields {
+    static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
+    static let complete: HTTPHeaderName = "Upload-Complete"
+    static let offset: HTTPHeaderName = "Upload-Offset"
+    static let length: HTTPHeaderName = "Upload-Length"
+    static let limit: HTTPHeaderName = "Upload-Limit"
+
+    /// A number that is not negative. Leading zeros, which a structured field has not, are read as tus servers write them.
+    static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
+        let values = headers.values(of: name)
+        guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
+        guard let number = Int64(values[0].trimmingSpaces), number >= 0, number <= 1 << 60 else { return nil }
+        return number
+    }
+
+    static func boolean(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Bool? {
+        let values = headers.values(of: name)
+        guard values.count == 1 else { return nil }
+        return (try? StructuredField.Item(parsing: values[0]))?.value.boolean
+    }
+
+    /// The members of a comma-separated list, in lower case.
+    static func list(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> [String] {
+        headers.values(of: name).flatMap { $0.split(separator: ",") }.prefix(100).map {
+            String($0).trimmingSpaces.lowercased()
+        }
+    }
+
+    /// The numbers of `Upload-Limit`.
+    static func limits(_ headers: HTTPHeaders) -> [String: Int64]? {
+        let values = headers.values(of: limit)
+        guard !values.isEmpty,
+            let fields = try? StructuredField.Dictionary(parsing: values.joined(separator: ", "))
+        else { return nil }
+        var numbers: [String: Int64] = [:]
+        for name in ["max-size", "max-append-size", "min-append-size", "max-age", "expires"] {
+            if let number = fields[name]?.item?.value.integer, number >= 0 { numbers[name] = number }
+        }
+        return numbers
+    }
+
+    /// When the server forgets the upload: `max-age` of `Upload-Limit` (`expires` in version 6), or `Upload-Expires` of tus.
+    static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
+        if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
+            return now.addingTimeInterval(Double(age))
+        }
+        return headers["Upload-Expires"].flatMap { HTTPDate.parse($0, now: now) }
+    }
+}
+
+extension String {
+    /// Without spaces and tabs at both ends.
+    var trimmingSpaces: String {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        return String(Substring(drop(while: isSpace).reversed().drop(while: isSpace).reversed()))
+    }
+}

@@ -1,0 +1,94 @@
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+/// The record of an upload on the disk, locked against other runs of the same upload, in other processes too.
+final class UploadRecordFile: Sendable {
+    private struct State {
+        var sequence: UInt64
+        var isRemoved = false
+    }
+
+    /// The record that was found; nil where there was none that can be read.
+    let found: UploadRecord?
+    private let path: String
+    private let file: SystemFile
+    private let state: Mutex<State>
+
+    static let prefix = "errand-"
+    static let ending = ".upload"
+
+    static func path(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(ending)" }
+
+    /// The id in the name of a record.
+    static func id(of name: String) -> String? {
+        guard name.hasPrefix(prefix), name.hasSuffix(ending) else { return nil }
+        let id = name.dropFirst(prefix.count).dropLast(ending.count)
+        return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
+    }
+
+    /// Opens the record of an earlier run, or makes an empty one. Throws `busy` while another run holds it. Blocks.
+    init(_ id: String, in directory: String) throws(UploadError) {
+        path = Self.path(id, in: directory)
+        file = try Self.open(path, in: directory)
+        let newest = Self.read(file)
+        found = newest?.record
+        state = Mutex(State(sequence: newest?.sequence ?? 0))
+    }
+
+    private static func open(_ path: String, in directory: String) throws(UploadError) -> SystemFile {
+        let file = try UploadError.converting { () throws(SystemFile.Failure) in
+            try SystemFile.makeDirectories(directory)
+            return try SystemFile.locked(path)
+        }
+        guard let file else { throw UploadError(.busy, "another upload of the same file is running (\(path))") }
+        return file
+    }
+
+    /// The newest intact record of a file; one of another format, or that cannot be decoded, is none.
+    static func read(_ file: borrowing SystemFile) -> (record: UploadRecord, sequence: UInt64)? {
+        guard let data = try? file.read(2 * RecordSlot.size + 1, at: 0), data.count <= 2 * RecordSlot.size else {
+            return nil
+        }
+        return RecordSlot.newest(Array(data), magic: UploadRecord.magic) { payload in
+            let record = try? JSONDecoder().decode(UploadRecord.self, from: Data(payload))
+            return record?.format == UploadRecord.format ? record : nil
+        }
+    }
+
+    /// Replaces the record, in the slot that is not the newest: one of the two is intact at every moment.
+    ///
+    /// - Parameter flushes: whether it waits until the record survives a crash of the machine; it always survives the end of
+    ///   the process.
+    func write(_ record: UploadRecord, flushes: Bool = true) throws(UploadError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let payload = (try? encoder.encode(record)) ?? Data()
+        let failure = state.withLock { state -> UploadError? in
+            if state.isRemoved { return nil }
+            state.sequence += 1
+            guard let slot = RecordSlot.bytes(payload, sequence: state.sequence, magic: UploadRecord.magic) else {
+                return UploadError(.fileFailed, "the record of the upload does not fit in \(path)")
+            }
+            let place = Int64(state.sequence % 2) * Int64(RecordSlot.size)
+            do throws(SystemFile.Failure) {
+                try file.write(slot, at: place)
+                if flushes { try file.flushData() }
+            } catch { return UploadError(error) }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Removes the record: the upload is complete.
+    func remove() {
+        // Once: afterwards the name may belong to another run.
+        if state.withLock({ state in
+            defer { state.isRemoved = true }
+            return state.isRemoved
+        }) {
+            return
+        }
+        SystemFile.remove(path)
+    }
+}

@@ -1,0 +1,93 @@
+import Errand
+import ErrandResumableUpload
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+/// An upload as a test describes it.
+struct Send: UploadRequest {
+    typealias Output = HTTPResponse
+    var path = "files"
+    var method: HTTPMethod = .post
+    var body: RequestBody
+    var headers: HTTPHeaders = [:]
+    var uploadKey: String?
+    var uploadMetadata: [String: String] = [:]
+    var uploadOptions: UploadOptions?
+    var timeout: Duration?
+
+    init(_ body: RequestBody) { self.body = body }
+
+    func with(_ change: (inout Send) -> Void) -> Send {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+extension UploadOrigin.Kind {
+    /// The number of the request that carries the first byte of a long body: behind OPTIONS, and for tus behind the creation.
+    var firstRequest: Int { self == .tus ? 3 : 2 }
+}
+
+/// Bytes that differ from place to place, and from seed to seed.
+func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    var words = [UInt64](repeating: 0, count: count / 8 + 1)
+    for index in words.indices {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        words[index] = state
+    }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
+}
+
+/// Options of a test that waits for nothing.
+func quick(
+    _ uploadProtocol: UploadProtocol = .automatic, in directory: URL? = nil, tries: Int = 5, part: Int64? = nil,
+    digest: Bool = false
+) -> UploadOptions {
+    UploadOptions(
+        directory: directory, uploadProtocol: uploadProtocol,
+        retry: UploadRetryPolicy(
+            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
+        maximumRequestBytes: part, sendsDigest: digest, progressInterval: .zero)
+}
+
+func agent(_ origin: UploadOrigin, _ options: UploadOptions = quick()) -> NetworkAgent {
+    NetworkAgent(baseURL: origin.url, transport: .system, filters: [.uploads(options)])
+}
+
+/// The error of a body that has to fail.
+func failure(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch { return error }
+}
+
+/// The notices of an upload.
+func notices(of upload: Upload<HTTPResponse>) async throws -> [UploadNotice] {
+    var notices: [UploadNotice] = []
+    for try await event in upload {
+        if case .notice(let notice) = event { notices.append(notice) }
+    }
+    return notices
+}
+
+extension UploadNotice {
+    /// The name of its case.
+    var name: String {
+        switch self {
+        case .queued: "queued"
+        case .retrying: "retrying"
+        case .continuing: "continuing"
+        case .restarting: "restarting"
+        case .ordinary: "ordinary"
+        case .completedEarlier: "completedEarlier"
+        default: "another"
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Errand
+import ErrandSupport
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandResumableUpload
+
+@Suite("What an upload leaves on the disk", .leakChecked) struct RecordTests {
+    private let folder: Folder
+    private let records: URL
+    private let film = bytes(600_000)
+
+    init() throws {
+        folder = try Folder()
+        records = folder.file("records/uploads")
+        try film.write(to: folder.file("film.mp4"))
+    }
+
+    private var send: Send { Send(.file(folder.file("film.mp4"))) }
+
+    private func agent(_ origin: UploadOrigin, tries: Int = 5) -> NetworkAgent {
+        NetworkAgent(
+            baseURL: origin.url, transport: .system, filters: [.uploads(quick(in: records, tries: tries))])
+    }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: records.path)) ?? [] }
+
+    /// Breaks an upload off after some bytes.
+    private func leave(_ origin: UploadOrigin, _ count: Int = 250_000, _ send: Send? = nil) async {
+        origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(count) } }
+        _ = await failure { _ = try await agent(origin, tries: 1).send(send ?? self.send) }
+        origin.set {
+            $0.fault = { _, _ in nil }
+            $0.log = []
+        }
+    }
+
+    @Test("a later start continues where the first one ended, and then nothing is left", arguments: kinds)
+    func resumed(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        await leave(origin)
+        let pending = try ResumableUploads.pendingUploads(in: records)
+        #expect(pending.count == 1 && pending.first?.name == "film.mp4" && pending.first?.total == 600_000)
+        #expect(pending.first?.isActive == false && pending.first?.url == origin.url + "/files")
+        let upload = agent(origin).upload(send)
+        #expect(try await notices(of: upload) == [.continuing(at: 250_000)])
+        #expect(origin.snapshot.log == ["HEAD", "PATCH 250000"])
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
+    }
+
+    @Test("a file that changed begins again, and what the server has is discarded", arguments: kinds)
+    func changed(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        await leave(origin)
+        var other = film
+        other[300_000] ^= 1
+        try other.write(to: folder.file("film.mp4"))
+        let upload = agent(origin).upload(send)
+        #expect(try await notices(of: upload).map(\.name) == ["restarting"])
+        #expect(origin.snapshot.bodies.map { Data($0) } == [other])
+        #expect(origin.snapshot.log.first == "DELETE" && origin.snapshot.uploads["1"] == nil)
+    }
+
+    @Test("a body in memory is known by its bytes")
+    func data() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        await leave(origin, 250_000, Send(.data(film)))
+        _ = try await agent(origin).send(Send(.data(bytes(600_000, seed: 2))))
+        #expect(origin.snapshot.log.first == "DELETE")
+        await leave(origin, 250_000, Send(.data(film)))
+        _ = try await agent(origin).send(Send(.data(film)))
+        #expect(origin.snapshot.log.first == "HEAD")
+    }
+
+    @Test("an upload that the server has forgotten by its own word is not asked for")
+    func expired() async throws {
+        let origin = try UploadOrigin(.tus)
+        origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
+        await leave(origin)
+        #expect(try ResumableUploads.pendingUploads(in: records).first?.expiry != nil)
+        _ = try await agent(origin).send(send)
+        #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 0"])
+    }
+
+    @Test("a damaged record is never believed", arguments: 0..<24)
+    func damaged(seed: Int) async throws {
+        let origin = try UploadOrigin(.draft(8))
+        await leave(origin)
+        let path = records.appending(path: try #require(names.first))
+        var record = try Data(contentsOf: path)
+        var random = SeededGenerator(seed: UInt64(seed) + 1)
+        switch seed % 3 {
+        case 0: record = record.prefix(Int.random(in: 0..<record.count, using: &random))
+        case 1: record = Data((0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+        default:
+            for _ in 0..<50 { record[Int.random(in: 0..<record.count, using: &random)] ^= 0x55 }
+        }
+        try record.write(to: path)
+        _ = try await agent(origin).send(send)
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
+    }
+
+    @Test("a record of another request, or that leads elsewhere than to http, is not believed")
+    func foreign() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        for change in [
+            { (record: inout UploadRecord) in record.request = "another" },
+            { (record: inout UploadRecord) in
+                record.resource = URL(string: "file:///etc/passwd").map { UploadResource(url: $0) }
+            },
+            { (record: inout UploadRecord) in record.resource = nil },
+        ] {
+            await leave(origin)
+            let id = try #require(names.first.flatMap(UploadRecordFile.id))
+            let file = try UploadRecordFile(id, in: records.path)
+            var record = try #require(file.found)
+            change(&record)
+            try file.write(record)
+            _ = consume file
+            _ = try await agent(origin).send(send)
+            #expect(origin.snapshot.log.contains("POST"))
+        }
+    }
+
+    @Test("the same upload runs once at a time; others run beside it")
+    func busy() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        let gate = Gate()
+        origin.set { $0.fault = { _, request in request.method == .post ? .wait(gate) : nil } }
+        let (agent, send) = (agent(origin), send)
+        let first = agent.start(send)
+        try await eventually { !origin.snapshot.bodies.isEmpty }
+        #expect(try ResumableUploads.pendingUploads(in: records).first?.isActive == true)
+        let error = await failure { _ = try await agent.send(send) }
+        #expect((error as? UploadError)?.code == .busy)
+        gate.open()
+        _ = try await first.value
+        let other = agent.start(send.with { $0.uploadKey = "another" })
+        _ = try await other.value
+        #expect(origin.snapshot.bodies.count == 2)
+    }
+
+    @Test("no secret of the request is on the disk, and only the owner may read what is")
+    func secrets() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        let send = send.with {
+            $0.path = "files?signature=hidden"
+            $0.headers = [.authorization: "Bearer hidden"]
+        }
+        await leave(origin, 1000, send)
+        let path = records.appending(path: try #require(names.first)).path
+        #expect(!String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).contains("hidden"))
+        #expect(try FileStatus(at: path).permissions == 0o600 && FileStatus(at: records.path).permissions == 0o700)
+    }
+
+    @Test("a pending upload can be removed, and then begins again")
+    func removed() async throws {
+        let origin = try UploadOrigin(.tus)
+        await leave(origin)
+        try #require(ResumableUploads.pendingUploads(in: records).first).remove()
+        _ = try await agent(origin).send(send)
+        #expect(names.isEmpty && origin.snapshot.log.first == "OPTIONS")
+        #expect(throws: UploadError.self) { try ResumableUploads.pendingUploads(in: folder.file("none")) }
+    }
+
+    @Test("a file that is written to while it is sent never arrives as a whole", arguments: kinds)
+    func changedMeanwhile(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        let path = folder.file("film.mp4")
+        let other = bytes(500_000, seed: 3)
+        origin.set {
+            $0.extensions = "creation,termination"
+            $0.fault = { number, request in
+                let isBody = kind == .tus ? request.method == .patch : request.method == .post
+                if isBody, number < 4 {
+                    try? other.write(to: path, options: .atomic)
+                    return .cut(100_000)
+                }
+                return nil
+            }
+        }
+        _ = try await agent(origin).send(send)
+        #expect(origin.snapshot.bodies.map { Data($0) } == [other])
+    }
+}

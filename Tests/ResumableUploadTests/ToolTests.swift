@@ -1,0 +1,81 @@
+#if os(Linux) || os(macOS)
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite("errand-upload", .leakChecked) struct ToolTests {
+    private let folder: Folder
+    private let film = bytes(6 << 20)
+
+    init() throws {
+        folder = try Folder()
+        try film.write(to: folder.file("film.mp4"))
+    }
+
+    private func start(_ origin: UploadOrigin, _ options: String...) throws -> RunningProgram {
+        try Program(built: "errand-upload").start(
+            ["--state", folder.path("state"), "--quiet"] + options + [folder.path("film.mp4"), origin.url + "/files"])
+    }
+
+    @Test("sends a file, writes the response, and leaves nothing behind", arguments: kinds)
+    func sends(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        let ended = try await start(origin, "--header", "X-User: 7", "--metadata", "owner=Ada", "--digest").ended()
+        #expect(ended.status == 0 && ended.text == (kind == .tus ? "" : "stored"), "\(ended)")
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("state")).isEmpty)
+    }
+
+    @Test("what is wrong with a command is said, with status 2")
+    func wrong() async throws {
+        let program = try Program(built: "errand-upload")
+        for arguments in [[], ["a"], ["a", "b"], ["--protocol", "x", "a", "http://b"], ["--tries"], ["--unknown"]] {
+            let ended = try await program.start(arguments).ended()
+            #expect(ended.status == 2 && ended.complaint.hasPrefix("errand-upload: "), "\(arguments)")
+        }
+        let missing = try await program.start(["--state", folder.path("state"), "/none", "http://127.0.0.1:1"]).ended()
+        #expect(missing.status == 2 && missing.complaint.contains("/none"))
+        let help = try await program.start(["--help"]).ended()
+        #expect(help.status == 0 && help.text.hasPrefix("usage: errand-upload"))
+    }
+
+    @Test("a refusal ends with status 2, a failure that may pass with 1")
+    func failures() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        for (status, expected) in [(403, 2), (503, 1)] {
+            origin.set { $0.fault = { _, request in request.method == .options ? nil : .respond(status) } }
+            let ended = try await start(origin, "--tries", "1").ended()
+            #expect(ended.status == expected && ended.complaint.contains("\(status)"), "\(ended)")
+        }
+    }
+
+    @Test("an upload that is killed twenty times at any moment arrives once, byte by byte", arguments: kinds)
+    func killed(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        var random = SeededGenerator(seed: 7)
+        var kills = 0
+        while kills < 20, origin.snapshot.bodies.isEmpty {
+            // The server holds each body back after a random part of it until the kill has come.
+            let most = Int.random(in: 0...(film.count / 25), using: &random)
+            origin.set {
+                $0.fault = { _, request in
+                    request.method == .patch || kind != .tus && request.method == .post ? .cut(most, .stall) : nil
+                }
+            }
+            let tool = try start(origin)
+            try await eventually { tool.hasEnded || origin.snapshot.stalls > kills }
+            tool.signal(SIGKILL)
+            let ended = try await tool.ended()
+            #expect(ended.status == 0 || ended.wasKilled, "\(ended)")
+            kills += 1
+            try await origin.server.waitUntilNoConnections()
+        }
+        origin.set { $0.fault = { _, _ in nil } }
+        let last = try await start(origin).ended()
+        #expect(last.status == 0 && kills == 20, "\(last)")
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film])
+        #expect(origin.snapshot.misplaced == 0 && origin.snapshot.log.filter { $0 == "HEAD" }.count > 5)
+    }
+}
+#endif
