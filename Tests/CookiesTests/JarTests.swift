@@ -19,6 +19,19 @@ import Testing
         #expect(jar.field(for: "https://h3099.example/") == "a=1" && jar.field(for: "https://h0.example/").isEmpty)
     }
 
+    @Test("the field of a request is at hand for other clients, and nil where no cookie is meant for it")
+    func field() throws {
+        let jar = CookieJar()
+        jar.set("a=1; Secure", from: "https://a.example/")
+        jar.set("b=2", from: "https://a.example/")
+        let url = try #require(URL(string: "https://a.example/x"))
+        #expect(jar.cookieField(for: url) == "a=1; b=2")
+        let plain = try #require(URL(string: "http://a.example/x"))
+        #expect(jar.cookieField(for: plain) == "b=2")
+        let other = try #require(URL(string: "https://b.example/"))
+        #expect(jar.cookieField(for: other) == nil)
+    }
+
     @Test("an expired cookie goes before one that is in use, and one just used stays")
     func eviction() {
         var policy = CookiePolicy()

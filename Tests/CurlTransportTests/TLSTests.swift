@@ -70,6 +70,16 @@ struct TLSTests {
         #expect(!error.isRetryable)
     }
 
+    @Test("https at a port that speaks plain HTTP is named")
+    func plainPort() async throws {
+        let nginx = try await nginx()
+        let transport = trusting(nginx)
+        let error = try await failure {
+            try await transport.send(try request(.get, nginx.url("plain", "/1k")), options: .of())
+        }
+        #expect(error.code == .insecureConnection && error.message.contains("speaks no TLS"), "\(error)")
+    }
+
     @Test("without a CA of one's own only those of the system are trusted")
     func systemRoots() async throws {
         let nginx = try await nginx()

@@ -23,9 +23,10 @@ private func files(_ jar: CookieJar, _ file: URL, _ copy: URL) async throws {
 private func own(_ jar: CookieJar, _ url: URL) async throws {
     try jar.insert(Cookie("theme", "dark", domain: "example.com", isSecure: true))
     let sent = jar.cookies(for: url)
+    let field = jar.cookieField(for: url)  // for a web view, or another client
     jar.remove { $0.domain == "example.com" }
     try await jar.save()
-    _ = sent
+    _ = (sent, field)
 }
 
 private func suffixes(_ list: String) {

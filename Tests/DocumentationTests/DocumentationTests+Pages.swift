@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Errand
-
 /// The pages that repeat what the code says are compared with it.
 @Suite("Pages that repeat the code", .timeLimit(.minutes(10))) struct RepeatingPagesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -22,7 +22,7 @@ import Testing
     @Test("the request asks for an event stream past caches, without an id at first")
     func head() async throws {
         server.on("/feed", .events("a"))
-        #expect(try await agent.events(Call(.get, "feed"), EventOptions()).all().map(\.data) == ["a"])
+        #expect(try await agent.events(Call(.get, "feed")).all().map(\.data) == ["a"])
         let request = try await server.nextRequest()
         #expect(request.headers["Accept"] == "text/event-stream" && request.headers["Cache-Control"] == "no-cache")
         #expect(!request.headers.contains("Last-Event-ID"))

@@ -63,7 +63,14 @@ public final class CookieJar: Sendable {
         cookies(for: url.absoluteString, url, at: date)
     }
 
-    /// The same, from the text of the URL, which is parsed only where it has to be.
+    /// The value of the `Cookie` field of a request to a URL, such as `session=7; theme=dark`, for a web view or another
+    /// client; nil without cookies. It is a secret: never log it.
+    public func cookieField(for url: URL, at date: Date = Date()) -> String? {
+        let cookies = cookies(for: url, at: date)
+        return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
+    }
+
+    /// The cookies for a URL, from its text; the URL is parsed only where it has to be.
     func cookies(for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date) -> [Cookie] {
         if contents.isEmpty { return [] }
         if let host = CookieOrigin.plainHost(in: text) {

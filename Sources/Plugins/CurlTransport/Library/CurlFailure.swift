@@ -113,6 +113,11 @@ struct CurlFailure {
         "Invalid HTTP header field was received",
     ]
 
+    /// The texts of OpenSSL and GnuTLS for bytes that are no record of TLS, such as those of HTTP.
+    private static let foreignRecords = [
+        "wrong version number", "packet length too long", "unexpected TLS packet", "not a TLS record",
+    ]
+
     private static func isUnreached(_ code: Int32) -> Bool {
         switch code {
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost, CurlCode.couldNotConnect,
@@ -138,6 +143,9 @@ struct CurlFailure {
     /// The check that the peer failed.
     private var insecurity: String? {
         if code == CurlCode.pinMismatch { return "the server's public key is none of the pinned ones" }
+        if code == CurlCode.tlsHandshake, Self.foreignRecords.contains(where: { detail.contains($0) }) {
+            return "the server speaks no TLS at this port: is the URL to begin with http?"
+        }
         guard code == CurlCode.peerVerification else { return nil }
         if detail.contains("subject name") || detail.contains("host name") {
             return "the server's certificate is for another host"

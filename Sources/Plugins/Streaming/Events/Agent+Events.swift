@@ -10,14 +10,14 @@ extension Agent {
         events(request, request.eventOptions, options: options)
     }
 
-    /// The events of a request with options for this call; any request whose output is an ``Errand/HTTPBody`` can be
-    /// used.
+    /// The events of a request with options for this call: none by default, so one connection; any request whose output is
+    /// an ``Errand/HTTPBody`` can be used.
     ///
     /// ```swift
     /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
     /// ```
     public func events<R: Request>(
-        _ request: R, _ eventOptions: EventOptions, options: CallOptions = CallOptions()
+        _ request: R, _ eventOptions: EventOptions = EventOptions(), options: CallOptions = CallOptions()
     ) -> EventStream where R.Output == HTTPBody {
         EventStream(eventOptions) { StreamSession(request, on: self, options, unit: "events", isLive: true) }
     }
@@ -41,7 +41,7 @@ extension Agent {
     /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))
     /// ```
     public func events<R: Request, Value: Sendable>(
-        _ request: R, _ eventOptions: EventOptions, as types: EventTypes<Value>,
+        _ request: R, _ eventOptions: EventOptions = EventOptions(), as types: EventTypes<Value>,
         options: CallOptions = CallOptions()
     ) -> TypedEvents<Value> where R.Output == HTTPBody {
         TypedEvents(events(request, eventOptions, options: options), types)
