@@ -3,10 +3,7 @@
 // none: four threads that count under one Mutex are enough. Loaded before the tests, this adds the order. So it does for
 // continuations: what a thread reads of one to resume it, in code that is instrumented, comes before what the task that it
 // belongs to writes in the same memory afterwards, but libswift_Concurrency, which orders the two, is not instrumented.
-//
-//   clang -shared -fPIC -O1 -o tsan-mutex.so .ci/tsan-mutex.c
-//   swift build --build-tests --sanitize=thread
-//   LD_PRELOAD=$PWD/tsan-mutex.so swift test --skip-build --sanitize=thread
+// `.ci/sanitize thread` builds and loads it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
