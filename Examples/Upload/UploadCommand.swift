@@ -70,7 +70,6 @@ struct UploadJob {
                 case .progress(let progress): reporter.show(progress)
                 case .notice(let notice): reporter.say("\(notice)")
                 case .finished(let response): reporter.end(response.value)
-                default: break
                 }
             }
             return .complete

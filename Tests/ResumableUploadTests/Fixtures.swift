@@ -87,7 +87,6 @@ extension UploadNotice {
         case .restarting: "restarting"
         case .ordinary: "ordinary"
         case .completedEarlier: "completedEarlier"
-        default: "another"
         }
     }
 }

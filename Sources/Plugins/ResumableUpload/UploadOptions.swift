@@ -1,4 +1,3 @@
-public import Errand
 public import ErrandEssentials
 
 /// How uploads are performed; every default is safe.

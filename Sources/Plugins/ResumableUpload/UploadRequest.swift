@@ -1,5 +1,5 @@
 public import Errand
-public import ErrandEssentials
+import ErrandEssentials
 
 /// A request whose body reaches the server as a whole, however often the transfer is interrupted.
 ///
