@@ -6,7 +6,7 @@ import Foundation
 
 /// The code of docs/resumable-upload.md.
 enum ResumableUploadGuide {
-    struct Video: Codable, Sendable {
+    nonisolated struct Video: Codable, Sendable {
         let id: Int
     }
 

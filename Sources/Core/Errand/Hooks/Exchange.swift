@@ -94,8 +94,9 @@ public struct Exchange: Sendable {
     /// thread, before accessories receive it. For a filter whose protocol uses 1xx responses, which no response shows.
     ///
     /// ```swift
+    /// var exchange = exchange
     /// exchange.observeTransport { event in
-    ///     if case .informational(status: 104, let headers) = event { remember(headers[.location]) }
+    ///     if case .informational(status: 104, let headers) = event { log(headers[.location]) }
     /// }
     /// ```
     ///
