@@ -108,7 +108,7 @@ extension CacheHandler {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
         (record.kind, record.variants, record.headers) = (.index, [], [:])
-        (record.partition, record.tags, record.expires) = (nil, [], .distantFuture)
+        record.change { ($0.partition, $0.tags, $0.expires) = (nil, [], .distantFuture) }
         (record.serial, record.generation) = (.random(in: 1 ... .max), 0)
         write(CacheEntry(head: record, body: .empty), key, lookup.mark)
         return record.serial
@@ -124,7 +124,7 @@ extension CacheHandler {
         {
             index.serial = old.head.serial
             index.variants += old.head.variants.filter { $0 != names }.prefix(7)
-            index.expires = max(index.expires, old.head.expires)
+            index.change { $0.expires = max($0.expires, old.head.expires) }
             if index.variants == old.head.variants && index.expires == old.head.expires { return index.serial }
         }
         write(CacheEntry(head: index, body: .empty), lookup.key, lookup.mark)
@@ -150,7 +150,7 @@ extension CacheHandler {
         let fresh = HTTPFreshness(status: old.head.status, headers: merged, sent: sent, received: received)
         var head = old.head
         head.headers = HTTPCacheHeaders.storable(merged)
-        head.tags = request?.cacheTags ?? []
+        head.change { $0.tags = request?.cacheTags ?? [] }
         head.update(fresh, received)
         if CacheDirectives(response.headers).noStore {
             await remove(found.key)

@@ -46,20 +46,11 @@ public struct CacheEntryHead: Sendable, Hashable {
     /// When the response was received.
     public var received: Date { fields[0].received }
     /// When the response becomes stale.
-    public internal(set) var expires: Date {
-        get { fields[0].expires }
-        set { fields[0].expires = newValue }
-    }
+    public var expires: Date { fields[0].expires }
     /// The request's tags.
-    public internal(set) var tags: [String] {
-        get { fields[0].tags }
-        set { fields[0].tags = newValue }
-    }
+    public var tags: [String] { fields[0].tags }
     /// A keyed hash of the partition.
-    public internal(set) var partition: String? {
-        get { fields[0].partition }
-        set { fields[0].partition = newValue }
-    }
+    public var partition: String? { fields[0].partition }
     var timed: TimedRules.Attributes {
         get { fields[0].timed }
         set { fields[0].timed = newValue }
@@ -99,8 +90,11 @@ public struct CacheEntryHead: Sendable, Hashable {
     mutating func update(_ fresh: HTTPFreshness, _ received: Date) {
         fields[0].fresh = fresh
         fields[0].received = received
-        expires = received + Double(fresh.lifetime - fresh.initialAge)
+        fields[0].expires = received + Double(fresh.lifetime - fresh.initialAge)
     }
+
+    /// Changes fields that are read-only to those who write a store.
+    mutating func change(_ change: (inout Fields) -> Void) { change(&fields[0]) }
 
     /// Makes the head of a timed entry of a GET, to test a store with.
     public init(
