@@ -46,7 +46,7 @@ import Testing
             $0.twist = { number, request, response in
                 switch number {
                 case 1: response.truncated(to: 3 << 20)
-                case 2: .status(503, headers: ["Retry-After": "0"])
+                case 2: .status(503, headers: ["Retry-After": "1"])
                 case 3: .ranges(bytes(1000, seed: 7), etag: "\"2\"")
                 default: response
                 }
