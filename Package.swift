@@ -313,3 +313,8 @@ for target in package.targets where !shims.contains(where: { $0.name == target.n
 for target in package.targets where target.name == "ErrandMainActorTests" {
     target.swiftSettings?.append(.defaultIsolation(MainActor.self))
 }
+
+// Release builds of the tests are for the modules that they test; optimizing the tests themselves takes most of the time.
+for target in package.targets where target.type == .test {
+    target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+}
