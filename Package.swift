@@ -91,6 +91,7 @@ let plugins: [Target] = [
     plugin("Testing", needs: ["ErrandSupport"]),
     plugin("URLFilters", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("URLSessionTransport"),
+    plugin("WebSocket", needs: ["CErrandCodings", "ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("XML", needs: ["ErrandHTTPSyntax"]),
 ]
 
@@ -151,6 +152,7 @@ let programs: [Target] = [
     program("errand-linkage", in: "Tests/Linkage/Program"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
+    program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
     program("errand-upload", in: "Examples/Upload", needs: ["ErrandResumableUpload", "ErrandSystemTransport"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
@@ -194,7 +196,7 @@ let suites: [Target] = [
         dependencies: [
             "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
             "ErrandResumableDownload", "ErrandSystemTransport", "ErrandTesting", "ErrandTestSupport",
-            "ErrandURLSessionTransport",
+            "ErrandURLSessionTransport", "ErrandWebSocket",
         ],
         path: "Tests/Integration"),
     suite(
@@ -279,6 +281,7 @@ let suites: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandRetry",
             "ErrandURLFilters",
         ]),
+    suite("WebSocketTests", needs: ["ErrandSystemTransport", "ErrandWebSocket", "errand-sockets"]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]

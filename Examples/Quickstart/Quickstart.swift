@@ -22,6 +22,7 @@ struct Quickstart {
         try await ReplayChapter.run(shop)
         try await SchemaChapter.run(shop)
         try await StreamingChapter.run(shop)
+        try await SocketChapter.run(shop)
         try await XMLChapter.run(shop)
         try await RetryChapter.run(shop)
         try await SessionChapter.run(shop)

@@ -8,5 +8,10 @@ import ErrandCurlTransport
 struct CurlConformanceTests {
     @Test("libcurl", arguments: TransportConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
     func kept(each: ConformanceCase) async throws { try await each.run() }
+
+    @Test(
+        "libcurl's connections for other protocols",
+        arguments: ConnectionConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
+    func connections(each: PluginConformanceCase) async throws { try await each.run() }
 }
 #endif

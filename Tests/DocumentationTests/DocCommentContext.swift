@@ -40,6 +40,7 @@ enum DocCommentContext {
         import ErrandTesting
         import ErrandURLFilters
         import ErrandURLSessionTransport
+        import ErrandWebSocket
         import ErrandXML
         import Foundation
         #if canImport(FoundationNetworking)
@@ -107,6 +108,16 @@ enum DocCommentContext {
             typealias Output = Feed
             var cachePolicy: CachePolicy { .http }
         }
+        nonisolated struct RoomEvent: Decodable, Sendable {}
+        nonisolated struct RoomCommand: Encodable, Sendable { let text: String }
+        struct Chat: SocketRequest {
+            typealias Incoming = RoomEvent
+            typealias Outgoing = RoomCommand
+            let room: Int
+        }
+        let socket = agent.socket(Chat(room: 7))
+        let transport: any ConnectingTransport = value()
+        let options = TransportOptions()
         struct GetNews: EventRequest { var path: String { "news" } }
         nonisolated struct Entry: Decodable, Sendable {}
         struct GetVideo: DownloadRequest { let destination: URL }

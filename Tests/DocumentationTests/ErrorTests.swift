@@ -25,6 +25,7 @@ import Testing
 @testable import ErrandStreaming
 @testable import ErrandTesting
 @testable import ErrandURLFilters
+@testable import ErrandWebSocket
 @testable import ErrandXML
 
 /// Every public error of every module; a new one is to be added here.
@@ -61,7 +62,7 @@ import Testing
         errors += [
             AuthenticationError(.signedOut), SessionEnded(), CompressionError(.unavailable, "there is no zstd"),
             MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
-            OutboxError(.closed, "the outbox is closed"),
+            OutboxError(.closed, "the outbox is closed"), WebSocketError(.closed, "the socket is closed"),
         ]
         func add(_ body: () throws -> Void) {
             do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
@@ -166,6 +167,9 @@ import Testing
         expect(
             StreamingError.Code.elementTooLong, .malformedJSON, .decodingFailed, .truncated, .bodyAlreadyRead,
             .unusableEventID)
+        expect(
+            WebSocketError.Code.handshakeFailed, .protocolViolated, .invalidText, .tooLarge, .closed, .timedOut,
+            .decodingFailed, .encodingFailed, .alreadyRead, .notConnected, .notASocket)
         expect(
             XMLError.Code.malformed, .truncated, .refusedDocumentType, .tooDeep, .tooLarge, .invalidCharset,
             .invalidNamespace)

@@ -1,6 +1,7 @@
 // Start here: `transport: .curl`, or ``CurlTransport`` with a ``CurlConfiguration``.
 //
 // Transfer/  one exchange: its request, its response, its errors and timings
+// Connection/  connections for other protocols than HTTP
 // Loop/      the thread that waits for sockets and timers, and the tables of sockets and origins
 // Library/   libcurl: loading, versions, handles, options
 // Coding/    content codings
@@ -42,7 +43,7 @@ public final class CurlTransport: Transport {
     }
 
     /// Waits while there are no descriptors for one, for as long as the request's timeout.
-    private func loop(_ options: TransportOptions) async throws -> CurlLoop {
+    func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {
             do { return try startedLoop() } catch is DescriptorShortage {

@@ -2,6 +2,7 @@
 //
 // Stub/         the transport that responds from memory
 // Server/       the scripted server on the loopback interface
+// WebSocket/    the server's end of a WebSocket
 // Time/         a clock that a test moves
 // Recording/    the accessory that keeps all events
 // Conformance/  the suites for transports, filters and accessories of your own

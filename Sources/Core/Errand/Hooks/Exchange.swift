@@ -38,6 +38,8 @@ public struct Exchange: Sendable {
         var users: UserMarks?
         /// Where whose requests are sent is recorded.
         var record: UserRecord?
+        /// Set where a filter has replaced the transport.
+        var transport: ReplacedTransport?
     }
 
     init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
@@ -120,6 +122,7 @@ public struct Exchange: Sendable {
         set { fields[0].users = newValue }
     }
     var record: UserRecord? { fields[0].record }
+    var replacedTransport: ReplacedTransport? { fields[0].transport }
 
     /// The ledger of the call, or of the exchange that several calls share.
     private func ledger<Value>(_ use: (borrowing CallLedger) -> Value) -> Value {

@@ -21,6 +21,7 @@ final class WireStep: CoreStep {
         let request = try depart(exchange)
         let arrived: HTTPResponse
         do {
+            let transport = exchange.replacedTransport?.transport ?? transport
             let response = try await transport.send(request, options: options(exchange))
             arrived = try arrive(response, request, exchange)
         } catch { throw failed(error, exchange) }

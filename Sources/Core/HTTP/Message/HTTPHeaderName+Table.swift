@@ -111,6 +111,21 @@ extension HTTPHeaderName {
     public static var setCookie: HTTPHeaderName { "Set-Cookie" }
 }
 
+// MARK: RFC 6455, the WebSocket Protocol
+
+extension HTTPHeaderName {
+    /// RFC 6455, section 11.3.3.
+    public static var secWebSocketAccept: HTTPHeaderName { "Sec-WebSocket-Accept" }
+    /// RFC 6455, section 11.3.2.
+    public static var secWebSocketExtensions: HTTPHeaderName { "Sec-WebSocket-Extensions" }
+    /// RFC 6455, section 11.3.1.
+    public static var secWebSocketKey: HTTPHeaderName { "Sec-WebSocket-Key" }
+    /// RFC 6455, section 11.3.4.
+    public static var secWebSocketProtocol: HTTPHeaderName { "Sec-WebSocket-Protocol" }
+    /// RFC 6455, section 11.3.5.
+    public static var secWebSocketVersion: HTTPHeaderName { "Sec-WebSocket-Version" }
+}
+
 // MARK: Other documents
 
 extension HTTPHeaderName {

@@ -38,6 +38,11 @@ static struct {
     int (*easy_pause)(void *, int);
     int (*easy_setopt)(void *, int, ...);
     int (*easy_getinfo)(void *, int, ...);
+    int (*easy_send)(void *, const void *, size_t, size_t *);
+    int (*easy_recv)(void *, void *, size_t, size_t *);
+    void *(*share_init)(void);
+    int (*share_setopt)(void *, int, ...);
+    int (*share_cleanup)(void *);
     void *(*multi_init)(void);
     int (*multi_cleanup)(void *);
     int (*multi_setopt)(void *, int, ...);
@@ -66,6 +71,11 @@ static int find_all(void *library) {
            find(library, &api.easy_pause, "curl_easy_pause") &&
            find(library, &api.easy_setopt, "curl_easy_setopt") &&
            find(library, &api.easy_getinfo, "curl_easy_getinfo") &&
+           find(library, &api.easy_send, "curl_easy_send") &&
+           find(library, &api.easy_recv, "curl_easy_recv") &&
+           find(library, &api.share_init, "curl_share_init") &&
+           find(library, &api.share_setopt, "curl_share_setopt") &&
+           find(library, &api.share_cleanup, "curl_share_cleanup") &&
            find(library, &api.multi_init, "curl_multi_init") &&
            find(library, &api.multi_cleanup, "curl_multi_cleanup") &&
            find(library, &api.multi_setopt, "curl_multi_setopt") &&
@@ -178,6 +188,31 @@ void *errand_curl_get_private(void *easy) {
     void *value = NULL;
     return api.easy_getinfo(easy, 0x100015, &value) == 0 ? value : NULL;
 }
+
+int errand_curl_get_socket(void *easy) {
+    int descriptor = -1;
+    return api.easy_getinfo(easy, 0x50002C, &descriptor) == 0 ? descriptor : -1;
+}
+
+int errand_curl_send(void *easy, const void *bytes, size_t size, size_t *count) {
+    return api.easy_send(easy, bytes, size, count);
+}
+
+int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count) {
+    return api.easy_recv(easy, bytes, size, count);
+}
+
+void *errand_curl_pool_make(void) {
+    void *pool = api.share_init();
+    // 1 shares, 5 is what: connections.
+    if (pool && api.share_setopt(pool, 1, 5) != 0) {
+        api.share_cleanup(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void errand_curl_pool_free(void *pool) { api.share_cleanup(pool); }
 
 void *errand_curl_multi_make(void) { return api.multi_init(); }
 void errand_curl_multi_free(void *multi) { api.multi_cleanup(multi); }

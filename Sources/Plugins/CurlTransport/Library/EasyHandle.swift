@@ -115,6 +115,34 @@ final class EasyHandle {
                 limit: Transfer.longestHead - target.text.utf8.count, tooLarge: transfer.tooLargeRequest))
     }
 
+    /// Sets everything for a connection without a request, which only a new handle makes.
+    func prepare(for connection: CurlConnection, _ loop: CurlLoop, pool: UnsafeMutableRawPointer) throws(ErrandError) {
+        try reset()
+        errorText[0] = 0
+        try set(text: ERRAND_CURLOPT_URL, connection.target.text, .invalidURL)
+        try setOrigin(connection.target, of: connection.request)
+        let limit = min(
+            loop.connectTimeout, connection.options.time is SystemTimeSource ? connection.inactivityLimit : .max)
+        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, max(1, Nanoseconds.milliseconds(limit)))
+        set(ERRAND_CURLOPT_CONNECT_ONLY, 1)
+        set(ERRAND_CURLOPT_HTTPPROXYTUNNEL, 1)
+        set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_1_1)
+        set(ERRAND_CURLOPT_PIPEWAIT, 0)
+        set(ERRAND_CURLOPT_FORBID_REUSE, 0)
+        set(ERRAND_CURLOPT_HEADER, 0)
+        set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
+        // libcurl looks through all connections of a pool whenever another one is made, and ends those that have bytes to
+        // read: each has a pool of its own.
+        set(ERRAND_CURLOPT_SHARE, UnsafeRawPointer(pool))
+        let user = Unmanaged.passUnretained(connection).toOpaque()
+        set(ERRAND_CURLOPT_PRIVATE, user)
+        set(ERRAND_CURLOPT_OPENSOCKETDATA, user)
+        set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque())
+        errand_curl_set_socket_callbacks(raw, onConnectionOpen, onConnectionClose)
+        errand_curl_set_start_callbacks(raw, nil, nil)
+    }
+
+    private static let connectionBuffer = 1024
     private static let streamBuffer = 256 << 10
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10

@@ -7,7 +7,9 @@ import Synchronization
 extension CurlLoop {
     /// The time until which the loop sleeps without an event.
     var nextDeadline: UInt64 {
-        min(curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline)
+        min(
+            curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline,
+            connections.deadline)
     }
 
     /// libcurl times every attempt to get a connection, a kept one too. Where the loop wakes before any such time, a
@@ -37,8 +39,9 @@ extension CurlLoop {
             }
             let hasFinished = finishTransfers()
             let hasBegun = beginWaiting()
+            let hasConnected = connections.multi != nil && runConnections()
             repetitions += 1
-            if !hasRun && !isDue && !hasFinished && !hasBegun { break }
+            if !hasRun && !isDue && !hasFinished && !hasBegun && !hasConnected { break }
         } while repetitions < Self.maximumRepetitions
         flush()
         if nextDeadlineCheck <= now { checkDeadlines() }
@@ -53,6 +56,8 @@ extension CurlLoop {
         if event.descriptor == wake {
             errand_wake_take(wake)
             isWoken.store(false, ordering: .releasing)
+        } else if connections.multi != nil, act(onConnection: event) {
+            return
         } else if let mask = sockets.wanted(event) {
             errand_curl_multi_act(multi, event.descriptor, mask)
         } else {
@@ -93,6 +98,9 @@ extension CurlLoop {
             case .resume(let transfer):
                 if transfer.index != nil { resume(transfer) }
                 outbox.add(.release(transfer))
+            case .serve(let connection):
+                serve(connection)
+                outbox.add(.leave(connection))
             }
         }
         commands.removeAll(keepingCapacity: true)

@@ -8,9 +8,19 @@ import Synchronization
 extension CurlLoop {
     /// Starts a transfer, on this thread if no other thread runs libcurl at the moment.
     func start(_ transfer: Transfer) {
-        guard push(.start(transfer)) else {
-            return Outbox.deliver(transfer.finish(ErrandError(.transportFailed, "the transport has ended"), nil))
-        }
+        guard run(.start(transfer)) else { return Outbox.deliver(transfer.finish(Self.ended, nil)) }
+    }
+
+    static var ended: ErrandError { ErrandError(.transportFailed, "the transport has ended") }
+
+    /// Carries out a command, on this thread if no other thread runs libcurl at the moment; false once the loop has ended.
+    @discardableResult func run(_ command: Command) -> Bool {
+        guard push(command) else { return false }
+        workHere()
+        return true
+    }
+
+    private func workHere() {
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
             let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0))
@@ -83,7 +93,9 @@ extension CurlLoop {
             if !work(events: UnsafeBufferPointer(rebasing: events[..<count])) { errand_thread_rest() }
             sleepsUntil = min(nextDeadline, longestSleep)
             let deadline = sleepsUntil
-            let isIdle = active.count == parked && shortOfDescriptors.isEmpty && origins.waitingCount == 0
+            let isIdle =
+                active.count == parked && shortOfDescriptors.isEmpty && origins.waitingCount == 0
+                && connections.isEmpty
             outbox.move(to: &outgoing)
             driver.unlock()
             outgoing.deliver()

@@ -20,6 +20,8 @@ final class CurlLoop: @unchecked Sendable {
         case inactivity(Transfer, noticed: UInt64)
         /// A reader drained its buffer, or a request body has more.
         case resume(Transfer)
+        /// A connection without a request is to be made, has bytes to send, has room for more, or is to be closed.
+        case serve(CurlConnection)
 
         var isStart: Bool { if case .start = self { true } else { false } }
     }
@@ -74,6 +76,7 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var parked = 0
     @exclusivity(unchecked) var origins = OriginTable()
     @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
+    @exclusivity(unchecked) var connections = ConnectionTable()
     @exclusivity(unchecked) var outbox = Outbox()
     @exclusivity(unchecked) var idleHandles: [EasyHandle] = []
     @exclusivity(unchecked) var unflushed: [Transfer] = []
@@ -114,9 +117,11 @@ final class CurlLoop: @unchecked Sendable {
 
     deinit {
         if errand_curl_enter() != 0 {
+            if let multi = connections.multi { errand_curl_multi_free(multi) }
             errand_curl_multi_free(multi)
             errand_curl_leave()
         }
+        connections.buffer?.deallocate()
         errand_close(wake)
     }
 

@@ -15,8 +15,13 @@ struct Outbox: ~Copyable {
         /// A source of a request's body may continue.
         case room(UnsafeContinuation<Void, Never>)
         case end(End)
+        /// A connection without a request has bytes, or none ever.
+        case bytes(Transfer.Reader, Result<Data?, any Error>)
+        /// Such a connection stands, or has sent what was waited for, or will not.
+        case progress(Transfer.Waiter, (any Error)?)
         /// The loop no longer needs it.
         case release(Transfer)
+        case leave(CurlConnection)
     }
 
     /// The end of a transfer.
@@ -57,7 +62,10 @@ struct Outbox: ~Copyable {
         case .chunk(let reader, let data): reader.resume(returning: data)
         case .room(let room): room.resume()
         case .end(let end): deliver(end)
-        case .release: break
+        case .bytes(let reader, let result): reader.resume(with: result)
+        case .progress(let waiter, nil): waiter.resume()
+        case .progress(let waiter, let error?): waiter.resume(throwing: error)
+        case .release, .leave: break
         }
     }
 

@@ -87,11 +87,7 @@ final class SocketTable: @unchecked Sendable {
             }
             return nil
         }
-        var mask: Int32 = 0
-        if event.events & ERRAND_POLL_IN != 0 { mask |= ERRAND_CURL_CSELECT_IN }
-        if event.events & ERRAND_POLL_OUT != 0 { mask |= ERRAND_CURL_CSELECT_OUT }
-        if event.events & ERRAND_POLL_ERROR != 0 { mask |= ERRAND_CURL_CSELECT_ERR }
-        return mask
+        return event.mask
     }
 
     /// Ends the quiet connections that received bytes: what a server sends without a request, such as a 408 before it
@@ -177,6 +173,17 @@ final class SocketTable: @unchecked Sendable {
     func grow(to descriptor: Int32) -> Int {
         while entries.count <= Int(descriptor) { entries.append(Entry()) }
         return Int(descriptor)
+    }
+}
+
+extension errand_poll_event {
+    /// The events in libcurl's form.
+    var mask: Int32 {
+        var mask: Int32 = 0
+        if events & ERRAND_POLL_IN != 0 { mask |= ERRAND_CURL_CSELECT_IN }
+        if events & ERRAND_POLL_OUT != 0 { mask |= ERRAND_CURL_CSELECT_OUT }
+        if events & ERRAND_POLL_ERROR != 0 { mask |= ERRAND_CURL_CSELECT_ERR }
+        return mask
     }
 }
 #endif

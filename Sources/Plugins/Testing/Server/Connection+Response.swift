@@ -17,6 +17,11 @@ extension Connection {
         case .closeAtNextRequest:
             if input.isEmpty { try receive() }
             throw Ending.gone
+        case .conversation(let body):
+            budget = .max
+            let conversation = TestConversation(self)
+            do { try body(conversation) } catch let ending as Ending { throw ending } catch {}
+            throw Ending.close
         case .close, .keep: if closes { throw Ending.close }
         }
     }

@@ -145,7 +145,7 @@ extension TestResponse {
     /// count.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
-        let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending == .close)
+        let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending.isClose)
         for index in informational.indices { encoder.informational(into: &bytes, index) }
         encoder.head(into: &bytes)
         encoder.body { bytes.append(contentsOf: $0) }

@@ -89,6 +89,12 @@ extension TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
+    /// Hands the connection over after the response, for another protocol; it is closed when the closure has returned or
+    /// thrown.
+    public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
+        modified { $0.ending = .conversation(body) }
+    }
+
     private func cut(_ count: Int, countsHead: Bool, _ action: Cut.Action) -> TestResponse {
         modified { $0.cut = Cut(bytes: max(0, count), countsHead: countsHead, action: action) }
     }

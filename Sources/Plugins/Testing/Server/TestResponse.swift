@@ -70,6 +70,10 @@ public struct TestResponse: ScriptedResponse {
         case closeSilently
         /// When the next request arrives, without a response.
         case closeAtNextRequest
+        /// When a closure has returned, which gets the connection.
+        case conversation(@Sendable (TestConversation) throws -> Void)
+
+        var isClose: Bool { if case .close = self { true } else { false } }
     }
 
     /// A response of any status, headers and bytes.

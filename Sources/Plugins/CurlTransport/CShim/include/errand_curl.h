@@ -32,6 +32,7 @@
 #define ERRAND_CURLOPT_HEADERFUNCTION 20079
 #define ERRAND_CURLOPT_HTTPGET 80
 #define ERRAND_CURLOPT_SSL_VERIFYHOST 81
+#define ERRAND_CURLOPT_HTTPPROXYTUNNEL 61
 #define ERRAND_CURLOPT_HTTP_VERSION 84
 #define ERRAND_CURLOPT_SSLKEY 10087
 #define ERRAND_CURLOPT_SSLCERTTYPE 10086
@@ -53,6 +54,8 @@
 #define ERRAND_CURLOPT_SEEKDATA 10168
 #define ERRAND_CURLOPT_FRESH_CONNECT 74
 #define ERRAND_CURLOPT_FORBID_REUSE 75
+#define ERRAND_CURLOPT_SHARE 10100
+#define ERRAND_CURLOPT_CONNECT_ONLY 141
 #define ERRAND_CURLOPT_NOPROXY 10177
 #define ERRAND_CURLOPT_PROTOCOLS 181
 #define ERRAND_CURLOPT_CLOSESOCKETFUNCTION 20208
@@ -114,6 +117,7 @@
 #define ERRAND_CURL_CSELECT_OUT 2
 #define ERRAND_CURL_CSELECT_ERR 4
 #define ERRAND_CURL_SOCKET_TIMEOUT (-1)
+#define ERRAND_CURL_AGAIN 81
 
 #define ERRAND_CURLINFO_REQUEST_SIZE 0x20000C
 #define ERRAND_CURLINFO_SSL_VERIFYRESULT 0x20000D
@@ -201,6 +205,15 @@ long errand_curl_get_long(void *easy, int info);
 int64_t errand_curl_get_offset(void *easy, int info);
 const char *errand_curl_get_string(void *easy, int info);
 void *errand_curl_get_private(void *easy);
+
+// The socket of a connection that was made without a request; -1 without one.
+int errand_curl_get_socket(void *easy);
+// Bytes over such a connection. 0, and how many bytes; a code of libcurl's otherwise, ERRAND_CURL_AGAIN to wait first.
+int errand_curl_send(void *easy, const void *bytes, size_t size, size_t *count);
+int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count);
+// A pool of connections that one handle alone uses; NULL without memory. Freed after its handle.
+void *errand_curl_pool_make(void);
+void errand_curl_pool_free(void *pool);
 
 void *errand_curl_multi_make(void);
 void errand_curl_multi_free(void *multi);

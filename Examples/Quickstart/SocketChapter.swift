@@ -1,0 +1,48 @@
+#if os(Linux)
+import Errand
+import ErrandTesting
+import ErrandWebSocket
+
+/// A WebSocket on the agent of the shop, over a connection that breaks once.
+enum SocketChapter {
+    private struct Prices: SocketRequest {
+        typealias Incoming = Price
+        typealias Outgoing = Wish
+        var path: String { "prices" }
+        var socketOptions: SocketOptions { SocketOptions(reconnection: ReconnectionPolicy(backoff: .none)) }
+    }
+
+    private struct Price: Codable, Sendable {
+        let fruit: String
+        let cents: Int
+    }
+
+    private struct Wish: Codable, Sendable { let fruit: String }
+
+    static func run(_ shop: Shop) async throws {
+        Quickstart.chapter("WebSockets: prices as they change, over a connection that breaks")
+        shop.server.on(
+            "/v1/prices",
+            .webSocket { socket in
+                guard let wish = try socket.receive() else { return }
+                try socket.send(.text(#"{"fruit":"apple","cents":\#(wish.text.count + 30)}"#))
+                try socket.connection.reset()
+            })
+        let socket = shop.agent.socket(Prices()) { sender in try await sender.send(Wish(fruit: "apple")) }
+        var seen = 0
+        for try await price in socket {
+            Quickstart.line("\(price.fruit): \(price.cents) cents")
+            seen += 1
+            if seen == 2 { break }
+        }
+        await socket.close()
+        Quickstart.line("each connection asked for its fruit again")
+        Quickstart.end()
+    }
+}
+#else
+/// Sockets need a transport that opens connections for other protocols.
+enum SocketChapter {
+    static func run(_ shop: Shop) async throws {}
+}
+#endif

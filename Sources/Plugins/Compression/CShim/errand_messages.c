@@ -1,0 +1,128 @@
+#include "errand_messages.h"
+
+#if defined(__linux__) || defined(__APPLE__)
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "errand_library.h"
+
+static struct {
+    int (*deflate_init)(z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(z_stream *, int);
+    int (*deflate_reset)(z_stream *);
+    int (*deflate_end)(z_stream *);
+    int (*inflate_init)(z_stream *, int, const char *, int);
+    int (*inflate)(z_stream *, int);
+    int (*inflate_reset)(z_stream *);
+    int (*inflate_end)(z_stream *);
+} api;
+
+struct errand_deflater { z_stream zlib; };
+struct errand_inflater { z_stream zlib; };
+
+enum { SYNC_FLUSH = 2, STREAM_END = 1, BUFFER_ERROR = -5 };
+
+// The result of `run` where the stream of deflate has ended.
+enum { ENDED = 2 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int loaded;
+// zlib was looked for to the end: it is there, or it is missing.
+static atomic_int settled;
+
+static void load(void) {
+    int found = 0;
+    void *library = open_first(NAMES(ERRAND_LIBZ), 1, &found);
+    if (library && find(library, &api.deflate_init, "deflateInit2_") && find(library, &api.deflate, "deflate") &&
+        find(library, &api.deflate_reset, "deflateReset") && find(library, &api.deflate_end, "deflateEnd") &&
+        find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
+        find(library, &api.inflate_reset, "inflateReset") && find(library, &api.inflate_end, "inflateEnd"))
+        atomic_store(&loaded, 1);
+    atomic_store(&settled, found);
+}
+
+int errand_has_deflate(void) {
+    if (!atomic_load(&settled)) {
+        pthread_mutex_lock(&lock);
+        if (!atomic_load(&settled)) load();
+        pthread_mutex_unlock(&lock);
+    }
+    return atomic_load(&loaded);
+}
+
+struct errand_deflater *errand_deflater_make(int window) {
+    if (!errand_has_deflate()) return NULL;
+    struct errand_deflater *deflater = calloc(1, sizeof *deflater);
+    if (!deflater) return NULL;
+    // zlib has no raw window of 256 bytes: there it only codes single bytes (2), which refer to nothing before them.
+    int is_small = window < 9;
+    // -1 is the usual level, 8 is deflate, then the usual memory level.
+    z_stream *stream = &deflater->zlib;
+    int bits = is_small ? -9 : -window;
+    if (api.deflate_init(stream, -1, 8, bits, 8, is_small ? 2 : 0, "1.2.11", sizeof *stream) == 0) return deflater;
+    free(deflater);
+    return NULL;
+}
+
+void errand_deflater_free(struct errand_deflater *deflater) {
+    if (!deflater) return;
+    api.deflate_end(&deflater->zlib);
+    free(deflater);
+}
+
+int errand_deflater_reset(struct errand_deflater *deflater) { return api.deflate_reset(&deflater->zlib); }
+
+struct errand_inflater *errand_inflater_make(int window) {
+    if (!errand_has_deflate()) return NULL;
+    struct errand_inflater *inflater = calloc(1, sizeof *inflater);
+    if (!inflater) return NULL;
+    if (api.inflate_init(&inflater->zlib, -window, "1.2.11", sizeof inflater->zlib) == 0) return inflater;
+    free(inflater);
+    return NULL;
+}
+
+void errand_inflater_free(struct errand_inflater *inflater) {
+    if (!inflater) return;
+    api.inflate_end(&inflater->zlib);
+    free(inflater);
+}
+
+int errand_inflater_reset(struct errand_inflater *inflater) { return api.inflate_reset(&inflater->zlib); }
+
+static int run(
+    int (*step)(z_stream *, int), z_stream *stream, const uint8_t *input, size_t size, size_t *taken, uint8_t *output,
+    size_t capacity, size_t *made) {
+    stream->next_in = input;
+    stream->avail_in = size > INT_MAX ? INT_MAX : (unsigned int)size;
+    unsigned int given = stream->avail_in;
+    stream->next_out = output;
+    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
+    unsigned int room = stream->avail_out;
+    int code = step(stream, SYNC_FLUSH);
+    *taken = given - stream->avail_in;
+    *made = room - stream->avail_out;
+    if (code != 0 && code != STREAM_END && code != BUFFER_ERROR) return ERRAND_MESSAGE_CORRUPT;
+    if (code == STREAM_END) return ENDED;
+    return *taken == size && stream->avail_out > 0 ? ERRAND_MESSAGE_DONE : ERRAND_MESSAGE_MORE;
+}
+
+int errand_deflater_run(
+    struct errand_deflater *deflater, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    return run(api.deflate, &deflater->zlib, input, size, taken, output, capacity, made);
+}
+
+int errand_inflater_run(
+    struct errand_inflater *inflater, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
+    size_t *made) {
+    int code = run(api.inflate, &inflater->zlib, input, size, taken, output, capacity, made);
+    if (code != ENDED) return code;
+    // A final block ends the stream, and another one begins behind it (RFC 7692, section 7.2.3.4).
+    if (api.inflate_reset(&inflater->zlib) != 0) return ERRAND_MESSAGE_CORRUPT;
+    return *taken == size ? ERRAND_MESSAGE_DONE : ERRAND_MESSAGE_MORE;
+}
+
+#endif

@@ -1,0 +1,221 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// A connection without a request: libcurl makes it, and moves its bytes.
+final class CurlConnection: @unchecked Sendable {
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are accessed by the holder of the
+    // loop's driver lock.
+
+    enum Phase { case new, opening, open, over }
+
+    struct Shared: ~Copyable {
+        var opener: Transfer.Waiter?
+        var reader: Transfer.Reader?
+        /// Bytes that were received and not taken.
+        var input = Data()
+        var isAtEnd = false
+        /// Bytes to send that the loop has not taken.
+        var output: [Data] = []
+        /// The number of bytes that were added so far, and of those that the system has.
+        var added: UInt64 = 0
+        var sent: UInt64 = 0
+        var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
+        var lastFlush: UInt64 = 0
+        var failure: ErrandError?
+        /// Bytes were added after the failure.
+        var isLosing = false
+        /// The loop has left off reading until input is taken.
+        var isReceivePaused = false
+        var isClosed = false
+    }
+
+    let request: HTTPRequest
+    let target: RequestTarget
+    let options: TransportOptions
+    let loop: CurlLoop
+    let inactivityLimit: UInt64
+    let shared = Mutex(Shared())
+
+    // MARK: Under the driver lock
+
+    @exclusivity(unchecked) var phase = Phase.new
+    @exclusivity(unchecked) var handle: EasyHandle?
+    @exclusivity(unchecked) var pool: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) var descriptor: Int32 = -1
+    /// The events that epoll reports for it.
+    @exclusivity(unchecked) var registered: Int32 = 0
+    /// Bytes that are being sent, and how many of the first piece are sent.
+    @exclusivity(unchecked) var outgoing: ArraySlice<Data> = []
+    @exclusivity(unchecked) var offset = 0
+
+    /// The number of received bytes that wait for their reader before the peer is held back.
+    static let highWater = 128 << 10
+
+    init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
+        target = try RequestTarget(request)
+        (self.request, self.options, self.loop) = (request, options, loop)
+        inactivityLimit = Nanoseconds.of(options.timeout)
+    }
+
+    static var closed: ErrandError { ErrandError(.cancelled, "the connection was closed") }
+
+    /// Makes the connection.
+    func open() async throws {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (opener: Transfer.Waiter) in
+                let isClosed = shared.withLock { shared in
+                    if !shared.isClosed { shared.opener = opener }
+                    return shared.isClosed
+                }
+                if isClosed { return opener.resume(throwing: Self.closed) }
+                if !loop.run(.serve(self)) { end(with: CurlLoop.ended) }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    // MARK: Receiving
+
+    func receive() async throws -> Data? {
+        if let found = try taken() { return found.data }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { wait($0) }
+        } onCancel: {
+            let reader = shared.withLock { $0.reader.take() }
+            reader?.resume(throwing: CancellationError())
+        }
+    }
+
+    private struct Found { let data: Data? }
+
+    /// The bytes that are there, or the end; nil if the reader has to wait.
+    private func taken() throws -> Found? {
+        let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
+            if !shared.input.isEmpty {
+                defer { (shared.input, shared.isReceivePaused) = (Data(), false) }
+                return (Found(data: shared.input), shared.isReceivePaused)
+            }
+            if let failure = shared.failure { throw failure }
+            return (shared.isAtEnd ? Found(data: nil) : nil, false)
+        }
+        if isPaused { loop.submit(.serve(self)) }
+        return found
+    }
+
+    private func wait(_ reader: Transfer.Reader) {
+        let isWaiting = shared.withLock { shared in
+            guard shared.input.isEmpty, shared.failure == nil, !shared.isAtEnd, !Task.isCancelled else { return false }
+            shared.reader = reader
+            return true
+        }
+        if isWaiting {
+            // The handler of the cancellation may have come before the reader.
+            if Task.isCancelled {
+                let reader = shared.withLock { $0.reader.take() }
+                reader?.resume(throwing: CancellationError())
+            }
+            return
+        }
+        do {
+            if let found = try taken() { return reader.resume(returning: found.data) }
+            reader.resume(throwing: CancellationError())
+        } catch { reader.resume(throwing: error) }
+    }
+
+    // MARK: Sending
+
+    var pendingBytes: Int { shared.withLock { Int($0.added - $0.sent) } }
+
+    func enqueue(_ data: Data) {
+        if data.isEmpty { return }
+        shared.withLock { shared in
+            if shared.failure != nil {
+                shared.isLosing = true
+                return
+            }
+            shared.output.append(data)
+            shared.added += UInt64(data.count)
+        }
+    }
+
+    func push() {
+        if shared.withLock({ !$0.output.isEmpty && $0.failure == nil }) { loop.run(.serve(self)) }
+    }
+
+    func flush() async throws {
+        push()
+        let id = shared.withLock { shared in
+            shared.lastFlush += 1
+            return shared.lastFlush
+        }
+        if try isSent { return }
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (waiter: Transfer.Waiter) in
+                let isWaiting = shared.withLock { shared in
+                    guard shared.failure == nil, shared.sent < shared.added, !Task.isCancelled else { return false }
+                    shared.flushes.append((id, shared.added, waiter))
+                    return true
+                }
+                if isWaiting {
+                    if Task.isCancelled { cancelFlush(id) }
+                    return
+                }
+                waiter.resume(with: Result { if try !isSent { throw CancellationError() } })
+            }
+        } onCancel: {
+            cancelFlush(id)
+        }
+    }
+
+    private var isSent: Bool {
+        get throws {
+            try shared.withLock { shared throws(ErrandError) in
+                let isSent = shared.sent == shared.added && !shared.isLosing
+                // What the system has taken before a failure is sent.
+                if let failure = shared.failure, !isSent || shared.isClosed { throw failure }
+                return isSent
+            }
+        }
+    }
+
+    private func cancelFlush(_ id: UInt64) {
+        let waiter = shared.withLock { shared in
+            shared.flushes.firstIndex { $0.id == id }.map { shared.flushes.remove(at: $0).waiter }
+        }
+        waiter?.resume(throwing: CancellationError())
+    }
+
+    // MARK: The end
+
+    /// Ends it for its user at once, and for the loop soon.
+    func close() {
+        let isFirst = shared.withLock { shared in
+            defer { shared.isClosed = true }
+            return !shared.isClosed
+        }
+        if !isFirst { return }
+        end(with: Self.closed)
+        loop.submit(.serve(self))
+    }
+
+    /// Resumes all who wait; from any thread without the driver lock.
+    private func end(with error: ErrandError) { for item in ended(by: error) { Outbox.deliver(item) } }
+
+    /// Records a failure, unless there was one; the deliveries that follow from it.
+    func ended(by error: ErrandError) -> [Outbox.Item] {
+        shared.withLock { shared in
+            if shared.failure == nil { shared.failure = error }
+            var items: [Outbox.Item] = []
+            if let opener = shared.opener.take() { items.append(.progress(opener, error)) }
+            if let reader = shared.reader.take() { items.append(.bytes(reader, .failure(error))) }
+            items += shared.flushes.map { .progress($0.waiter, error) }
+            (shared.flushes, shared.output) = ([], [])
+            return items
+        }
+    }
+}
+#endif

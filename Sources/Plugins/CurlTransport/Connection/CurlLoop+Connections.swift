@@ -1,0 +1,241 @@
+#if os(Linux)
+import CErrandCurl
+import Errand
+import ErrandEssentials
+import ErrandSupport
+import Synchronization
+
+// Connections without a request, under the driver lock.
+extension CurlLoop {
+    /// Does what a connection needs: makes it, sends, receives, closes.
+    func serve(_ connection: CurlConnection) {
+        if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
+        switch connection.phase {
+        case .new: begin(connection)
+        case .open:
+            if send(on: connection), receive(on: connection) { watch(connection) }
+        case .opening, .over: break
+        }
+    }
+
+    /// Whether the socket is one of theirs.
+    func act(onConnection event: errand_poll_event) -> Bool {
+        if let connection = connections.open[event.descriptor] {
+            serve(connection)
+        } else if connections.watched[event.descriptor] != nil, let multi = connections.multi {
+            errand_curl_multi_act(multi, event.descriptor, event.mask)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Runs libcurl's timer for those that are being made; whether any of them stands now, or failed.
+    func runConnections() -> Bool {
+        guard let multi = connections.multi else { return false }
+        if connections.deadline <= now {
+            connections.deadline = .max
+            errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
+        }
+        var code: Int32 = 0
+        var isAny = false
+        while let easy = errand_curl_multi_finished(multi, &code) {
+            isAny = true
+            if let connection = connection(of: easy) { opened(connection, code) }
+        }
+        return isAny
+    }
+
+    // MARK: Making
+
+    private func begin(_ connection: CurlConnection) {
+        if connections.multi == nil {
+            connections.multi = errand_curl_multi_make()
+            if let multi = connections.multi {
+                errand_curl_multi_set_callbacks(
+                    multi, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(self).toOpaque())
+            }
+        }
+        guard let multi = connections.multi, let handle = EasyHandle(self), let pool = errand_curl_pool_make() else {
+            return fail(connection, ErrandError(.transportFailed, "libcurl has no memory for a connection"))
+        }
+        (connection.handle, connection.pool) = (handle, pool)
+        do { try handle.prepare(for: connection, self, pool: pool) } catch { return fail(connection, error) }
+        connection.phase = .opening
+        connections.all[ObjectIdentifier(connection)] = connection
+        let code = errand_curl_multi_add(multi, handle.raw)
+        if code != 0 {
+            fail(connection, ErrandError(.transportFailed, "libcurl refused the connection"))
+        }
+    }
+
+    private func opened(_ connection: CurlConnection, _ code: Int32) {
+        guard connection.phase == .opening, let handle = connection.handle else { return }
+        if connection.shared.withLock({ $0.isClosed }) { return release(connection) }
+        guard code == 0 else { return fail(connection, handle.failure(code).error) }
+        connection.descriptor = errand_curl_get_socket(handle.raw)
+        guard connection.descriptor >= 0 else {
+            return fail(connection, ErrandError(.connectionLost, "the connection was closed at once"))
+        }
+        connection.phase = .open
+        connections.open[connection.descriptor] = connection
+        let opener = connection.shared.withLock { $0.opener.take() }
+        if let opener { outbox.add(.progress(opener, nil)) }
+        watch(connection)
+    }
+
+    /// libcurl changed the events that it waits for while it makes a connection.
+    func watch(socket descriptor: Int32, _ what: Int32) {
+        if connections.open[descriptor] != nil { return }
+        let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
+        let registered = connections.watched[descriptor]
+        if wanted == 0 {
+            if registered != nil { errand_poll_remove(sockets.poll, descriptor) }
+            connections.watched[descriptor] = nil
+        } else if errand_poll_set(sockets.poll, descriptor, wanted, registered == nil ? 0 : 1) == 0 {
+            connections.watched[descriptor] = wanted
+        }
+    }
+
+    /// libcurl is about to close a socket.
+    func forget(socket descriptor: Int32) {
+        connections.watched[descriptor] = nil
+        connections.open[descriptor] = nil
+    }
+
+    // MARK: Bytes
+
+    /// Waits for what the connection needs: bytes to come while there is room for them, and room for those to go.
+    private func watch(_ connection: CurlConnection) {
+        var wanted: Int32 = connection.outgoing.isEmpty ? 0 : ERRAND_CURL_POLL_OUT
+        let receives = connection.shared.withLock { shared in
+            shared.isReceivePaused = shared.input.count >= CurlConnection.highWater
+            return !shared.isReceivePaused && !shared.isAtEnd
+        }
+        if receives { wanted |= ERRAND_CURL_POLL_IN }
+        if wanted == connection.registered { return }
+        if wanted == 0 {
+            // Its end would be reported without being asked for.
+            errand_poll_remove(sockets.poll, connection.descriptor)
+        } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
+        {
+            return fail(connection, ErrandError(.transportFailed, "the connection cannot be watched"))
+        }
+        connection.registered = wanted
+    }
+
+    /// Sends until nothing is left or the system takes no more; false if the connection failed.
+    private func send(on connection: CurlConnection) -> Bool {
+        guard let handle = connection.handle else { return false }
+        var sent = 0
+        while true {
+            if connection.outgoing.isEmpty {
+                connection.outgoing = connection.shared.withLock { shared in
+                    defer { shared.output = [] }
+                    return shared.output[...]
+                }
+                connection.offset = 0
+            }
+            guard let piece = connection.outgoing.first else { break }
+            var count = 0
+            let code = piece.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[connection.offset...])
+                return errand_curl_send(handle.raw, rest.baseAddress, rest.count, &count)
+            }
+            sent += count
+            connection.offset += count
+            if connection.offset == piece.count {
+                connection.outgoing.removeFirst()
+                connection.offset = 0
+            } else if code == ERRAND_CURL_AGAIN || code == 0 && count == 0 {
+                break
+            }
+            if code != 0 && code != ERRAND_CURL_AGAIN {
+                fail(connection, lost(handle, code))
+                return false
+            }
+        }
+        if sent > 0 { note(sent, on: connection) }
+        return true
+    }
+
+    /// Resumes those whose bytes the system has.
+    private func note(_ sent: Int, on connection: CurlConnection) {
+        let done = connection.shared.withLock { shared -> [Transfer.Waiter] in
+            shared.sent += UInt64(sent)
+            if shared.flushes.isEmpty { return [] }
+            let limit = shared.sent
+            defer { shared.flushes.removeAll { $0.upTo <= limit } }
+            return shared.flushes.filter { $0.upTo <= limit }.map(\.waiter)
+        }
+        for waiter in done { outbox.add(.progress(waiter, nil)) }
+    }
+
+    /// Receives what has arrived, as far as there is room for it; false if the connection failed.
+    private func receive(on connection: CurlConnection) -> Bool {
+        guard let handle = connection.handle else { return false }
+        let room = connections.room()
+        while connection.shared.withLock({ $0.input.count < CurlConnection.highWater && !$0.isAtEnd }) {
+            var count = 0
+            let code = errand_curl_receive(handle.raw, room.baseAddress, room.count, &count)
+            if code == ERRAND_CURL_AGAIN { break }
+            guard code == 0 else {
+                fail(connection, lost(handle, code))
+                return false
+            }
+            take(UnsafeRawBufferPointer(rebasing: room[..<count]), on: connection)
+        }
+        // The reader gets all of it at once.
+        let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
+            guard shared.reader != nil, !shared.input.isEmpty || shared.isAtEnd else { return (nil, nil) }
+            defer { shared.input = Data() }
+            return (shared.reader.take(), shared.input.isEmpty ? nil : shared.input)
+        }
+        if let reader { outbox.add(.bytes(reader, .success(input))) }
+        return true
+    }
+
+    /// No bytes are the end.
+    private func take(_ bytes: UnsafeRawBufferPointer, on connection: CurlConnection) {
+        let data = Data(bytes)
+        connection.shared.withLock { shared in
+            if data.isEmpty { shared.isAtEnd = true }
+            if shared.input.isEmpty { shared.input = data } else { shared.input.append(data) }
+        }
+    }
+
+    private func lost(_ handle: EasyHandle, _ code: Int32) -> ErrandError {
+        let failure = handle.failure(code)
+        let text = failure.detail.isEmpty ? failure.summary : failure.detail
+        return ErrandError(.connectionLost, text, underlying: CurlError(code: code, message: text))
+    }
+
+    // MARK: The end
+
+    private func fail(_ connection: CurlConnection, _ error: ErrandError) {
+        for item in connection.ended(by: error) { outbox.add(item) }
+        release(connection)
+    }
+
+    private func close(_ connection: CurlConnection) {
+        // The removal of a handle waits for its name lookup, where libcurl cannot leave it; the end of that comes here again.
+        if connection.phase == .opening, !library.leavesLookups { return }
+        release(connection)
+    }
+
+    private func release(_ connection: CurlConnection) {
+        if connection.phase == .over { return }
+        if connection.descriptor >= 0 {
+            if connection.registered != 0 { errand_poll_remove(sockets.poll, connection.descriptor) }
+            connections.open[connection.descriptor] = nil
+        }
+        if let handle = connection.handle, let multi = connections.multi, connection.phase != .new {
+            errand_curl_multi_remove(multi, handle.raw)
+        }
+        connection.phase = .over
+        (connection.handle, connection.outgoing) = (nil, [])
+        if let pool = connection.pool.take() { errand_curl_pool_free(pool) }
+        if connections.all.removeValue(forKey: ObjectIdentifier(connection)) != nil { outbox.add(.leave(connection)) }
+    }
+}
+#endif

@@ -1,0 +1,46 @@
+public import ErrandEssentials
+
+/// The server's end of a connection that has left HTTP; its calls block the thread of the connection.
+///
+/// ```swift
+/// server.on("/echo", TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"]).continuing { connection in
+///     while let bytes = try connection.receive() { try connection.send(bytes) }
+/// })
+/// ```
+public final class TestConversation {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// The next bytes, at most `limit`; nil once the client has sent its last one.
+    public func receive(upTo limit: Int = .max) throws -> Data? {
+        if connection.input.isEmpty {
+            do { try connection.receive() } catch Connection.Ending.gone { return nil }
+        }
+        var data = Data()
+        _ = connection.input.take(upTo: max(1, limit)) { bytes in
+            data.append(contentsOf: bytes)
+            return bytes.count
+        }
+        return data
+    }
+
+    /// Sends bytes, in pieces of `size` if one is given.
+    public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(max(1, size ?? rest.count))
+            try piece.withUnsafeBytes { try connection.send($0) }
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    /// Waits until a test opens the gate, or the client goes.
+    public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
+
+    /// Stays silent until the client goes or the server stops.
+    public func stall() throws -> Never { try connection.stall() }
+
+    /// Ends the connection by a reset.
+    public func reset() throws -> Never { throw Connection.Ending.reset }
+}

@@ -1,0 +1,74 @@
+public import ErrandEssentials
+
+/// A frame of a WebSocket, as it stands on the wire (RFC 6455, section 5.2): valid or not.
+public struct TestFrame: Sendable, Hashable {
+    /// Whether it is the last of its message.
+    public var isFinal = true
+    /// The reserved bits, RSV1 being 4.
+    public var reserved: UInt8 = 0
+    /// 0 to 15: 0 continues, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
+    public var opcode: UInt8
+    /// The key by which the content is masked; nil for none, as servers send.
+    public var mask: [UInt8]?
+    /// The content, unmasked.
+    public var content: Data
+
+    /// Makes a frame.
+    public init(
+        opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
+    ) {
+        (self.opcode, self.content, self.isFinal) = (opcode, content, isFinal)
+        (self.reserved, self.mask) = (reserved, mask)
+    }
+
+    /// A text message.
+    public static func text(_ text: String) -> TestFrame { TestFrame(opcode: 1, Data(text.utf8)) }
+    /// A message of bytes.
+    public static func data(_ data: Data) -> TestFrame { TestFrame(opcode: 2, data) }
+    /// A ping.
+    public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
+    /// A pong.
+    public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
+    /// A close frame; nil for none of a code.
+    public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
+        TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
+    }
+
+    /// The content as text.
+    public var text: String { String(decoding: content, as: UTF8.self) }
+    /// The code of a close frame.
+    public var closeCode: UInt16? {
+        content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
+    }
+
+    /// The bytes on the wire; the length in its shortest form, or in `lengthBytes` of 0, 2 or 8.
+    public func wireBytes(lengthBytes: Int? = nil) -> Data {
+        let count = content.count
+        let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
+        var bytes = Data([(isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode & 15])
+        bytes.append((mask == nil ? 0 : 0x80) | (size == 0 ? UInt8(count & 0x7F) : size == 2 ? 126 : 127))
+        for index in (0..<size).reversed() { bytes.append(UInt8(truncatingIfNeeded: UInt64(count) >> (8 * index))) }
+        guard let mask else { return bytes + content }
+        bytes.append(contentsOf: mask)
+        bytes.append(contentsOf: content.enumerated().map { $0.element ^ mask[$0.offset & 3] })
+        return bytes
+    }
+
+    /// Takes a frame from the beginning of bytes; nil if it is not complete.
+    public static func take(from bytes: inout Data) -> TestFrame? {
+        let all = [UInt8](bytes.prefix(14))
+        guard all.count >= 2 else { return nil }
+        let (short, isMasked) = (Int(all[1] & 0x7F), all[1] & 0x80 != 0)
+        let size = short < 126 ? 0 : short == 126 ? 2 : 8
+        let start = 2 + size + (isMasked ? 4 : 0)
+        guard all.count >= start else { return nil }
+        let count = size == 0 ? short : Int(clamping: all[2..<(2 + size)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        guard bytes.count - start >= count else { return nil }
+        let mask = isMasked ? Array(all[(start - 4)..<start]) : nil
+        var content = Data(bytes.dropFirst(start).prefix(count))
+        if let mask { content = Data(content.enumerated().map { $0.element ^ mask[$0.offset & 3] }) }
+        bytes = Data(bytes.dropFirst(start + count))
+        return TestFrame(
+            opcode: all[0] & 15, content, isFinal: all[0] & 0x80 != 0, reserved: all[0] >> 4 & 7, mask: mask)
+    }
+}

@@ -1,0 +1,220 @@
+import ErrandEssentials
+
+/// Makes messages of the bytes of a server, at any split into pieces: no I/O, no waiting (RFC 6455, section 5).
+///
+/// Memory is bounded by the longest message; a frame that would exceed it is refused by its head.
+struct MessageReader: ~Copyable {
+    enum Event: Equatable {
+        case message(WebSocketMessage)
+        case ping(Data)
+        case pong(Data)
+        /// Nil without a code.
+        case close(CloseCode?, reason: String)
+    }
+
+    /// A frame whose content is being read.
+    private struct Frame {
+        var opcode: Opcode
+        var isFinal: Bool
+        var missing: UInt64
+    }
+
+    /// A message that is not complete.
+    private struct Message {
+        let isText: Bool
+        let isDeflated: Bool
+        var content = Data()
+        var check = UTF8Check()
+    }
+
+    private var input = Data()
+    private var position = 0
+    private var head: [UInt8] = []
+    private var frame: Frame?
+    private var message: Message?
+    private var control = Data()
+    private var inflater: MessageInflater?
+    private let limit: Int
+
+    /// - Parameters:
+    ///   - limit: the most bytes of a message, inflated.
+    ///   - compression: what both sides have agreed on; nil where no message may be deflated.
+    init(limit: Int, _ compression: DeflateAgreement? = nil) {
+        self.limit = limit
+        inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
+    }
+
+    /// Adds bytes, once `next` has returned nil.
+    mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
+
+    /// The next event; nil if more bytes are needed.
+    mutating func next() throws(WebSocketError) -> Event? {
+        while true {
+            if frame == nil {
+                guard try readHead() else { return nil }
+            }
+            guard var reading = frame else { return nil }
+            if reading.missing > 0 {
+                if position == input.endIndex { return drained() }
+                let size = Int(min(reading.missing, UInt64(input.endIndex - position)))
+                let piece = input[position..<(position + size)]
+                position += size
+                reading.missing -= UInt64(size)
+                frame = reading
+                try add(piece, to: reading)
+            }
+            if reading.missing > 0 { continue }
+            frame = nil
+            if let event = try finish(reading) { return event }
+        }
+    }
+
+    /// The bytes are used: they are let go of.
+    private mutating func drained() -> Event? {
+        (input, position) = (Data(), 0)
+        return nil
+    }
+
+    // MARK: Heads
+
+    /// False if the head is not complete.
+    private mutating func readHead() throws(WebSocketError) -> Bool {
+        while head.count < headCount {
+            if position == input.endIndex {
+                _ = drained()
+                return false
+            }
+            head.append(input[position])
+            position += 1
+            if head.count <= 2 { try checkHead() }
+        }
+        let length = head[1] & 0x7F
+        var missing = UInt64(length)
+        if length >= 126 {
+            missing = head[2...].reduce(0) { $0 << 8 | UInt64($1) }
+            guard missing > (length == 126 ? 125 : 0xFFFF), missing < 1 << 63 else {
+                throw .violation("the length of a frame is not in its shortest form")
+            }
+        }
+        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
+        let isFinal = head[0] & 0x80 != 0
+        let isDeflated = head[0] & 0x40 != 0
+        head.removeAll(keepingCapacity: true)
+        if !opcode.isControl { try begin(opcode, missing, isDeflated: isDeflated) }
+        frame = Frame(opcode: opcode, isFinal: isFinal, missing: missing)
+        return true
+    }
+
+    private var headCount: Int {
+        guard head.count >= 2 else { return 2 }
+        return switch head[1] & 0x7F {
+        case 126: 4
+        case 127: 10
+        default: 2
+        }
+    }
+
+    /// Refuses a head by its first bytes, before the others have come.
+    private func checkHead() throws(WebSocketError) {
+        guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
+        let mayBeDeflated = inflater != nil && (opcode == .text || opcode == .data)
+        guard head[0] & 0x30 == 0, mayBeDeflated || head[0] & 0x40 == 0 else {
+            throw .violation("a frame has a reserved bit that stands for nothing")
+        }
+        if opcode.isControl, head[0] & 0x80 == 0 { throw .violation("a control frame is fragmented") }
+        if opcode == .continuation, message == nil { throw .violation("a frame continues no message") }
+        if opcode == .text || opcode == .data, message != nil {
+            throw .violation("a message begins within another one")
+        }
+        guard head.count == 2 else { return }
+        if head[1] & 0x80 != 0 { throw .violation("a frame of a server is masked") }
+        if opcode.isControl, head[1] & 0x7F > 125 { throw .violation("a control frame is longer than 125 bytes") }
+    }
+
+    private mutating func begin(_ opcode: Opcode, _ length: UInt64, isDeflated: Bool) throws(WebSocketError) {
+        if opcode != .continuation { message = Message(isText: opcode == .text, isDeflated: isDeflated) }
+        guard let message, length <= UInt64(limit - message.content.count) || message.isDeflated && length <= limit
+        else {
+            throw tooLarge
+        }
+    }
+
+    private var tooLarge: WebSocketError {
+        WebSocketError(
+            .tooLarge, "a message is longer than the limit of \(limit) bytes", closeCode: .messageTooBig)
+    }
+
+    // MARK: Contents
+
+    private mutating func add(_ piece: Data, to frame: Frame) throws(WebSocketError) {
+        if frame.opcode.isControl { return control.append(piece) }
+        let result: Result<Void, WebSocketError> = piece.withUnsafeBytes { bytes in
+            Result { () throws(WebSocketError) in
+                guard message?.isDeflated == true else { return try keep(bytes) }
+                try inflate(bytes, isEnd: false)
+            }
+        }
+        try result.get()
+    }
+
+    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, isEnd: Bool) throws(WebSocketError) {
+        guard var message else { return }
+        self.message = nil
+        let limit = limit
+        let tooLarge = tooLarge
+        func keep(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
+            guard message.content.count + bytes.count <= limit else { throw tooLarge }
+            try Self.keep(bytes, in: &message)
+        }
+        if isEnd { try inflater?.finish(keep) } else { try inflater?.inflate(bytes, keep) }
+        self.message = message
+    }
+
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
+        guard var message else { return }
+        self.message = nil
+        try Self.keep(bytes, in: &message)
+        self.message = message
+    }
+
+    private static func keep(_ bytes: UnsafeRawBufferPointer, in message: inout Message) throws(WebSocketError) {
+        if message.isText, !message.check.accept(bytes) { throw invalidText }
+        message.content.append(contentsOf: bytes)
+    }
+
+    private static var invalidText: WebSocketError {
+        WebSocketError(.invalidText, "a text message is not UTF-8", closeCode: .invalidPayload)
+    }
+
+    // MARK: Ends
+
+    /// The event that a complete frame is; nil if its message goes on.
+    private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
+        if frame.opcode.isControl {
+            defer { control = Data() }
+            switch frame.opcode {
+            case .ping: return .ping(control)
+            case .pong: return .pong(control)
+            default: return try Self.close(control)
+            }
+        }
+        guard frame.isFinal else { return nil }
+        if message?.isDeflated == true { try inflate(UnsafeRawBufferPointer(start: nil, count: 0), isEnd: true) }
+        guard let done = message.take() else { return nil }
+        guard done.isText else { return .message(.data(done.content)) }
+        guard done.check.isComplete else { throw Self.invalidText }
+        return .message(.text(String(decoding: done.content, as: UTF8.self)))
+    }
+
+    private static func close(_ content: Data) throws(WebSocketError) -> Event {
+        if content.isEmpty { return .close(nil, reason: "") }
+        let bytes = [UInt8](content)
+        guard bytes.count >= 2 else { throw .violation("a close frame has half a code") }
+        let code = CloseCode(rawValue: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
+        guard code.isSendable else { throw .violation("a close frame has a code that may not be sent") }
+        guard let reason = String(validating: bytes[2...], as: UTF8.self) else {
+            throw WebSocketError(.invalidText, "the reason of a close frame is not UTF-8", closeCode: .invalidPayload)
+        }
+        return .close(code, reason: reason)
+    }
+}

@@ -1,0 +1,79 @@
+import ErrandHTTPSyntax
+
+/// The parameters of permessage-deflate that both sides have agreed on (RFC 7692, section 7.1).
+struct DeflateAgreement: Hashable {
+    var clientWindow: Int
+    var serverWindow = 15
+    var clientKeepsWindow: Bool
+    var serverKeepsWindow = true
+
+    static let name = "permessage-deflate"
+
+    /// The offer in `Sec-WebSocket-Extensions`.
+    static func offer(_ compression: WebSocketCompression) -> String {
+        var offer = "\(name); client_max_window_bits"
+        if compression.clientWindowBits < 15 { offer += "=\(compression.clientWindowBits)" }
+        if let bits = compression.serverWindowBits { offer += "; server_max_window_bits=\(bits)" }
+        if !compression.serverKeepsWindow { offer += "; server_no_context_takeover" }
+        if !compression.clientKeepsWindow { offer += "; client_no_context_takeover" }
+        return offer
+    }
+
+    /// Reads a server's response to an offer; nil where it accepts no extension. Throws a sentence on what it may not
+    /// respond.
+    static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
+        let items = FieldList.items(values)
+        guard let item = items.first else { return nil }
+        let parts = item.split(separator: ";", omittingEmptySubsequences: false).map(ASCII.trimmed)
+        guard compression.isEnabled, items.count == 1, ASCII.equalsIgnoringCase(String(parts[0]), name) else {
+            throw Refusal("the server has chosen an extension that was not offered")
+        }
+        var agreement = DeflateAgreement(
+            clientWindow: compression.clientWindowBits, clientKeepsWindow: compression.clientKeepsWindow)
+        var names: Set<String> = []
+        for part in parts.dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1).map { String(ASCII.trimmed($0)) }
+            guard let name = pair.first, names.insert(name).inserted,
+                agreement.take(name, pair.count == 2 ? pair[1] : nil, compression)
+            else { throw Refusal("the server has responded to permessage-deflate with parameters that are not valid") }
+        }
+        guard agreement.serverKeepsWindow == false || compression.serverKeepsWindow,
+            agreement.serverWindow <= compression.serverWindowBits ?? 15
+        else { throw Refusal("the server does not keep to the window that permessage-deflate was offered with") }
+        return agreement
+    }
+
+    private mutating func take(_ name: String, _ value: String?, _ compression: WebSocketCompression) -> Bool {
+        switch name {
+        case "server_no_context_takeover":
+            serverKeepsWindow = false
+            return value == nil
+        case "client_no_context_takeover":
+            clientKeepsWindow = false
+            return value == nil
+        case "server_max_window_bits":
+            guard let bits = Self.bits(value) else { return false }
+            serverWindow = bits
+            return true
+        case "client_max_window_bits":
+            guard let bits = Self.bits(value) else { return false }
+            clientWindow = min(bits, compression.clientWindowBits)
+            return true
+        default: return false
+        }
+    }
+
+    /// From 8 to 15, without a zero before it, possibly in quotes.
+    private static func bits(_ value: String?) -> Int? {
+        guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
+            let number = Int(text), "\(number)" == text, 8...15 ~= number
+        else { return nil }
+        return number
+    }
+
+    struct Refusal: Error {
+        let message: String
+
+        init(_ message: String) { self.message = message }
+    }
+}

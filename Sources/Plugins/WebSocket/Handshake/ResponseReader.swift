@@ -1,0 +1,129 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Reads the response to an opening handshake, at any split into pieces (RFC 9112): its head, and where it refuses the
+/// upgrade the beginning of its body.
+struct ResponseReader {
+    /// A head.
+    struct Head: Equatable {
+        var status: Int
+        var version: String
+        var headers = HTTPHeaders()
+    }
+
+    /// How the body is delimited (RFC 9112, section 6.3).
+    private enum Framing: Equatable { case none, length(Int), chunked, untilEnd }
+
+    private var bytes = Data()
+    private let headLimit: Int
+    private(set) var head: Head?
+
+    init(headLimit: Int = 64 << 10) { self.headLimit = headLimit }
+
+    /// The bytes that were received and belong to no head.
+    var rest: Data { Data(bytes) }
+
+    mutating func push(_ data: Data) { bytes.append(data) }
+
+    /// Reads the final head; false if it is not complete. Informational ones before it are left out, but for 101. Throws
+    /// `invalidResponse`.
+    mutating func readHead() throws(ErrandError) -> Bool {
+        while head == nil {
+            guard let end = bytes.firstRange(of: Self.headEnd) else {
+                try check(bytes.count)
+                return false
+            }
+            try check(bytes.distance(from: bytes.startIndex, to: end.lowerBound))
+            let head = try Self.parse(bytes[..<end.lowerBound])
+            bytes = Data(bytes[end.upperBound...])
+            if head.status == 101 || head.status >= 200 { self.head = head }
+        }
+        return true
+    }
+
+    private func check(_ count: Int) throws(ErrandError) {
+        if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
+    }
+
+    /// The body as far as it has come, without its chunks' framing and at most `limit` bytes; nil while more is to come and
+    /// the limit is not reached.
+    func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
+        switch try framing() {
+        case .none: return Data()
+        case .length(let length):
+            return isAtEnd || bytes.count >= min(length, limit) ? Data(bytes.prefix(min(length, limit))) : nil
+        case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
+        case .chunked:
+            let (content, isComplete) = Self.unchunked(bytes)
+            return isComplete || isAtEnd || content.count >= limit ? content.prefix(limit) : nil
+        }
+    }
+
+    private func framing() throws(ErrandError) -> Framing {
+        guard let head, head.status != 101, head.status != 204, head.status != 304 else { return .none }
+        let codings = head.headers.values(of: .transferEncoding)
+        if !codings.isEmpty {
+            return codings.count == 1 && ASCII.equalsIgnoringCase(codings[0], "chunked") ? .chunked : .untilEnd
+        }
+        let lengths = head.headers.values(of: .contentLength)
+        if lengths.isEmpty { return .untilEnd }
+        guard let length = ContentLength.parse(lengths) else {
+            throw Self.invalid("the Content-Length of the response is no number")
+        }
+        return .length(Int(clamping: length))
+    }
+
+    private static let headEnd = Data("\r\n\r\n".utf8)
+
+    private static func invalid(_ message: String) -> ErrandError { ErrandError(.invalidResponse, message) }
+
+    private static func parse(_ text: Data) throws(ErrandError) -> Head {
+        var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            line.last == 0x0D ? line.dropLast() : line
+        }
+        let first = [UInt8](lines.removeFirst())
+        let status = first.dropFirst(9).prefix(3)
+        guard first.starts(with: "HTTP/1.".utf8), first.count >= 12, first[8] == 0x20, ASCII.isDigit(first[7]),
+            status.allSatisfy(ASCII.isDigit), first.count == 12 || first[12] == 0x20,
+            let number = Int(String(decoding: status, as: UTF8.self)), number >= 100
+        else { throw invalid("the status line of the response is not valid") }
+        var head = Head(status: number, version: String(decoding: first[5..<8], as: UTF8.self))
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+                throw invalid("a header field of the response is not valid")
+            }
+            let name = HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self))
+            let value = line[line.index(after: colon)...]
+            guard name.isValid, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw invalid("a header field of the response is not valid")
+            }
+            head.headers.add(name, String(ASCII.trimmed(Self.text(value)[...])))
+        }
+        return head
+    }
+
+    /// UTF-8 where it is valid, and Latin-1 otherwise.
+    private static func text(_ bytes: Data) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+    }
+
+    /// What the chunks contain, as far as they are complete or begun (RFC 9112, section 7.1).
+    private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
+        var content = Data()
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            let digits = rest[..<end].prefix { ASCII.isHexDigit($0) }
+            guard !digits.isEmpty, digits.count <= 7, let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return (content, true) }
+            if size == 0 { return (content, true) }
+            rest = rest[rest.index(after: end)...]
+            content.append(rest.prefix(size))
+            // CR and LF follow a chunk.
+            guard rest.count >= size + 2 else { return (content, false) }
+            rest = rest.dropFirst(size + 2)
+        }
+        return (content, false)
+    }
+}

@@ -1,0 +1,94 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+
+/// Sends a request over a connection of its own, and keeps the connection where the server upgrades it.
+struct UpgradeTransport: Transport {
+    let base: any ConnectingTransport
+    let opening: SocketOpening
+
+    /// The most bytes of the body of a refusal.
+    private static let refusalBytes = 64 << 10
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        let connection = try await TimeLimit.run(options.timeout, options.time) {
+            try await base.connect(for: request, options: options)
+        }
+        do {
+            // It may have waited for its connection.
+            try options.checkDeparture(of: request)
+            let (response, rest) = try await exchange(request, options, over: connection)
+            if response.status == 101 {
+                opening.keep(connection, rest)
+            } else {
+                connection.close()
+            }
+            return response
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+
+    private func exchange(
+        _ request: HTTPRequest, _ options: TransportOptions, over connection: any ByteConnection
+    ) async throws -> (HTTPResponse, Data) {
+        connection.enqueue(Self.head(of: request))
+        try await TimeLimit.run(options.timeout, options.time) { try await connection.flush() }
+        var reader = ResponseReader()
+        var isAtEnd = false
+        while try !reader.readHead() {
+            guard let bytes = try await receive(connection, options) else {
+                throw ErrandError(.connectionLost, "the connection was closed before a response")
+            }
+            reader.push(bytes)
+        }
+        var body: Data?
+        while body == nil {
+            body = try reader.body(upTo: min(Self.refusalBytes, options.maximumBodyBytes), isAtEnd: isAtEnd)
+            if body != nil { break }
+            if let bytes = try await receive(connection, options) { reader.push(bytes) } else { isAtEnd = true }
+        }
+        guard let head = reader.head else { throw ErrandError(.invalidResponse, "the response has no head") }
+        var headers = head.headers
+        // The body is there without its framing, and possibly cut.
+        if head.status != 101 {
+            headers.remove(.contentLength)
+            headers.remove(.transferEncoding)
+        }
+        if (300...399).contains(head.status), let target = headers[.location] {
+            headers.set(.location, Self.location(target))
+        }
+        let response = HTTPResponse(
+            to: request, status: head.status, headers: headers, body: HTTPBody(body ?? Data()), version: head.version)
+        return (response, reader.rest)
+    }
+
+    private func receive(_ connection: any ByteConnection, _ options: TransportOptions) async throws -> Data? {
+        try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
+    }
+
+    /// The bytes of the request's head (RFC 9112, section 3).
+    static func head(of request: HTTPRequest) -> Data {
+        let text = request.urlText
+        let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        var target = rest[authority.endIndex...].prefix { $0 != "#" }
+        if target.first != "/" { target = "/" + target }
+        var head = "\(request.method.rawValue) \(target) HTTP/1.1\r\n"
+        if !request.headers.contains(.host) { head += "Host: \(authority)\r\n" }
+        for field in request.headers where field.name != .contentLength {
+            head += "\(field.name.rawName): \(field.value)\r\n"
+        }
+        return Data((head + "\r\n").utf8)
+    }
+
+    /// The place of a redirect with the scheme that requests have: `ws` stands for `http`, `wss` for `https`.
+    static func location(_ text: String) -> String {
+        for (scheme, plain) in [("ws:", "http:"), ("wss:", "https:")]
+        where ASCII.equalsIgnoringCase(String(text.prefix(scheme.count)), scheme) {
+            return plain + text.dropFirst(scheme.count)
+        }
+        return text
+    }
+}

@@ -1,0 +1,89 @@
+import Errand
+import ErrandEssentials
+
+/// Runs the connections of a socket, one after another, as the body of its activity.
+struct SocketSession: Sendable {
+    let core: SocketCore
+    let activity: Activity
+    let connect: @Sendable () async throws -> SocketLink
+
+    /// Returns when the socket is closed as it should be; throws what ends it otherwise.
+    func run() async throws {
+        let policy = core.options.reconnection
+        var (attempts, failures, silent) = (0, 0, 0)
+        while true {
+            attempts += 1
+            silent += 1
+            failures += 1
+            core.change(to: .connecting(attempt: attempts))
+            var error: any Error
+            do {
+                let link = try await connect()
+                failures = 0
+                let before = core.count.bytes
+                defer { if core.count.bytes > before { silent = 0 } }
+                let end = try await use(link)
+                // A server may respond to the close frame of a socket that is cancelled before the connection is closed.
+                if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
+                error = end ?? CancellationError()
+            } catch let failure { error = failure }
+            core.disconnected()
+            if Task.isCancelled { throw CancellationError() }
+            if core.isClosing { return core.finish(nil) }
+            if core.takeReconnect() { continue }
+            if error.isCancellation { throw error }
+            guard !core.isOver, policy.permits(error), failures <= policy.maximumFailures else {
+                core.finish(error)
+                throw error
+            }
+            try await wait(silent, after: error)
+        }
+    }
+
+    /// Reads messages until the connection ends. Returns the failure for which the server has closed it, nil for none.
+    private func use(_ link: SocketLink) async throws -> WebSocketError? {
+        let (core, activity) = (core, activity)
+        return try await withTaskCancellationHandler {
+            do {
+                try await core.greeting(link, core.isFirst())
+                core.connected(link)
+                return try await link.run { message in
+                    try await core.deliver(message, link.coder)
+                } count: { bytes in
+                    activity.report(.progress(TransferProgress(received: core.add(bytes: bytes))))
+                }
+            } catch {
+                link.abort()
+                throw error
+            }
+        } onCancel: {
+            link.abort()
+        }
+    }
+
+    /// Waits for the time of the next connection.
+    private func wait(_ silent: Int, after error: any Error) async throws {
+        let time = core.clock.time
+        var wait = core.options.reconnection.wait(retry: nil, silent: silent)
+        if let asked = (error as? any RequestFailure)?.response?.headers.retryAfter(
+            from: time.date, upTo: ReconnectionPolicy.longestDelay)
+        {
+            wait = max(wait, asked)
+        }
+        let instant = time.instant(after: wait)
+        core.change(to: .waiting(until: instant, after: error))
+        activity.note("stream", "connects again in \(duration: wait)")
+        let sleep = Task { try await time.sleep(until: instant) }
+        core.keep { sleep.cancel() }
+        defer { core.keep(nil) }
+        do {
+            try await withTaskCancellationHandler {
+                try await sleep.value
+            } onCancel: {
+                sleep.cancel()
+            }
+        } catch {
+            guard core.takeReconnect(), !Task.isCancelled else { throw error }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// Start here: conform a request to ``SocketRequest``, and open it with `agent.socket(_:)`.
+//
+// Handshake/  the opening handshake: its fields, its filter, the connection that it leaves
+// Frames/     bytes to messages and back: pure
+// Session/    one connection after another, and the state that a socket shares with its readers and senders
+
+public import Errand
+
+/// A WebSocket (RFC 6455): typed messages in both directions, over one connection after another if it reconnects.
+///
+/// ```swift
+/// let socket = agent.socket(Chat(room: 7))
+/// try await socket.send(RoomCommand(text: "hello"))
+/// for try await event in socket { print(event) }
+/// ```
+///
+/// Connecting begins with the first message that is read or sent. The opening handshake is a request with everything that
+/// the agent has for requests; the socket is an activity of the kind ``Errand/ActivityKind/stream`` around it. Pings are
+/// responded to, and a server that is silent is sent some. A reader that is slow slows the server down, and a slow server
+/// the senders.
+///
+/// Its messages are read by one reader; it may be sent to from any number of tasks, and each message goes as a whole. Its
+/// end comes with ``close(_:reason:)``, ``cancel()``, `cancelAll` of the agent, the server's close frame, a failure, and the
+/// last release of the socket. A cancelled task ends its own wait alone.
+public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSequence, Sendable {
+    /// The type of a message of the server's.
+    public typealias Element = Incoming
+    /// ``WebSocketError``, or ``Errand/ErrandError`` for a failed connection.
+    public typealias Failure = any Error
+
+    private let core: SocketCore
+    private let decode: @Sendable (WebSocketMessage, SocketCoder) throws -> Incoming
+    private let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
+
+    init<R: SocketRequest>(
+        _ request: R, on agent: some Agent, _ options: CallOptions,
+        _ onOpen: (@Sendable (SocketSender<Outgoing>) async throws -> Void)?
+    ) where R.Incoming == Incoming, R.Outgoing == Outgoing {
+        decode = { try request.decode($0, by: $1) }
+        let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage = { try request.encode($0, by: $1) }
+        self.encode = encode
+        core = SocketCore(request, on: agent, options) { link, isFirst in
+            try await onOpen?(SocketSender(link: link, encode: encode, isFirst: isFirst))
+        }
+    }
+
+    deinit { core.cancel() }
+
+    /// The current state.
+    public var state: WebSocketState { core.current }
+
+    /// Each state from now on, the current one first; ends after ``WebSocketState/closed(_:)``. Of states that their reader
+    /// has not taken the newest 100 are kept.
+    public var states: AsyncStream<WebSocketState> { core.states }
+
+    /// The response to the last opening handshake; nil before the first.
+    public var response: HTTPResponse? { core.response }
+
+    /// The subprotocol that the server has chosen of those that were offered (RFC 6455, section 1.9); nil without one, and
+    /// before the first connection.
+    public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
+
+    /// Makes the connection, unless there is one; returns when it stands. Sending and reading do so too.
+    public func open() async throws { try await core.opened() }
+
+    /// Sends a message; returns when the system has all of it, which does not mean that the server has received it. Waits for
+    /// a connection where ``SocketOptions/away`` says so.
+    ///
+    /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, and ``Errand/ErrandError``. After a
+    /// failure of the connection, the server may have received the message or not.
+    public func send(_ message: Outgoing) async throws {
+        let link = try await core.link()
+        try await link.send(link.encoded { try encode(message, $0) })
+    }
+
+    /// Closes the socket: says so to the server, and waits until it has said the same, for ``SocketOptions/closeTimeout`` at
+    /// most. Messages that were received before can still be read.
+    ///
+    /// - Parameters:
+    ///   - code: 1000 or 3000 to 4999 in an app; one that may not be sent counts as none.
+    ///   - reason: at most 123 bytes of UTF-8; more are cut off.
+    public func close(_ code: CloseCode = .normalClosure, reason: String = "") async {
+        await core.close(code, reason)
+    }
+
+    /// Ends the socket at once; its reader gets a cancellation.
+    public func cancel() { core.cancel() }
+
+    /// Ends the connection, or the wait for the next one, and connects again at once if the socket reconnects at all.
+    public func reconnect() { core.reconnect() }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(socket: self, isReader: core.claim()) }
+
+    /// Takes the messages, on the caller's own actor.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let socket: WebSocket
+        fileprivate let isReader: Bool
+
+        /// The next message; nil once the socket is closed. After an error of the code
+        /// ``WebSocketError/Code/decodingFailed`` the next one can be read; after any other one the socket has ended.
+        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Incoming? {
+            guard isReader else { throw WebSocketError(.alreadyRead, "a socket has one reader") }
+            guard let received = try await socket.core.next() else { return nil }
+            do { return try socket.decode(received.message, received.coder) } catch let error as WebSocketError {
+                throw error
+            } catch {
+                throw WebSocketError(
+                    .decodingFailed, "a message is no \(Incoming.self)", underlying: error)
+            }
+        }
+    }
+}
+
+/// Sends over a connection that was just made; see ``Errand/Agent/socket(_:options:onOpen:)``.
+public struct SocketSender<Outgoing: Sendable>: Sendable {
+    let link: SocketLink
+    let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
+    /// Whether it is the first connection of the socket.
+    public let isFirst: Bool
+
+    /// Sends a message before those that wait.
+    public func send(_ message: Outgoing) async throws { try await link.send(link.encoded { try encode(message, $0) }) }
+}

@@ -1,0 +1,54 @@
+// What docs/websocket.md shows.
+import Errand
+import ErrandTesting
+import ErrandWebSocket
+import Foundation
+
+nonisolated struct RoomEvent: Decodable, Sendable { let text: String }
+nonisolated struct RoomCommand: Encodable, Sendable { let text: String }
+nonisolated struct Price: Decodable, Sendable {}
+nonisolated struct Subscription: Encodable, Sendable {
+    let symbols: [String]
+    let after: Int
+}
+
+struct Chat: SocketRequest {
+    typealias Incoming = RoomEvent
+    typealias Outgoing = RoomCommand
+    let room: Int
+    var path: String { "rooms/\(room)/socket" }
+}
+
+struct Prices: SocketRequest {
+    typealias Incoming = Price
+    typealias Outgoing = Subscription
+    var path: String { "prices" }
+    var socketOptions: SocketOptions { .reconnecting }
+}
+
+private func chat(_ agent: NetworkAgent) async throws {
+    let socket = agent.socket(Chat(room: 7))
+    try await socket.send(RoomCommand(text: "hello"))
+    for try await event in socket { print(event.text) }
+
+    await socket.close(.goingAway, reason: "the app is left")
+}
+
+private func follow(_ agent: NetworkAgent, watched: (symbols: [String], last: Int)) async throws {
+    let prices = agent.socket(Prices()) { sender in
+        try await sender.send(Subscription(symbols: watched.symbols, after: watched.last))
+    }
+    for try await price in prices { print(price) }
+}
+
+private func serve() throws {
+    let server = try TestServer()
+    server.on(
+        "/rooms/7/socket",
+        .webSocket { socket in
+            while let frame = try socket.receive(), frame.opcode != 8 {
+                try socket.send(.text(#"{"text":"\#(frame.text)"}"#))
+            }
+            try socket.send(.close())
+        })
+}

@@ -1,0 +1,38 @@
+import Errand
+import ErrandEssentials
+import ErrandSystemTransport
+import ErrandWebSocket
+
+/// Runs the cases of an Autobahn fuzzing server over sockets of one agent: `errand-sockets http://127.0.0.1:9001`, and
+/// `--forgetful` for an offer of compression without a window of the client's.
+@main
+struct SocketProcess {
+    private struct Case: SocketRequest {
+        let path: String
+        var compression = WebSocketCompression.off
+        var socketOptions: SocketOptions {
+            SocketOptions(compression: compression, maximumMessageBytes: 64 << 20, pingInterval: nil)
+        }
+    }
+
+    static func main() async throws {
+        guard CommandLine.arguments.count > 1 else { return print("usage: errand-sockets <base URL> [--forgetful]") }
+        let agent = NetworkAgent(baseURL: CommandLine.arguments[1], transport: .system)
+        let keepsWindow = !CommandLine.arguments.contains("--forgetful")
+        let compression = WebSocketCompression(clientKeepsWindow: keepsWindow, minimumBytes: 0)
+        var count = 0
+        for try await message in agent.socket(Case(path: "getCaseCount")) {
+            count = Int(String(decoding: message.bytes, as: UTF8.self)) ?? 0
+        }
+        for number in 0..<count {
+            let path = "runCase?case=\(number + 1)&agent=errand"
+            let socket = agent.socket(Case(path: path, compression: compression))
+            do { for try await message in socket { try await socket.send(message) } } catch {
+                // What a case provokes.
+            }
+        }
+        // A server may end this connection without a close frame.
+        do { for try await _ in agent.socket(Case(path: "updateReports?agent=errand")) {} } catch {}
+        print("\(count) cases")
+    }
+}

@@ -1,0 +1,151 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+@testable import ErrandWebSocket
+
+/// RFC 6455, section 4, and RFC 7692, section 7.1, without a connection.
+@Suite("The opening handshake of a WebSocket") struct HandshakeTests {
+    private static let url = URL(string: "http://example.com/chat")
+
+    private static func response(_ headers: HTTPHeaders) throws -> HTTPResponse {
+        HTTPResponse(url: try #require(url), status: 101, headers: headers)
+    }
+
+    private static let valid: HTTPHeaders = [
+        "Upgrade": "WebSocket", "Connection": "keep-alive, Upgrade",
+        "Sec-WebSocket-Accept": "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
+    ]
+
+    private static func handshake(_ compression: WebSocketCompression = .off) -> OpeningHandshake {
+        OpeningHandshake(key: "dGhlIHNhbXBsZSBub25jZQ==", ["chat.v2", "chat"], compression)
+    }
+
+    @Test("the example of RFC 6455 is accepted, and each of its fields is needed")
+    func fields() throws {
+        let agreement = try Self.handshake().check(Self.response(Self.valid))
+        #expect(agreement.subprotocol == nil && agreement.deflate == nil)
+        for name in Self.valid.map(\.name) {
+            var headers = Self.valid
+            headers.remove(name)
+            let bare = try Self.response(headers)
+            #expect(throws: WebSocketError.self) { try Self.handshake().check(bare) }
+            headers.add(name, "other")
+            let other = try Self.response(headers)
+            let error = #expect(throws: WebSocketError.self) { try Self.handshake().check(other) }
+            #expect(error?.code == .handshakeFailed)
+        }
+    }
+
+    @Test("each handshake has a key of its own, of 16 bytes")
+    func keys() {
+        let keys = (0..<20).map { _ in OpeningHandshake([], .off).key }
+        #expect(Set(keys).count == 20 && keys.allSatisfy { Data(base64Encoded: $0)?.count == 16 })
+    }
+
+    @Test("a subprotocol is one of those that were offered, or none")
+    func subprotocols() throws {
+        var headers = Self.valid
+        headers.set("Sec-WebSocket-Protocol", "chat")
+        #expect(try Self.handshake().check(Self.response(headers)).subprotocol == "chat")
+        headers.set("Sec-WebSocket-Protocol", "news")
+        let other = try Self.response(headers)
+        #expect(throws: WebSocketError.self) { try Self.handshake().check(other) }
+        var request = HTTPHeaders()
+        Self.handshake().prepare(&request)
+        #expect(request["Sec-WebSocket-Protocol"] == "chat.v2, chat" && request["Sec-WebSocket-Version"] == "13")
+    }
+
+    @Test("an extension is the one that was offered, with parameters that fit the offer")
+    func extensions() throws {
+        let small = WebSocketCompression(serverWindowBits: 10, clientWindowBits: 12, serverKeepsWindow: false)
+        #expect(
+            DeflateAgreement.offer(small)
+                == "permessage-deflate; client_max_window_bits=12; server_max_window_bits=10; server_no_context_takeover"
+        )
+        let accepted = try DeflateAgreement.accepted(
+            ["permessage-deflate; server_no_context_takeover; server_max_window_bits=9; client_max_window_bits=\"11\""],
+            small)
+        #expect(
+            accepted
+                == DeflateAgreement(
+                    clientWindow: 11, serverWindow: 9, clientKeepsWindow: true, serverKeepsWindow: false))
+        #expect(try DeflateAgreement.accepted([], small) == nil)
+        let refused = [
+            "permessage-deflate", "permessage-deflate; server_no_context_takeover; server_max_window_bits=11",
+            "permessage-bzip2", "permessage-deflate; server_no_context_takeover=1",
+            "permessage-deflate; server_no_context_takeover; server_max_window_bits=09",
+            "permessage-deflate; server_no_context_takeover; server_max_window_bits=8; server_max_window_bits=8",
+            "permessage-deflate; server_no_context_takeover; server_max_window_bits=8; x=1",
+            "permessage-deflate; server_no_context_takeover; server_max_window_bits=8, permessage-deflate",
+        ]
+        for value in refused {
+            #expect(throws: DeflateAgreement.Refusal.self, "\(value)") {
+                try DeflateAgreement.accepted([value], small)
+            }
+        }
+        #expect(throws: DeflateAgreement.Refusal.self) { try DeflateAgreement.accepted(["permessage-deflate"], .off) }
+    }
+
+    @Test("a response is read at any split, with informational ones before it and bytes of the socket behind it")
+    func responses() throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        let text = hints + "HTTP/1.1 101 Switching Protocols\r\nX: a \r\nY:\tb\r\n\r\nrest"
+        for pieces in [1, 5, 1000] {
+            var reader = ResponseReader()
+            var rest = Data(text.utf8)[...]
+            while try !reader.readHead() {
+                reader.push(Data(rest.prefix(pieces)))
+                rest = rest.dropFirst(pieces)
+            }
+            reader.push(Data(rest))
+            #expect(reader.head?.status == 101 && reader.head?.headers == ["X": "a", "Y": "b"])
+            #expect(reader.rest == Data("rest".utf8))
+        }
+    }
+
+    @Test("the body of a refusal is read by its length, its chunks or the end")
+    func bodies() throws {
+        let cases: [(String, String?, String)] = [
+            ("Content-Length: 3\r\n\r\nabcdef", "abc", "abc"), ("Content-Length: 5\r\n\r\nabc", nil, "abc"),
+            ("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n", "abc", "abc"),
+            ("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n5\r\nc", nil, "abc"), ("\r\nabc", nil, "abc"),
+        ]
+        for (text, before, atEnd) in cases {
+            var reader = ResponseReader()
+            reader.push(Data(("HTTP/1.1 401 Unauthorized\r\n" + text).utf8))
+            #expect(try reader.readHead())
+            #expect(try reader.body(upTo: 100, isAtEnd: false) == before.map { Data($0.utf8) })
+            #expect(try reader.body(upTo: 100, isAtEnd: true) == Data(atEnd.utf8))
+            #expect(try reader.body(upTo: 2, isAtEnd: true) == Data("ab".utf8))
+        }
+    }
+
+    @Test(
+        "a head that is no response is refused",
+        arguments: [
+            "HTTP/2 101 x\r\n\r\n", "HTTP/1.1 10 x\r\n\r\n", "HTTP/1.1 1010\r\n\r\n", "\r\n\r\n", "nonsense\r\n\r\n",
+            "HTTP/1.1 101 x\r\nno colon\r\n\r\n", "HTTP/1.1 101 x\r\n a: b\r\n\r\n",
+            "HTTP/1.1 101 x\r\na: \u{1}\r\n\r\n",
+            String(repeating: "x", count: 70_000),
+        ])
+    func malformed(text: String) {
+        var reader = ResponseReader()
+        reader.push(Data(text.utf8))
+        #expect(throws: ErrandError.self) { try reader.readHead() }
+    }
+
+    @Test("the head of the request has the target, the host and the fields as they are")
+    func requests() throws {
+        let url = try #require(URL(string: "https://example.com:8443/a%20b?c=d"))
+        let head = UpgradeTransport.head(of: HTTPRequest(.get, url, headers: ["X-A": "1"]))
+        #expect(
+            String(decoding: head, as: UTF8.self)
+                == "GET /a%20b?c=d HTTP/1.1\r\nHost: example.com:8443\r\nX-A: 1\r\n\r\n")
+        let bare = HTTPRequest(.get, try #require(URL(string: "http://example.com?x")))
+        #expect(UpgradeTransport.head(of: bare).starts(with: Data("GET /?x HTTP/1.1\r\n".utf8)))
+        #expect(UpgradeTransport.location("WSS://a/b") == "https://a/b")
+        #expect(UpgradeTransport.location("/ws:b") == "/ws:b")
+    }
+}

@@ -1,0 +1,350 @@
+import Errand
+import ErrandEssentials
+import ErrandSystemTransport
+import ErrandTesting
+import ErrandWebSocket
+import Synchronization
+import Testing
+
+nonisolated private struct Note: Codable, Sendable, Equatable { var text: String }
+
+private struct Notes: SocketRequest {
+    typealias Incoming = Note
+    typealias Outgoing = Note
+    var path = "socket"
+    var socketOptions = SocketOptions(pingInterval: nil)
+}
+
+private struct Lines: SocketRequest {
+    typealias Incoming = String
+    typealias Outgoing = String
+    var path = "socket"
+    var socketOptions = SocketOptions(pingInterval: nil)
+}
+
+#if os(Linux)
+@Suite("WebSockets", .timeLimit(.minutes(10)), .leakChecked) struct SocketTests {
+    private let server: TestServer
+    private let agent: NetworkAgent
+
+    init() throws {
+        server = try TestServer()
+        agent = NetworkAgent(baseURL: server.url, transport: .system)
+    }
+
+    private func serve(_ body: @escaping @Sendable (TestWebSocket) throws -> Void) {
+        server.on("/socket", .webSocket(body))
+    }
+
+    private func error<Value>(of body: () async throws -> Value) async throws -> any Error {
+        do { _ = try await body() } catch { return error }
+        throw NoError()
+    }
+
+    private struct NoError: Error {}
+
+    @Test("values go as JSON text and come back as values, until the server closes the socket")
+    func echo() async throws {
+        serve { socket in
+            let frame = try socket.receive()
+            #expect(frame?.opcode == 1 && frame?.mask != nil)
+            try socket.send(.text(#"{"text":"one"}"#))
+            try socket.send(frame ?? .ping())
+            try socket.close()
+        }
+        let socket = agent.socket(Notes())
+        try await socket.send(Note(text: "grüße"))
+        var notes: [Note] = []
+        for try await note in socket { notes.append(note) }
+        #expect(notes == [Note(text: "one"), Note(text: "grüße")])
+        guard case .closed(nil) = socket.state else { throw NoError() }
+        try await server.waitUntilNoConnections()
+    }
+
+    @Test("the handshake is a request: its base URL, headers, authorization and cookies are the agent's")
+    func handshake() async throws {
+        serve { try $0.close() }
+        agent.configure {
+            $0.headers["X-App"] = "1"
+            $0.authorization = .bearer("abc")
+        }
+        let accessory = RecordingAccessory()
+        let options = CallOptions(accessories: [accessory])
+        let socket = agent.socket(Lines(), options: options)
+        for try await _ in socket {}
+        let request = try await server.nextRequest()
+        #expect(request.headers["X-App"] == "1" && request.headers["Authorization"] == "Bearer abc")
+        #expect(request.headers["Upgrade"] == "websocket" && request.headers["Sec-WebSocket-Version"] == "13")
+        #expect(socket.response?.status == 101)
+        #expect("\(agent.explain(Lines()))".contains("opening handshake"))
+    }
+
+    @Test("a refused handshake throws the status with its body, and a redirect and a second attempt are followed")
+    func refusal() async throws {
+        server.on("/socket", .text("no", status: 403))
+        let refused = agent.socket(Lines())
+        let failure = try await error { try await refused.send("a") } as? ErrandError
+        #expect(failure?.code == .unacceptableStatus && failure?.response?.status == 403)
+        #expect(try failure?.response?.text() == "no")
+        server.on("/moved", .webSocket { try $0.close(1000) })
+        server.on("/socket", .redirect(to: server.url("/moved").replacing("http:", with: "ws:")))
+        for try await _ in agent.socket(Lines()) {}
+        server.on("/socket", .text("ok"))
+        let plain = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
+        #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
+        #expect(try await error { try await agent.send(Lines()) } is WebSocketError)
+        try await server.waitUntilNoConnections()
+    }
+
+    @Test("the status 101 is no success of a request that asks for no other protocol")
+    func unasked() async throws {
+        let stubbed = NetworkAgent(
+            baseURL: "http://example.com", transport: .stub(.status(101, headers: ["Upgrade": "websocket"])))
+        let failure = try await error { try await stubbed.send(Call<Void>(.get, "a")) } as? ErrandError
+        #expect(failure?.code == .unacceptableStatus)
+        let unavailable = try await error { try await stubbed.socket(Lines()).open() } as? ErrandError
+        #expect(unavailable?.code == .transportUnavailable)
+    }
+
+    @Test("a server that responds with a wrong key is refused")
+    func wrongKey() async throws {
+        server.on("/socket", .webSocket { try $0.echo() }.header("Sec-WebSocket-Accept", "x"))
+        let failure = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
+        #expect(failure?.code == .handshakeFailed)
+        try await server.waitUntilNoConnections()
+    }
+
+    @Test("a close of the client's waits for that of the server, and later messages throw")
+    func closing() async throws {
+        let seen = Log<UInt16?>()
+        serve { socket in
+            let frame = try socket.receive()
+            seen.add(frame?.closeCode)
+            try socket.send(.text("late"))
+            try socket.send(.close(frame?.closeCode))
+        }
+        let socket = agent.socket(Lines())
+        try await socket.open()
+        await socket.close(.goingAway, reason: "bye")
+        #expect(seen.all == [1001])
+        #expect((try await error { try await socket.send("x") } as? WebSocketError)?.code == .closed)
+        var received = 0
+        for try await _ in socket { received += 1 }
+        #expect(received == 0)
+        try await server.waitUntilNoConnections()
+    }
+
+    @Test("a close code of the server's that stands for a failure is thrown with its reason")
+    func closeCodes() async throws {
+        serve { try $0.close(4001, "go") }
+        let socket = agent.socket(Lines())
+        let failure = try await error { for try await _ in socket {} } as? WebSocketError
+        #expect(failure?.code == .closed && failure?.closeCode?.rawValue == 4001 && failure?.reason == "go")
+        #expect(failure?.description.contains("go") == false)
+    }
+
+    @Test("the end of the connection without a close frame is connectionLost, at every byte")
+    func cuts() async throws {
+        let frames = TestFrame.text("hello").wireBytes() + TestFrame.text("wörld").wireBytes()
+        for count in 0..<frames.count {
+            serve { try $0.connection.send(Data(frames.prefix(count))) }
+            let socket = agent.socket(Lines())
+            let failure = try await error { for try await _ in socket {} } as? ErrandError
+            #expect(failure?.code == .connectionLost, "after \(count) bytes")
+        }
+    }
+
+    @Test("frames against the protocol end the socket, and the server learns why")
+    func violations() async throws {
+        let seen = Log<UInt16?>()
+        let cases: [(Data, UInt16)] = [
+            (Data([0x83, 0x00]), 1002), (Data([0x81, 0x01, 0xFF]), 1007),
+            (TestFrame.data(Data(count: 2000)).wireBytes(), 1009),
+        ]
+        for (bytes, code) in cases {
+            serve { socket in
+                try socket.connection.send(bytes)
+                seen.add(try socket.receive()?.closeCode)
+            }
+            let socket = agent.socket(Lines(socketOptions: SocketOptions(maximumMessageBytes: 1000)))
+            #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.closeCode?.rawValue == code)
+        }
+        try await server.waitUntilNoConnections()
+        #expect(seen.all == cases.map(\.1))
+    }
+
+    @Test("pings are responded to, and a server that does not respond to one is left")
+    func pings() async throws {
+        serve { socket in
+            try socket.send(.ping("are you there"))
+            #expect(try socket.receive().map { [$0.opcode: $0.text] } == [10: "are you there"])
+            try socket.close()
+        }
+        for try await _ in agent.socket(Lines()) {}
+        let time = ManualTimeSource()
+        let clocked = NetworkAgent(baseURL: server.url, transport: .system, time: time)
+        let pinged = Gate()
+        serve { socket in
+            #expect(try socket.receive()?.opcode == 9)
+            try socket.connection.wait(for: pinged)
+            try socket.connection.stall()
+        }
+        let options = SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10))
+        let socket = clocked.socket(Lines(socketOptions: options))
+        try await socket.open()
+        let reading = Task { try await error { for try await _ in socket {} } }
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(20))
+        try await pinged.reached()
+        pinged.open()
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(10))
+        #expect((try await reading.value as? WebSocketError)?.code == .timedOut)
+    }
+
+    @Test("a message that cannot be decoded throws, and the next one is read")
+    func decoding() async throws {
+        serve { socket in
+            try socket.send(.text("nonsense"))
+            try socket.send(.text(#"{"text":"good"}"#))
+            try socket.close()
+        }
+        let socket = agent.socket(Notes())
+        var iterator = socket.makeAsyncIterator()
+        let failure = await #expect(throws: WebSocketError.self) { try await iterator.next() }
+        #expect(failure?.code == .decodingFailed && failure?.underlying is DecodingError)
+        #expect(try await iterator.next() == Note(text: "good"))
+        #expect(try await iterator.next() == nil)
+        #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.code == .alreadyRead)
+    }
+
+    @Test("many senders at once: each message goes as a whole, deflated ones too", arguments: [false, true])
+    func senders(isDeflated: Bool) async throws {
+        let headers: HTTPHeaders = isDeflated ? ["Sec-WebSocket-Extensions": "permessage-deflate"] : [:]
+        server.on("/socket", .webSocket(headers: headers) { try $0.echo() })
+        let compression: WebSocketCompression = isDeflated ? .standard : .off
+        let socket = agent.socket(Lines(socketOptions: SocketOptions(compression: compression, pingInterval: nil)))
+        let sent = (0..<200).map { String(repeating: "\($0) ", count: $0 * 7) }
+        async let received = socket.prefix(sent.count).reduce(into: Set<String>()) { $0.insert($1) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for text in sent { group.addTask { try await socket.send(text) } }
+            try await group.waitForAll()
+        }
+        #expect(try await received == Set(sent))
+        await socket.close()
+    }
+
+    @Test("messages that are not read hold the server back, and come all in the end")
+    func backpressure() async throws {
+        let (all, size) = (400, 100_000)
+        serve { socket in
+            for number in 0..<all { try socket.send(.data(Data(repeating: UInt8(number & 0xFF), count: size))) }
+            try socket.close()
+        }
+        let socket = agent.socket(Plain())
+        try await socket.open()
+        var last: Int64 = -1
+        while server.sentBytes != last {
+            last = server.sentBytes
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        #expect(last < Int64(all * size / 2))
+        var count = 0
+        for try await message in socket {
+            #expect(message.bytes.first == UInt8(count & 0xFF))
+            count += 1
+        }
+        #expect(count == all)
+    }
+
+    private struct Plain: SocketRequest {
+        var path: String { "socket" }
+        var socketOptions: SocketOptions { SocketOptions(pingInterval: nil) }
+    }
+
+    @Test("cancelling the socket, its agent's activities, or releasing it ends the connection")
+    func endings() async throws {
+        serve { try $0.echo() }
+        for way in 0..<4 {
+            var socket: WebSocket<String, String>? = agent.socket(Lines())
+            try await socket?.send("a")
+            let states = try #require(socket).states
+            switch way {
+            case 0: socket?.cancel()
+            case 1: agent.cancelAll()
+            case 2: socket = nil
+            default:
+                let reading = Task { [socket] in try await error { for try await _ in try #require(socket) {} } }
+                socket?.cancel()
+                #expect(try await reading.value.isCancellation)
+            }
+            var last = WebSocketState.idle
+            for await state in states { last = state }
+            guard case .closed(let failure?) = last, failure.isCancellation else { throw NoError() }
+            try await server.waitUntilNoConnections()
+        }
+    }
+
+    @Test("a cancelled reader and a cancelled sender end their own waits alone")
+    func cancelledTasks() async throws {
+        serve { try $0.echo() }
+        let socket = agent.socket(Lines())
+        try await socket.open()
+        let reading = Task {
+            var iterator = socket.makeAsyncIterator()
+            let first = try? await iterator.next()
+            try await socket.send("after")
+            return (first, try await iterator.next())
+        }
+        await Task.yield()
+        reading.cancel()
+        let result = try? await reading.value
+        #expect(result == nil || result?.0 == nil)
+        await socket.close()
+    }
+
+    @Test("a lost connection is made again, greeted first, and messages that waited follow")
+    func reconnecting() async throws {
+        let count = Atomic(0)
+        let seen = Log<String>()
+        serve { socket in
+            let number = count.add(1, ordering: .relaxed).newValue
+            while let frame = try socket.receive() {
+                if frame.opcode == 8 { return try socket.send(frame) }
+                seen.add("\(number): \(frame.text)")
+                if frame.text == "drop" { try socket.connection.reset() }
+                if frame.text == "last" { try socket.close() }
+            }
+        }
+        let reconnection = ReconnectionPolicy(backoff: Backoff(base: .milliseconds(1)), minimumDelay: .milliseconds(1))
+        let options = SocketOptions(reconnection: reconnection, pingInterval: nil)
+        let socket = agent.socket(Lines(socketOptions: options)) { sender in
+            try await sender.send(sender.isFirst ? "hello" : "again")
+        }
+        let states = socket.states
+        try await socket.send("drop")
+        for await state in states { if case .connecting(attempt: 2) = state { break } }
+        try await socket.send("last")
+        for try await _ in socket {}
+        #expect(seen.all == ["1: hello", "1: drop", "2: again", "2: last"])
+    }
+
+    @Test("a socket that refuses while it is away throws at once, and reconnect() ends the wait")
+    func away() async throws {
+        serve { socket in
+            if try socket.receive()?.text == "drop" { try socket.connection.reset() }
+            try socket.close()
+        }
+        let reconnection = ReconnectionPolicy(backoff: Backoff(base: .seconds(3600), maximumDelay: .seconds(3600)))
+        let options = SocketOptions(reconnection: reconnection, away: .refuse, pingInterval: nil)
+        let socket = agent.socket(Lines(socketOptions: options))
+        try await socket.send("drop")
+        for await state in socket.states { if case .waiting = state { break } }
+        #expect((try await error { try await socket.send("x") } as? WebSocketError)?.code == .notConnected)
+        socket.reconnect()
+        try await eventually { if case .open = socket.state { true } else { false } }
+        try await socket.send("bye")
+        for try await _ in socket {}
+    }
+}
+#endif
