@@ -52,6 +52,27 @@ import Testing
         #expect(log.count == 2)
     }
 
+    @Test("a wire filter knows how many requests of the call went to the transport before, for whatever reason")
+    func transferCount() async throws {
+        let log = Log<Int>()
+        let stub = StubTransport()
+        stub.on("/v1/plain", response: .redirect(to: "/end"))
+        stub.on("/end", response: .status(503), .text("end"))
+        let wire = ClosureFilter(.wire) { exchange, next in
+            log.add(exchange.transferCount)
+            return try await next(exchange)
+        }
+        let twice = ClosureFilter(.call) { exchange, next in
+            let first = try await next(exchange)
+            return first.status == 503 ? try await next(exchange) : first
+        }
+        let agent = agent([twice, wire], stub)
+        _ = try await agent.send(Plain())
+        #expect(log.all == [0, 1, 2, 3])
+        _ = try await agent.send(Plain())
+        #expect(log.all == [0, 1, 2, 3, 0, 1])
+    }
+
     @Test("the stage of a wire filter stays with what it sends, also from a child task and a second time")
     func secondPass() async throws {
         let log = Log<String>()

@@ -51,6 +51,22 @@ import Testing
         #expect(wire.sent == 16)
     }
 
+    @Test("accessories receive what the breaker has become, with its host")
+    func notes() async throws {
+        let (time, notes, up) = (ManualTimeSource(), Notes(), Log<Bool>())
+        let wire = Wire { _, request, _ in response(request, up.count == 0 ? 500 : 200) }
+        let agent = NetworkAgent(wire, [.breaker], time, notes)
+        for _ in 0..<12 { _ = try? await agent.send(Get()) }
+        time.advance(by: .seconds(5))
+        _ = try? await agent.send(Get())
+        up.add(true)
+        time.advance(by: .seconds(10))
+        _ = try await agent.send(Get())
+        let changes = notes.all.compactMap { $0.details as? BreakerNote }
+        #expect(changes.map(\.isOpen) == [true, true, false])
+        #expect(Set(changes.map(\.host)) == ["api.example.com:443"])
+    }
+
     @Test("a probe that is cancelled leaves its place to the next request")
     func cancelledProbe() async throws {
         let (time, door) = (ManualTimeSource(), Gate())

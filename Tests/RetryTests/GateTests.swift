@@ -56,6 +56,24 @@ import Testing
         for index in 5..<23 { #expect(times[index - 5].duration(to: times[index]) >= .seconds(10)) }
     }
 
+    @Test("accessories receive how long a request has waited for its turn, and nothing of one that has not")
+    func notes() async throws {
+        let (time, notes) = (ManualTimeSource(), Notes())
+        let wire = Wire { _, request, _ in response(request) }
+        let limits = HostLimits(rate: RequestRate(1, per: .seconds(10)))
+        let agent = NetworkAgent(wire, [.hostGate(limits)], time, notes)
+        _ = try await agent.send(Get())
+        #expect(notes.count("gate") == 0)
+        time.advance(by: .seconds(4))
+        let waiting = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        time.advance(by: .seconds(6))
+        #expect(await outcome(waiting) == "ok")
+        #expect(notes.count("gate") == 2)
+        let note = try #require(notes.all.last?.details as? GateNote)
+        #expect(note.host == "api.example.com:443" && note.wait == .seconds(6))
+    }
+
     @Test("a request behind so many others that its deadline passes before its turn is refused at once")
     func rateDeadline() async throws {
         let time = ManualTimeSource()

@@ -140,6 +140,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     func countAttempt() -> Int { attempts.add(1, ordering: .relaxed).newValue }
     func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }
+    var transferCount: Int { transfers.load(ordering: .relaxed) }
 
     var finalFailures: Int { finalFailureCount.load(ordering: .acquiring) }
     func declareFailureFinal() { finalFailureCount.add(1, ordering: .acquiringAndReleasing) }

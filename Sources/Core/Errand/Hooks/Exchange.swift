@@ -158,6 +158,10 @@ public struct Exchange: Sendable {
     /// and after `next`.
     public var possibleDeliveries: Int { ledger { $0.possibleDeliveries } }
 
+    /// How many requests of this call have gone to the transport so far, for attempts, redirects and hedges. At the wire stage
+    /// before `next` it is the ordinal number of the request as one that is sent again: 0 for the first.
+    public var transferCount: Int { activity.ledger.transferCount }
+
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
 
     /// The checks that run on the final response.

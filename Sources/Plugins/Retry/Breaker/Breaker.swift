@@ -62,7 +62,8 @@ public struct Breaker: Filter {
     private func leave(
         _ state: BreakerState, _ ticket: BreakerState.Ticket, _ result: BreakerState.Result, _ exchange: Exchange
     ) {
-        if let change = state.leave(ticket, result, at: exchange.time.now) { exchange.note("breaker", change) }
+        guard let change = state.leave(ticket, result, at: exchange.time.now) else { return }
+        exchange.note("breaker", change.message, details: BreakerNote(host: state.host, isOpen: change.isOpen))
     }
 
     private func result(of response: HTTPResponse) -> BreakerState.Result {

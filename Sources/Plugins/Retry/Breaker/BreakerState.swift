@@ -10,6 +10,12 @@ final class BreakerState: HostRecord {
 
     enum Result { case success, failure, neither }
 
+    /// The breaker has opened, once more after a probe, or has closed.
+    struct Change {
+        let isOpen: Bool
+        let message: String
+    }
+
     private enum Phase {
         case closed
         case open(until: ContinuousClock.Instant)
@@ -71,8 +77,8 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Counts a result. Returns the new phase in words if it has changed.
-    func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> String? {
+    /// Counts a result. Returns the change of the phase, if there is one.
+    func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> Change? {
         state.withLock { state in
             state.running -= 1
             guard ticket.generation == state.generation else { return nil }
@@ -80,12 +86,12 @@ final class BreakerState: HostRecord {
             case (.probing, .success):
                 state.enter(.closed)
                 state.pause = nil
-                return "closed: the probe of \(host) succeeded"
+                return Change(isOpen: false, message: "closed: the probe of \(host) succeeded")
             case (.probing, .failure):
                 let pause = min((state.pause ?? basePause) * 2, longestPause)
                 state.pause = pause
                 state.enter(.open(until: now.advanced(by: pause)))
-                return "open for \(duration: pause): the probe of \(host) failed"
+                return Change(isOpen: true, message: "open for \(duration: pause): the probe of \(host) failed")
             case (.probing, .neither):
                 // Cancelled, for example: the next request probes.
                 state.enter(.open(until: now))
@@ -99,7 +105,8 @@ final class BreakerState: HostRecord {
                 }
                 state.pause = basePause
                 state.enter(.open(until: now.advanced(by: basePause)))
-                return "open for \(duration: basePause): \(failures) of \(all) requests to \(host) failed"
+                let message = "open for \(duration: basePause): \(failures) of \(all) requests to \(host) failed"
+                return Change(isOpen: true, message: message)
             case (.closed, .neither), (.open, _):
                 return nil
             }

@@ -161,21 +161,25 @@ final class HostLine: HostRecord {
         let time = exchange.time
         let waitLimit = start.advanced(by: limits.maximumWait.bounded)
         let limit = exchange.deadline.map { min($0, waitLimit) } ?? waitLimit
-        var isNoted = false
+        var waitsSince: ContinuousClock.Instant?
         while true {
             try Task.checkCancellation()
             let now = time.now
             switch state.withLock({ step(&$0, waiter, at: now, limit) }) {
             case .enter(let ticket, let next):
                 next?.signal()
+                if let wait = waitsSince?.duration(to: now) {
+                    exchange.note(
+                        "gate", "waited \(duration: wait) for \(host)", details: GateNote(host: host, wait: wait))
+                }
                 return ticket
             case .refuse(let remaining):
                 let reason = exchange.deadline == limit ? "the deadline of the call" : "the longest wait"
                 throw ResilienceError(
                     .waitTooLong, host: host, remaining: remaining, "it allows no request before \(reason) is over")
             case .wait(let until):
-                if !isNoted { exchange.note("gate", "waits for \(host)") }
-                isNoted = true
+                if waitsSince == nil { exchange.note("gate", "waits for \(host)") }
+                waitsSince = waitsSince ?? now
                 await waiter.wait(until: until, time)
             }
         }
