@@ -1,15 +1,17 @@
 import Foundation
 import Testing
 
-/// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one. That in doc
-/// comments is handed to the compiler as it is.
+/// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one, or in one of the
+/// packages that it is about, which are built where the packages of others can be had. That in doc comments is handed to the
+/// compiler as it is.
 @Suite("Documentation", .timeLimit(.minutes(10)), .leakChecked) struct DocumentationTests {
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
 
     @Test("every paragraph of code is compiled")
     func compiled() throws {
-        let compiled = try (Self.swiftFiles(in: Self.here) + Self.swiftFiles(in: Self.example)).map { source in
+        let sources = [Self.here, Self.example, Self.integrations].flatMap { Self.swiftFiles(in: $0) }
+        let compiled = try sources.map { source in
             // The page has the clone beside the app.
             let text = try String(contentsOf: source, encoding: .utf8).replacing("\"../..\"", with: "\"../errand\"")
             return Self.lines(text).joined(separator: "\n")
@@ -98,6 +100,7 @@ import Testing
     }
 
     private static let example = root.appending(path: "Examples/Hello")
+    private static let integrations = root.appending(path: "Examples/Integrations")
 
     /// README, CONTRIBUTING, the pages of docs/, and that of the tests.
     private static func pages() throws -> [URL] {

@@ -1,0 +1,71 @@
+public import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+public import HTTPTypes
+
+extension HTTPTypes.HTTPRequest {
+    /// A request without its body: method, scheme, authority, path with query, and header fields. The fragment of the URL is
+    /// left out, as it is on the wire.
+    ///
+    /// ```swift
+    /// let typed = try HTTPTypes.HTTPRequest(exchange.http)
+    /// ```
+    ///
+    /// Throws ``HTTPTypesError`` for what no message may contain: a method that is not a token, a URL that HTTP cannot request.
+    public init(_ request: Errand.HTTPRequest) throws(HTTPTypesError) {
+        guard let method = Method(request.method.rawValue) else {
+            throw HTTPTypesError(
+                .invalidMethod, "the method \(request.method.rawValue.debugDescription) is not a token")
+        }
+        let (scheme, authority, path) = try Self.parts(of: request.urlText)
+        self.init(
+            method: method, scheme: scheme, authority: authority, path: path,
+            headerFields: try HTTPFields(request.headers))
+    }
+
+    /// Scheme, authority and the rest of a URL, byte by byte: Foundation's `URLComponents` would repair it.
+    private static func parts(
+        of url: String
+    ) throws(HTTPTypesError) -> (scheme: String, authority: String, path: String) {
+        let end: Int
+        do { end = try URLSyntax.check(url) } catch { throw HTTPTypesError(.invalidURL, error.description) }
+        let bytes = Array(url.utf8)
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
+        let rest = bytes[end...].prefix { $0 != UInt8(ascii: "#") }
+        let path = String(decoding: rest, as: UTF8.self)
+        return (
+            String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: bytes[(colon + 3)..<end], as: UTF8.self),
+            path.hasPrefix("/") ? path : "/" + path
+        )
+    }
+}
+
+extension Errand.HTTPRequest {
+    /// A request of swift-http-types, with a body; without one by default.
+    ///
+    /// ```swift
+    /// let request = try Errand.HTTPRequest(typed, body: .data(data))
+    /// ```
+    ///
+    /// Throws ``HTTPTypesError`` with the code `invalidURL` for a target that is no `http` or `https` URL: one without scheme
+    /// or authority, `CONNECT`, an extended `CONNECT`, `OPTIONS *`.
+    public init(_ request: HTTPTypes.HTTPRequest, body: RequestBody = .none) throws(HTTPTypesError) {
+        if let name = request.extendedConnectProtocol {
+            throw HTTPTypesError(
+                .invalidURL, "a request for the protocol \(name.debugDescription) has no URL to send it to")
+        }
+        guard request.method != .connect, let scheme = request.scheme, let authority = request.authority,
+            let path = request.path, path.hasPrefix("/")
+        else {
+            throw HTTPTypesError(
+                .invalidURL, "\(request.method) without a scheme, an authority and a path is for no URL")
+        }
+        let text = "\(scheme)://\(authority)\(path)"
+        do { _ = try URLSyntax.check(text) } catch { throw HTTPTypesError(.invalidURL, error.description) }
+        guard let url = URL(string: text) else {
+            throw HTTPTypesError(.invalidURL, "Foundation makes no URL of \(URLSyntax.quoted(text))")
+        }
+        self.init(
+            HTTPMethod(rawValue: request.method.rawValue), url, headers: HTTPHeaders(request.headerFields), body: body)
+    }
+}

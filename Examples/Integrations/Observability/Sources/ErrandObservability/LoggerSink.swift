@@ -1,0 +1,53 @@
+public import ErrandLoadingIndicatorLog
+public import Logging
+
+/// Writes the records of a request log to swift-log, with their fields as metadata.
+///
+/// ```swift
+/// let log = RequestLog(to: LoggerSink(Logger(label: "http")))
+/// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [log])
+/// ```
+///
+/// Metadata are `errand.activity`, `errand.parent`, `errand.kind`, `errand.label`, `errand.attempts`, and by the names of
+/// OpenTelemetry's conventions `http.request.method`, `url.full`, `http.response.status_code` and `error.type`. All of it is
+/// masked as the record is. A log record waits for its sink on a thread of the log's own, so it has no task-local metadata.
+public struct LoggerSink: LogSink {
+    private let logger: Logger
+    private let level: @Sendable (LogRecord) -> Logger.Level
+
+    /// - Parameters:
+    ///   - logger: the destination.
+    ///   - level: the level of a record; ``level(of:)`` by default.
+    public init(
+        _ logger: Logger, level: @escaping @Sendable (LogRecord) -> Logger.Level = { LoggerSink.level(of: $0) }
+    ) {
+        (self.logger, self.level) = (logger, level)
+    }
+
+    /// Info for a success, debug for a cancellation, error for a failure.
+    public static func level(of record: LogRecord) -> Logger.Level {
+        switch record.outcome {
+        case .success: .info
+        case .cancelled: .debug
+        case .failure: .error
+        }
+    }
+
+    /// Writes a record.
+    public func write(_ record: LogRecord) {
+        logger.log(level: level(record), "\(record)", metadata: Self.metadata(of: record))
+    }
+
+    private static func metadata(of record: LogRecord) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "errand.activity": "\(record.id)", "errand.kind": "\(record.kind)", "errand.label": "\(record.label)",
+            "errand.attempts": "\(record.attempts)",
+        ]
+        if let parent = record.parent { metadata["errand.parent"] = "\(parent)" }
+        if let method = record.method { metadata["http.request.method"] = "\(method)" }
+        if let url = record.url { metadata["url.full"] = "\(url)" }
+        if let status = record.status { metadata["http.response.status_code"] = "\(status)" }
+        if let error = record.error { metadata["error.type"] = "\(error)" }
+        return metadata
+    }
+}

@@ -1,0 +1,79 @@
+import Errand
+import ErrandEssentials
+import ErrandHTTPSyntax
+import ErrandHTTPTypes
+import HTTPTypes
+import OpenAPIRuntime
+import Synchronization
+
+/// One pass of an exchange through a middleware: what it was given, so that what it hands back is known again.
+final class MiddlewarePass: Sendable {
+    private typealias Given = (
+        original: Errand.HTTPResponse, typed: HTTPTypes.HTTPResponse, body: OpenAPIRuntime.HTTPBody
+    )
+
+    let request: HTTPTypes.HTTPRequest
+    let body: OpenAPIRuntime.HTTPBody?
+    /// Scheme and authority.
+    let server: URL
+    private let exchange: Exchange
+    /// The last response.
+    private let last = Mutex<Given?>(nil)
+
+    init(_ exchange: Exchange) throws {
+        self.exchange = exchange
+        request = try HTTPTypes.HTTPRequest(exchange.http)
+        body = exchange.http.body.isNone ? nil : OpenAPIRuntime.HTTPBody(exchange.http.body)
+        server = try Self.url("\(request.scheme ?? "")://\(request.authority ?? "")")
+    }
+
+    /// The exchange of a request that the middleware passes on.
+    func exchange(
+        for changed: HTTPTypes.HTTPRequest, _ changedBody: OpenAPIRuntime.HTTPBody?, _ changedServer: URL
+    ) throws -> Exchange {
+        if changed == request, changedBody == body, changedServer == server { return exchange }
+        var next = exchange
+        if changed.path != request.path || changedServer != server {
+            var base = changedServer.absoluteString[...]
+            while base.hasSuffix("/") { base.removeLast() }
+            next.http.url = try Self.url(base + (changed.path ?? "/"))
+        }
+        next.http.method = HTTPMethod(rawValue: changed.method.rawValue)
+        if changed.headerFields != request.headerFields { next.http.headers = HTTPHeaders(changed.headerFields) }
+        if changedBody != body { next.http.body = try changedBody.map { try RequestBody($0) } ?? .none }
+        return next
+    }
+
+    /// What the middleware is given of a response.
+    func given(_ response: Errand.HTTPResponse) throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
+        let given = (response, try HTTPTypes.HTTPResponse(response), OpenAPIRuntime.HTTPBody(response.body))
+        let old = last.withLock { last in
+            let old = last
+            last = given
+            return old
+        }
+        withExtendedLifetime(old) {}
+        return (given.1, given.2)
+    }
+
+    /// The response that the middleware hands back.
+    func response(_ response: HTTPTypes.HTTPResponse, _ body: OpenAPIRuntime.HTTPBody?) -> Errand.HTTPResponse {
+        guard let last = last.withLock({ $0 }) else {
+            return Errand.HTTPResponse(
+                response, to: exchange.http, body: body.map { Errand.HTTPBody($0) } ?? .empty,
+                source: ResponseSource("middleware"))
+        }
+        var changed = last.original
+        if response.status != last.typed.status { changed.status = response.status.code }
+        if response.headerFields != last.typed.headerFields { changed.headers = HTTPHeaders(response.headerFields) }
+        if body != last.body { changed.body = body.map { Errand.HTTPBody($0) } ?? .empty }
+        return changed
+    }
+
+    private static func url(_ text: String) throws -> URL {
+        guard let url = URL(string: text) else {
+            throw ErrandError(.invalidURL, "no URL can be made of \(URLSyntax.quoted(text))")
+        }
+        return url
+    }
+}

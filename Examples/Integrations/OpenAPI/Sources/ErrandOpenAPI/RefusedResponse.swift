@@ -1,0 +1,29 @@
+import Errand
+import Synchronization
+
+/// Keeps the last response with a status that the call does not accept, as a whole: the error of the call has a bounded copy.
+final class RefusedResponse: Filter {
+    private let limit: Int
+    private let kept = Mutex<HTTPResponse?>(nil)
+
+    init(upTo limit: Int) { self.limit = limit }
+
+    var explanation: String { "keeps the response of a failure for the client" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var response = try await next(exchange)
+        if exchange.request.acceptableStatuses.contains(response.status) { return response }
+        response.body = HTTPBody(try await response.body.collect(upTo: limit))
+        let whole = response
+        let old = kept.withLock { kept in
+            let old = kept
+            kept = whole
+            return old
+        }
+        withExtendedLifetime(old) {}
+        return response
+    }
+
+    /// The last one, if it has the status.
+    func last(status: Int) -> HTTPResponse? { kept.withLock { $0?.status == status ? $0 : nil } }
+}

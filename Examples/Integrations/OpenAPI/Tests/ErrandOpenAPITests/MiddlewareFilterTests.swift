@@ -1,0 +1,77 @@
+import Errand
+import ErrandOpenAPI
+import ErrandTesting
+import Foundation
+import HTTPTypes
+import OpenAPIRuntime
+import Testing
+
+@Suite("A middleware as a filter", .timeLimit(.minutes(10)))
+struct MiddlewareFilterTests {
+    @Test("a middleware changes requests and responses of any call, and knows the operation by its label")
+    func changes() async throws {
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: stub, filters: [MiddlewareFilter(AddLocale())])
+        let response = try await agent.send(
+            Call<Errand.HTTPResponse>(.post, "users?page=2", body: .text("Ada")) { $0.label = "create" })
+        #expect(response.value.data == Data("ok".utf8) && response.value.headers["X-Operation"] == "create")
+        let sent = try #require(stub.received.first)
+        #expect(sent.urlText == "https://api.example.com/v1/users?page=2" && sent.method == .post)
+        #expect(sent.headers["Accept-Language"] == "de" && sent.body.data == Data("Ada".utf8))
+    }
+
+    @Test("a middleware may respond by itself, repeat, and replace bodies")
+    func responds() async throws {
+        let stub = StubTransport()
+        stub.on("/x", response: .status(503), .text("second"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [MiddlewareFilter(Twice())])
+        #expect(try await agent.send(Call<String>(.get, "x")).value == "SECOND")
+        #expect(try await agent.send(Call<String>(.get, "own")).http.source.name == "middleware")
+        #expect(stub.received.count == 2)
+    }
+
+    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { MiddlewareFilter(PassOn()) }))
+    func conformance(each: PluginConformanceCase) async throws { try await each.run() }
+}
+
+/// As the runtime has it, whatever the default of this module is.
+private typealias Following =
+    @Sendable @concurrent (HTTPTypes.HTTPRequest, OpenAPIRuntime.HTTPBody?, URL) async throws -> (
+        HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?
+    )
+
+private struct PassOn: ClientMiddleware {
+    func intercept(
+        _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String,
+        next: Following
+    ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) { try await next(request, body, baseURL) }
+}
+
+private struct AddLocale: ClientMiddleware {
+    func intercept(
+        _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String,
+        next: Following
+    ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
+        var request = request
+        request.headerFields[.acceptLanguage] = "de"
+        var (response, body) = try await next(request, body, baseURL)
+        if let name = HTTPField.Name("X-Operation") { response.headerFields[name] = operationID }
+        return (response, body)
+    }
+}
+
+private struct Twice: ClientMiddleware {
+    func intercept(
+        _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String,
+        next: Following
+    ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
+        if request.path == "/own" { return (HTTPTypes.HTTPResponse(status: .ok), "own") }
+        let first = try await next(request, body, baseURL)
+        guard first.0.status == .serviceUnavailable else { return first }
+        let second = try await next(request, body, baseURL)
+        let text = try await String(collecting: second.1 ?? "", upTo: 100)
+        return (second.0, OpenAPIRuntime.HTTPBody(text.uppercased()))
+    }
+}
