@@ -7,6 +7,7 @@ import Foundation
 ///
 /// `errand-outbox-process URL DIRECTORY COUNT LANES [enqueue]`: enqueues that many notes, one after the other in each lane, and
 /// prints the number of each that was acknowledged; then it waits. With `enqueue` it sends nothing.
+/// `errand-outbox-process oracle …`: see ``RandomRun``.
 @main
 struct OutboxProcess {
     struct Note: OutboxRequest {
@@ -21,7 +22,9 @@ struct OutboxProcess {
 
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count >= 5, let count = Int(arguments[3]), let lanes = Int(arguments[4]) else { exit(2) }
+        guard arguments.count >= 5 else { exit(2) }
+        if arguments[1] == "oracle" { return try await RandomRun.run(Array(arguments.dropFirst(2))) }
+        guard let count = Int(arguments[3]), let lanes = Int(arguments[4]) else { exit(2) }
         try await run(arguments[1], arguments[2], count, lanes, sends: arguments.count == 5)
     }
 
@@ -35,27 +38,15 @@ struct OutboxProcess {
         let outbox = try await agent.outbox(
             at: URL(filePath: directory, directoryHint: .isDirectory), sending: [.type("note", Note.self)],
             options: options)
-        // Numbers go on where an earlier process was killed.
-        let start = Int(Date().timeIntervalSince1970 * 1e6)
         try await withThrowingTaskGroup { group in
             for lane in 0..<lanes {
                 group.addTask {
-                    for number in 0..<count {
-                        let note = Note(lane: lane, number: start + number)
-                        try await outbox.enqueue(note)
-                        acknowledge("\(lane) \(note.number)\n")
-                    }
+                    for number in 0..<count { try await outbox.enqueue(Note(lane: lane, number: number)) }
                 }
             }
             try await group.waitForAll()
         }
-        acknowledge("done\n")
         for await state in outbox.states where state.entries.isEmpty && sends { break }
-        acknowledge("empty\n")
-    }
-
-    /// In one call of the system: a kill leaves no half of a line.
-    static func acknowledge(_ line: String) {
-        FileHandle.standardOutput.write(Data(line.utf8))
+        FileHandle.standardOutput.write(Data("empty\n".utf8))
     }
 }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandTesting
 import Foundation
 import Testing
 
@@ -183,6 +184,31 @@ import Testing
         #expect(try await outbox.request(Draft.self, of: draft)?.text == "\(text)100")
         #expect(try await other.enqueue(Note()).rawValue == 4, "no number is used twice")
         #expect(try await outbox.enqueue(Draft(text: "2")) == draft)
+        await outbox.close()
+        await other.close()
+    }
+
+    @Test("what is being sent is sent once, and a stopped lane stays so, where another process writes the log anew")
+    func rewritingMeanwhile() async throws {
+        let gate = Gate()
+        let desk = Desk { path in
+            if path == "notes/1" { try await gate.wait() }
+            return path == "notes/2" ? .status(400) : .text(path)
+        }
+        let outbox = try await desk.open()
+        try await outbox.enqueue(Note(lane: "a", number: 1))
+        try await outbox.enqueue(Note(lane: "b", number: 2))
+        try await outbox.reached { $0.entries.map(\.state) == [.sending, .stopped] }
+        let other = try await desk.enqueueOnly()
+        let draft = try await other.enqueue(Draft(text: "0"))
+        for _ in 0..<100 { try await other.enqueue(Draft(text: String(repeating: "x", count: 40_000))) }
+        try await other.remove(draft)
+        #expect(try Data(contentsOf: desk.log).count < 3 << 20, "4 MB were written")
+        try await outbox.enqueue(Note(lane: "c", number: 3))
+        #expect(outbox.state.entries.prefix(2).map(\.state) == [.sending, .stopped])
+        gate.open()
+        try await outbox.reached { $0.entries.map(\.state) == [.stopped] }
+        #expect(desk.paths.sorted() == ["notes/1", "notes/2", "notes/3"])
         await outbox.close()
         await other.close()
     }

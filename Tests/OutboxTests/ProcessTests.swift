@@ -6,88 +6,71 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Outboxes of other processes, which are killed at any moment.
-@Suite("Outboxes of processes", .timeLimit(.minutes(10))) struct ProcessTests {
-    private let folder = TemporaryDirectory()
-    private let received = Log<Arrival>()
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
-    private struct Arrival {
-        let lane: String
-        let number: Int
-        let key: String
+@Suite("Outboxes of processes", .timeLimit(.minutes(10))) struct ProcessTests {
+
+    @Test("a full disk refuses an entry with a reason, wherever a write ends, and loses none")
+    func fullDisk() async throws {
+        // In a process of its own, which has the limit that stands for a full disk.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let desk = Desk()
+            let outbox = try await desk.enqueueOnly()
+            var ids = [try await outbox.enqueue(Note(number: 1))]
+            let size = try Data(contentsOf: desk.log).count
+            ids.append(try await outbox.enqueue(Note(number: 2)))
+            let record = try Data(contentsOf: desk.log).count - size
+            for room in stride(from: 0, to: record, by: 9) {
+                let whole = try Data(contentsOf: desk.log)
+                limitFiles(to: UInt64(whole.count + room))
+                let error = await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(number: 3)) }
+                limitFiles(to: .max)
+                #expect(error?.code == .noSpace)
+                #expect(try Data(contentsOf: desk.log) == whole)
+                if room.isMultiple(of: 2) { ids.append(try await outbox.enqueue(Note(number: 4))) }
+            }
+            #expect(outbox.state.entries.map(\.id) == ids)
+            await outbox.close()
+            let again = try await desk.enqueueOnly()
+            #expect(again.state.entries.map(\.id) == ids && again.state.damage.isEmpty)
+            await again.close()
+        }
     }
 
-    /// A server that now and then refuses to work; it counts what it has worked on.
-    private func server(failing: Bool) throws -> TestServer {
-        let (received, random) = (received, SharedGenerator(seed: 7))
-        return try TestServer { request in
-            if failing, random.below(10) == 0 { return .status(503) }
-            received.add(
-                Arrival(
-                    lane: String(request.path.dropFirst("/notes/".count)), number: Int(request.text) ?? -1,
-                    key: request.headers[.idempotencyKey] ?? ""))
-            // The work is done, and the client does not learn of it.
-            if failing, random.below(10) == 0 { return .text("").closing(afterBytes: 0) }
+    @Test("several processes enqueue in one directory, and one of them at a time sends, each entry once")
+    func several() async throws {
+        let keys = Log<String>()
+        let server = try TestServer { request in
+            keys.add(request.headers[.idempotencyKey] ?? "")
             return .text("")
         }
-    }
-
-    /// What arrived, each key once, is in the order of its lane; what arrived again is the same. (A request of a killed
-    /// process may lie in the server for a while.)
-    private func check(acknowledged: Set<String>) {
-        var last: [String: Arrival] = [:]
-        var first: [String: Arrival] = [:]
-        for arrival in received.all {
-            if let same = first[arrival.key] {
-                #expect(same.number == arrival.number && same.lane == arrival.lane)
-                continue
-            }
-            first[arrival.key] = arrival
-            if let before = last[arrival.lane] { #expect(arrival.number > before.number, "\(arrival) after \(before)") }
-            last[arrival.lane] = arrival
-        }
-        let seen = Set(first.values.map { "\($0.lane) \($0.number)" })
-        #expect(acknowledged.isSubset(of: seen), "\(acknowledged.subtracting(seen).count) are lost")
-    }
-
-    private func acknowledged(_ output: Program.Output) -> Set<String> {
-        Set(output.text.split(separator: "\n").map(String.init).filter { $0.contains(" ") })
-    }
-
-    @Test("killed at any moment, again and again: what was acknowledged arrives, in its order")
-    func kills() async throws {
-        let server = try server(failing: true)
+        let folder = TemporaryDirectory()
         let program = try Program(built: "errand-outbox-process")
-        var random = SeededGenerator(seed: UInt64.random(in: 0 ... .max))
-        var all: Set<String> = []
-        let rounds = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 12 : 200
-        for _ in 0..<rounds {
-            let before = received.count
-            let child = try program.start([server.url, folder.url.path, "500", "3"])
-            try await eventually { received.count > before || child.hasEnded }
-            for _ in 0..<random.below(3000) { await Task.yield() }
-            child.signal(SIGKILL)
-            all.formUnion(acknowledged(try await child.ended()))
-        }
-        let last = try await program.run([server.url, folder.url.path, "1", "3"], limit: .seconds(400))
-        #expect(last.text.hasSuffix("empty\n"), "\(last)")
-        all.formUnion(acknowledged(last))
-        check(acknowledged: all)
+        let arguments = [server.url, folder.url.path, "50", "1"]
+        let enqueuer = try program.start(arguments + ["enqueue"])
+        let senders = try (0..<2).map { _ in try program.start(arguments) }
+        try await keys.wait { $0.count >= 150 }
+        for sender in senders { #expect(try await sender.ended().text == "empty\n") }
+        enqueuer.signal(SIGKILL)
+        #expect(keys.count == 150 && Set(keys.all).count == 150)
     }
+}
 
-    @Test("several processes enqueue in one directory, and one of them sends all of it")
-    func several() async throws {
-        let server = try server(failing: false)
-        let program = try Program(built: "errand-outbox-process")
-        let children = try (0..<2).map { _ in
-            try program.start([server.url, folder.url.path, "50", "1", "enqueue"])
-        }
-        let sender = try program.start([server.url, folder.url.path, "50", "1"])
-        try await received.wait { $0.count >= 150 }
-        for child in children { child.signal(SIGKILL) }
-        let output = try await sender.ended()
-        #expect(output.text.hasSuffix("empty\n"))
-        #expect(received.count == 150 && Set(received.all.map(\.key)).count == 150)
-    }
+/// Limits the size of the files that this process writes.
+private func limitFiles(to bytes: UInt64) {
+    var limit = rlimit()
+    #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+    let resource = RLIMIT_FSIZE
+    #endif
+    getrlimit(resource, &limit)
+    limit.rlim_cur = min(rlim_t(bytes), limit.rlim_max)
+    setrlimit(resource, &limit)
 }
 #endif

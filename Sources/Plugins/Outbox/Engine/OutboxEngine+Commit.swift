@@ -27,7 +27,7 @@ extension OutboxEngine {
             // What did not fit into this round is the first of the next one.
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
-            becomeSender()
+            if takesSenderLock() { beginSending() }
             for (change, result) in zip(changes, results) { change.waiter.resume(returning: result) }
             pump()
         }
@@ -40,6 +40,17 @@ extension OutboxEngine {
             state.isCommitting = !changes.isEmpty
             return changes.isEmpty ? nil : changes
         }
+    }
+
+    /// Sends from now on. What the process before has written last is read first: it may have sent, or edited, an entry
+    /// after this one has looked.
+    private func beginSending() {
+        guard case .success = write([.look])[0] else { return releaseSender() }
+        let isClosed = state.withLock { state in
+            state.isSender = !state.isClosed
+            return state.isClosed
+        }
+        if isClosed { releaseSender() }
     }
 
     /// Writes the first of the changes, as many as do not depend on each other, and returns their results. Blocks.
@@ -58,19 +69,28 @@ extension OutboxEngine {
 
     /// Takes in what other processes have written.
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
-        var running: [UInt64]?
+        // A log that is read from its beginning takes effect as a whole: in the middle of it nothing may be sent.
+        var whole: State?
         var items: [OutboxScanner.Item] = []
         func takeIn() {
             if items.isEmpty { return }
             state.withLock { state in items.forEach { state.receive($0) } }
             items.removeAll(keepingCapacity: true)
         }
-        try log.readNew(reset: { running = state.withLock { $0.queue.reset() } }) { item in
-            items.append(item)
-            if items.count == 256 { takeIn() }
+        try log.readNew(reset: { whole = State() }) { item in
+            if whole != nil {
+                whole?.receive(item)
+            } else {
+                items.append(item)
+                if items.count == 256 { takeIn() }
+            }
         }
         takeIn()
-        if let running { state.withLock { $0.queue.restore(running) } }
+        guard let whole else { return }
+        state.withLock { state in
+            state.queue.replace(by: whole.queue)
+            whole.damage.forEach { state.report($0) }
+        }
     }
 
     private func write(

@@ -108,23 +108,17 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Takes the lock of the process that sends, if no other has it.
-    func becomeSender() {
-        guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return }
+    /// Takes the lock of the process that sends, and returns whether it has just been taken.
+    func takesSenderLock() -> Bool {
+        guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
-        let isSender = sender.withLock { held in
+        return sender.withLock { held in
             guard held == nil, let file = try? OutboxLog.opened(path), file.tryLock(), file.isAt(path) else {
-                return held != nil
+                return false
             }
             held = consume file
             return true
         }
-        guard isSender else { return }
-        let isClosed = state.withLock { state in
-            state.isSender = !state.isClosed
-            return state.isClosed
-        }
-        if isClosed { releaseSender() }
     }
 
     /// Starts what may be sent now, and sets the timer for what may be later.
@@ -205,7 +199,7 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    private func releaseSender() {
+    func releaseSender() {
         state.withLock { $0.isSender = false }
         sender.withLock { $0 = nil }
     }

@@ -39,6 +39,13 @@ struct OutboxLane: Sendable {
         (failed, lastError, wait) = (id, error, end)
     }
 
+    /// Takes over what is known of the first entry.
+    mutating func keepFailures(of other: OutboxLane, _ first: UInt64) {
+        guard other.failed == first else { return }
+        (failed, failures, lastError) = (first, other.failures, other.lastError)
+        (wait, stopped) = (other.wait, other.stopped)
+    }
+
     mutating func stop(_ id: UInt64, error: String?) { (failed, lastError, stopped) = (id, error, id) }
 
     /// Forgets the failures, because the first entry changes, or may succeed now.

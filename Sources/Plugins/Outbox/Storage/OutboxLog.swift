@@ -9,6 +9,8 @@ struct OutboxLog: ~Copyable {
     private var file: SystemFile?
     /// The end of what was read and written by this process.
     private(set) var end: Int64 = 0
+    /// Whether the file was read from its beginning, to its end.
+    private var isRead = false
 
     private var path: String { "\(directory)/outbox.log" }
     static func lockPath(in directory: String) -> String { "\(directory)/outbox.lock" }
@@ -49,14 +51,14 @@ struct OutboxLog: ~Copyable {
         reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
         var size = file?.status?.size ?? 0
-        if file == nil || file?.isAt(path) != true || size < end {
+        if !isRead || file?.isAt(path) != true || size < end {
             file = try Self.opened(path)
+            isRead = false
             size = file?.status?.size ?? 0
             reset()
             end = try begin(size)
             size = max(size, end)
         }
-        if size == end { return }
         var scanner = OutboxScanner(from: end, size: size)
         while let item = try scanner.next({ (count, offset) throws(OutboxError) in try read(count, at: offset) }) {
             receive(item)
@@ -64,6 +66,7 @@ struct OutboxLog: ~Copyable {
         end = scanner.validEnd
         // What a crash has left of a record must not precede the next one.
         if end < size { try truncate() }
+        isRead = true
     }
 
     /// Checks the version of the file, or writes that of a new one; returns where the records begin.

@@ -1,0 +1,157 @@
+import Errand
+import ErrandOutbox
+import ErrandSystemTransport
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Random operations on an outbox, several at once, until the process is killed.
+///
+/// `errand-outbox-process oracle URL DIRECTORY NAME FIRST [drain]`: NAME tells the processes on a directory apart, FIRST is the
+/// first number. With `drain` it enqueues nothing, and ends when all is sent. Before and after each operation it prints a line:
+///
+/// ```
+/// enqueue NUMBER KIND LANE
+/// stored NUMBER ENTRY          or: failed NUMBER CODE
+/// remove ENTRY
+/// limit                        the disk is full for the next operation, and for all that happens meanwhile
+/// ```
+final class RandomRun: Sendable {
+    private static let maximumConcurrent = 6
+    private static let output = Mutex(FileHandle.standardOutput.fileDescriptor)
+
+    private let outbox: Outbox
+    private let name: String
+    private let log: String
+    private let next: Mutex<Int>
+    /// The notes that were stored and not removed.
+    private let notes = Mutex<[(number: Int, id: OutboxEntry.ID)]>([])
+
+    private init(_ outbox: Outbox, _ directory: URL, name: String, first: Int) {
+        (self.outbox, self.name) = (outbox, name)
+        next = Mutex(first)
+        log = directory.appending(path: "outbox.log").path
+    }
+
+    @concurrent static func run(_ arguments: [String]) async throws {
+        guard arguments.count >= 4, let first = Int(arguments[3]) else { exit(2) }
+        signal(SIGXFSZ, SIG_IGN)
+        let directory = URL(filePath: arguments[1], directoryHint: .isDirectory)
+        let agent = NetworkAgent(baseURL: arguments[0], transport: .system)
+        var options = OutboxOptions(
+            maximumConcurrent: maximumConcurrent,
+            backoff: Backoff(base: .milliseconds(2), maximumDelay: .milliseconds(20)))
+        options.checkInterval = .milliseconds(20)
+        let outbox = try await agent.outbox(
+            at: directory, sending: [.type("work", RandomWork.self)], options: options, deciding: decide)
+        let run = RandomRun(outbox, directory, name: arguments[2], first: first)
+        if arguments.last != "drain" {
+            for task in 0..<4 { Task { while true { try await run.step(task) } } }
+        }
+        for await state in outbox.states {
+            for entry in state.entries where entry.state == .stopped { outbox.resume(lane: entry.lane) }
+            if arguments.last == "drain", state.entries.isEmpty { return print("empty") }
+        }
+    }
+
+    /// The decisions that the oracle knows.
+    private static func decide(_ refusal: OutboxRefusal) -> OutboxDecision {
+        guard var work = refusal.request as? RandomWork else { exit(3) }
+        work.isEdited = true
+        switch (refusal.reason, refusal.response?.status) {
+        case (.failed, 409): return .drop
+        case (.failed, 422): return .edit(work)
+        case (.failed, 423): return .stop
+        case (.dependencyLost, _):
+            work.after = []
+            return .edit(work)
+        default: exit(4)
+        }
+    }
+
+    private func step(_ task: Int) async throws {
+        if .random(in: 0..<8) == 0 {
+            // No more than can be sent.
+            for await state in outbox.states where state.entries.count < 200 { break }
+        }
+        let old = notes.withLock { notes in
+            notes.isEmpty || .random(in: 0..<10) > 0 ? nil : notes.remove(at: .random(in: notes.indices))
+        }
+        if let old {
+            Self.print("remove \(old.id)")
+            do { try await outbox.remove(old.id) } catch let error as OutboxError where error.code == .noSpace {}
+            return
+        }
+        let (work, dependencies) = newWork(task)
+        Self.print("enqueue \(work.numbers[0]) \(work.kind.rawValue) \(work.lane)")
+        let isLimited = Int.random(in: 0..<40) == 0
+        if isLimited {
+            Self.print("limit")
+            limitFiles()
+        }
+        defer { if isLimited { Self.setLimit(.max) } }
+        do {
+            let id = try await outbox.enqueue(work, after: dependencies)
+            if work.kind == .note { notes.withLock { $0.append((work.numbers[0], id)) } }
+            Self.print("stored \(work.numbers[0]) \(id)")
+        } catch let error as OutboxError {
+            Self.print("failed \(work.numbers[0]) \(error.code)")
+        }
+    }
+
+    private func newWork(_ task: Int) -> (RandomWork, after: [OutboxEntry.ID]) {
+        let number = next.withLock { next in
+            defer { next += 1 }
+            return next
+        }
+        let filling = String(repeating: "x", count: .random(in: 0..<1500))
+        switch Int.random(in: 0..<5) {
+        case 0: return (RandomWork(kind: .draft, lane: "\(name)-\(task)", numbers: [number], filling: filling), [])
+        case 1: return (RandomWork(kind: .cart, lane: "\(name)-\(task)-cart", numbers: [number]), [])
+        default:
+            let after = notes.withLock { notes in
+                (0..<(notes.isEmpty ? 0 : .random(in: 0..<3))).map { _ in notes[.random(in: notes.indices)] }
+            }
+            let work = RandomWork(
+                kind: .note, lane: "\(Int.random(in: 0..<4))", numbers: [number], after: after.map(\.number),
+                filling: filling)
+            return (work, after.map(\.id))
+        }
+    }
+
+    // MARK: A disk that is full
+
+    /// Lets files grow a little further at most, so that a write may fail in its middle.
+    private func limitFiles() {
+        let size = (try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) ?? 0
+        Self.setLimit(rlim_t(max(0, size + .random(in: -1000..<2000))))
+    }
+
+    private static func setLimit(_ bytes: rlim_t) {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        #else
+        let resource = RLIMIT_FSIZE
+        #endif
+        getrlimit(resource, &limit)
+        limit.rlim_cur = min(bytes, limit.rlim_max)
+        setrlimit(resource, &limit)
+    }
+
+    /// Whole lines, in their order; the limit holds for standard output as well.
+    private static func print(_ line: String) {
+        output.withLock { output in
+            var bytes = Array("\(line)\n".utf8)[...]
+            while !bytes.isEmpty {
+                let count = bytes.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                if count > 0 { bytes.removeFirst(count) } else { usleep(100) }
+            }
+        }
+    }
+}
