@@ -59,7 +59,7 @@ struct UploadJob {
             uploadMetadata: ["filename": file.lastPathComponent].merging(arguments.metadata) { $1 },
             uploadOptions: UploadOptions(
                 directory: arguments.state, uploadProtocol: arguments.uploadProtocol,
-                retry: UploadRetryPolicy(maximumConsecutiveFailures: arguments.tries),
+                retry: TransferRetryPolicy(maximumFailures: arguments.tries - 1),
                 maximumRequestBytes: arguments.partBytes, sendsDigest: arguments.sendsDigest),
             timeout: .seconds(arguments.timeout))
         let agent = NetworkAgent(baseURL: "", transport: .system)

@@ -18,7 +18,7 @@ struct NginxDownloadTests {
 
     private func agent(_ nginx: Nginx, _ kind: NginxTests.Kind, segments: Int = 1) -> NetworkAgent {
         let options = DownloadOptions(
-            maximumSegments: segments, minimumSegmentBytes: 64 << 10, retry: DownloadRetryPolicy(backoff: .none),
+            maximumSegments: segments, minimumSegmentBytes: 64 << 10, retry: TransferRetryPolicy(backoff: .none),
             progressInterval: .zero)
         return NetworkAgent(baseURL: nginx.url, transport: kind.transport, filters: [.downloads(options)])
     }

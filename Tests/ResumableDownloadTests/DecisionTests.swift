@@ -231,20 +231,19 @@ import Testing
 
     @Test("attempts end after failures in a row, in all, and where the server asks for too long a wait")
     func retries() {
-        var rules = DownloadRetryPolicy(
-            maximumConsecutiveFailures: 3, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)),
-            maximumWait: .seconds(10))
-        var state = RetryState(rules)
+        var policy = TransferRetryPolicy(
+            maximumFailures: 2, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)), maximumWait: .seconds(10))
+        var state = DownloadRetries(policy)
         #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
         #expect(state.wait(madeProgress: true) != nil)
         #expect((0..<2).allSatisfy { _ in state.wait(madeProgress: false) != nil })
         #expect(state.wait(madeProgress: false) == nil, "the third failure in a row was the last")
-        state = RetryState(rules)
+        state = DownloadRetries(policy)
         #expect((0..<7).allSatisfy { _ in state.wait(madeProgress: true) != nil })
         #expect(state.wait(madeProgress: true) == nil, "the eighth attempt was the last")
-        state = RetryState(DownloadRetryPolicy(maximumConsecutiveFailures: 2))
+        state = DownloadRetries(TransferRetryPolicy(maximumFailures: 1))
         #expect((0..<10_000).allSatisfy { _ in state.wait(madeProgress: true) != nil })
-        state = RetryState(rules)
+        state = DownloadRetries(policy)
         func response(_ status: Int, _ after: String?) -> HTTPResponse {
             var headers = HTTPHeaders()
             if let after { headers.add("Retry-After", after) }
@@ -256,8 +255,8 @@ import Testing
         let date = "Sun, 06 Nov 1994 08:49:42 GMT"
         #expect(state.wait(after: response(429, date), madeProgress: true, now: now) == .seconds(5))
         #expect(state.wait(after: response(404, nil), madeProgress: true, now: now) == nil)
-        rules = .off
-        state = RetryState(rules)
+        policy = .off
+        state = DownloadRetries(policy)
         #expect(state.wait(madeProgress: true) == nil)
     }
 

@@ -64,8 +64,8 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
 func quick(segments: Int = 1, tries: Int = 5, clash: NameCollisionPolicy = .number) -> DownloadOptions {
     DownloadOptions(
         maximumSegments: segments, minimumSegmentBytes: 64 << 10, nameCollisionPolicy: clash,
-        retry: DownloadRetryPolicy(
-            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
+        retry: TransferRetryPolicy(
+            maximumFailures: tries - 1, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
         progressInterval: .zero)
 }
 

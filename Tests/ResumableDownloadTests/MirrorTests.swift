@@ -123,7 +123,7 @@ import Testing
         let origin = try Origin(film)
         origin.set { $0.twist = { _, _, response in response.truncated(to: 20_000) } }
         var options = quick()
-        options.retry.maximumConsecutiveFailures = 2
+        options.retry.maximumFailures = 1
         try await agent(origin.server, .system, options).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && origin.server.requestCount == 45)
     }

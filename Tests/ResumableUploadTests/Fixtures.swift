@@ -51,8 +51,8 @@ func quick(
 ) -> UploadOptions {
     UploadOptions(
         directory: directory, uploadProtocol: uploadProtocol,
-        retry: UploadRetryPolicy(
-            maximumConsecutiveFailures: tries, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
+        retry: TransferRetryPolicy(
+            maximumFailures: tries - 1, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
         maximumRequestBytes: part, sendsDigest: digest, progressInterval: .zero)
 }
 

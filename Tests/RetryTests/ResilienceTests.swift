@@ -60,7 +60,7 @@ import Testing
             let destination: URL
             let path = "file"
             var downloadOptions: DownloadOptions? {
-                DownloadOptions(retry: DownloadRetryPolicy(maximumConsecutiveFailures: 4, backoff: .none))
+                DownloadOptions(retry: TransferRetryPolicy(maximumFailures: 3, backoff: .none))
             }
         }
         let orders: [([any Filter], Int)] = [

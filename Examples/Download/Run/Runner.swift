@@ -23,7 +23,7 @@ struct Runner: Sendable {
         let arguments = plan.arguments
         let options = DownloadOptions(
             maximumSegments: arguments.segments, nameCollisionPolicy: arguments.overwrites ? .replace : .number,
-            retry: DownloadRetryPolicy(maximumConsecutiveFailures: arguments.tries))
+            retry: TransferRetryPolicy(maximumFailures: arguments.tries - 1))
         let agent = NetworkAgent(baseURL: "", transport: transport)
         let limit: [any Filter] = arguments.rateLimit.map { [RateLimit(bytesPerSecond: $0)] } ?? []
         let timeout = Duration.seconds(arguments.timeout)

@@ -1,3 +1,5 @@
+public import Errand
+
 /// How downloads are performed; every default is safe.
 ///
 /// ```swift
@@ -13,7 +15,7 @@ public struct DownloadOptions: Sendable {
     /// file is always replaced.
     public var nameCollisionPolicy: NameCollisionPolicy
     /// The policy for another attempt after a failure.
-    public var retry: DownloadRetryPolicy
+    public var retry: TransferRetryPolicy
     /// The shortest time between two reports of progress while bytes arrive; 100 ms by default. The last report is always
     /// delivered, and a change of state is reported at once.
     public var progressInterval: Duration
@@ -25,7 +27,7 @@ public struct DownloadOptions: Sendable {
     public init(
         maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,
         nameCollisionPolicy: NameCollisionPolicy = .number,
-        retry: DownloadRetryPolicy = .standard, progressInterval: Duration = .milliseconds(100),
+        retry: TransferRetryPolicy = .standard, progressInterval: Duration = .milliseconds(100),
         maximumDecodedBytes: Int64 = 4 << 30
     ) {
         self.maximumSegments = maximumSegments

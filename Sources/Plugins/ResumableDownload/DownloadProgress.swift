@@ -1,5 +1,3 @@
-public import ErrandEssentials
-
 /// The progress of a download, and its state.
 public struct DownloadProgress: Sendable, Hashable {
     /// Bytes in the partial file, including those of earlier runs. Never less than reported before, unless the file turns
@@ -31,26 +29,4 @@ public struct DownloadProgress: Sendable, Hashable {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(received) / Double(total)) : 1
     }
-}
-
-/// The state of a download. Cases may be added: write a `default`.
-public enum DownloadState: Sendable, Hashable {
-    /// The download waits, because the process has too many open files.
-    case queued
-    /// An attempt has begun; no byte of it has arrived.
-    case connecting
-    /// Bytes arrive.
-    case receiving
-    /// An attempt is running, but no byte has arrived for five seconds.
-    case stalled
-    /// The download waits for `resume()`.
-    case paused
-    /// The download waits for the next attempt, until a date.
-    case waiting(until: Date)
-    /// All bytes are on disk; the digest is computed and the checks run.
-    case verifying
-    /// The file is at its destination.
-    case finished
-    /// The run ended without the file: it failed or was cancelled.
-    case interrupted
 }

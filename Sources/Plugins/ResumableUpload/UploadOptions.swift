@@ -1,3 +1,4 @@
+public import Errand
 public import ErrandEssentials
 
 /// How uploads are performed; every default is safe.
@@ -16,7 +17,7 @@ public struct UploadOptions: Sendable {
     /// The protocol; `.automatic` by default.
     public var uploadProtocol: UploadProtocol
     /// The policy for another attempt after a failure.
-    public var retry: UploadRetryPolicy
+    public var retry: TransferRetryPolicy
     /// The most bytes of the body in one request; nil, the default, for as many as the server takes. For servers behind a
     /// proxy that stores a request before it passes it on.
     public var maximumRequestBytes: Int64?
@@ -29,7 +30,7 @@ public struct UploadOptions: Sendable {
 
     /// Makes options; every argument has a default.
     public init(
-        directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: UploadRetryPolicy = .standard,
+        directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: TransferRetryPolicy = .standard,
         maximumRequestBytes: Int64? = nil, sendsDigest: Bool = false, progressInterval: Duration = .milliseconds(100)
     ) {
         self.directory = directory

@@ -77,7 +77,7 @@ struct DownloadRun: Sendable {
 
     private func attemptUntilComplete() async throws -> HTTPResponse {
         var state = RunState(
-            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: RetryState(options.retry),
+            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: DownloadRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         while true {
@@ -147,7 +147,7 @@ struct DownloadRun: Sendable {
     /// The state that changes from attempt to attempt.
     private struct RunState {
         var plan: AttemptPlan
-        var retry: RetryState
+        var retry: DownloadRetries
         var mark: HighWaterMark
         /// Whether the file was fetched again for a digest that is wrong.
         var hasRefetched = false
@@ -203,7 +203,7 @@ struct DownloadRun: Sendable {
         digest.restart()
     }
 
-    private func pause(for wait: Duration, after retry: RetryState, because reason: String) async throws {
+    private func pause(for wait: Duration, after retry: DownloadRetries, because reason: String) async throws {
         let parts = wait.components
         let end = exchange.time.date.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
         order.report(

@@ -200,29 +200,8 @@ final class PartialFile: Sendable {
         return nil
     }
 
-    /// Records the length of the file, once it is known.
-    func learn(total: Int64?) throws(DownloadError) {
-        guard let total, plan.total == nil, representation != nil else { return }
-        try change { record, plan in
-            record.representation?.total = total
-            plan.end(at: total)
-        }
-    }
-
     /// Sets the end of the file after its body has ended.
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
-
-    /// Throws if the length of the file differs from the count: another program wrote to it.
-    func check(size: Int64) throws(DownloadError) {
-        let length = file.status?.size ?? 0
-        if length == size { return }
-        throw DownloadError(.fileFailed, "\(path) is \(length) bytes long, \(size) bytes were written")
-    }
-
-    /// Received bytes, for a digest.
-    func read(at offset: Int64, _ count: Int) throws(DownloadError) -> Data {
-        try DownloadError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
-    }
 
     /// Waits until the received bytes survive a crash of the machine.
     func flush() throws(DownloadError) {
@@ -234,9 +213,6 @@ final class PartialFile: Sendable {
         }
         if let failure { throw failure }
     }
-
-    /// Asks the system to write the bytes to the disk, without waiting for it.
-    func beginFlush() { file.beginFlush() }
 
     /// Removes the file and its sidecar: the received bytes cannot be resumed.
     func remove() {

@@ -1,28 +1,26 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// The number of attempts of a run, and the wait before the next.
 struct UploadRetries {
-    private let policy: UploadRetryPolicy
-    private(set) var attempts = 0
-    private var consecutiveFailures = 0
-    private var restartCount = 0
+    private let policy: TransferRetryPolicy
+    private var counter: AttemptCounter
     private var inquiries = 0
     /// The most bytes that the server has confirmed: only more of them are progress, so a server that forgets what it
     /// confirmed makes none.
     private var highWaterMark: Int64 = 0
 
-    init(_ policy: UploadRetryPolicy) { self.policy = policy }
+    init(_ policy: TransferRetryPolicy) {
+        self.policy = policy
+        counter = AttemptCounter(maximumFailures: policy.maximumFailures, maximumAttempts: policy.maximumAttempts)
+    }
+
+    var attempts: Int { counter.attempts }
 
     /// The wait after a failure; nil if no attempt follows.
     mutating func wait(asked: Duration? = nil) -> Duration? {
-        attempts += 1
-        consecutiveFailures += 1
-        guard consecutiveFailures < policy.maximumConsecutiveFailures, attempts < policy.maximumAttempts ?? .max else {
-            return nil
-        }
-        guard let asked else { return policy.backoff.delay(afterFailures: consecutiveFailures) }
-        return asked <= policy.maximumWait ? asked : nil
+        counter.countFailure() ? policy.wait(afterFailures: counter.failures, asked: asked) : nil
     }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -33,21 +31,20 @@ struct UploadRetries {
     /// The server has to be asked what it has, which is no progress; false if it was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
-        return inquiries <= policy.maximumConsecutiveFailures
+        return inquiries <= max(1, policy.maximumFailures)
     }
 
     /// The server has so many bytes.
     mutating func confirmed(_ count: Int64) {
         guard count > highWaterMark else { return }
-        (highWaterMark, consecutiveFailures, inquiries) = (count, 0, 0)
+        (highWaterMark, inquiries) = (count, 0)
+        counter.countProgress()
     }
 
-    /// Whether the upload may start over: at most three times, so that a server that forgets all the time ends it.
+    /// Whether the upload may start over.
     mutating func restarts() -> Bool {
-        attempts += 1
-        restartCount += 1
         highWaterMark = 0
-        return restartCount <= 3 && attempts < max(2, policy.maximumAttempts ?? .max)
+        return counter.countRestart()
     }
 
     /// 423 is tus's word for an upload that another request still holds.

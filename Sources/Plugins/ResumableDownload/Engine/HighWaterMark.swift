@@ -1,0 +1,24 @@
+/// Decides whether an attempt made progress: bytes beyond all earlier attempts at the same version of the file. So the
+/// number of attempts that make progress is bounded by the length of the file.
+struct HighWaterMark {
+    private var received: Int64
+    private var validator: Validator?
+    private var changes = 0
+
+    init(_ file: PartialFile) { (received, validator) = (file.plan.received, file.representation?.validator) }
+
+    mutating func rises(to file: PartialFile) -> Bool {
+        let now = file.representation?.validator
+        if now != validator {
+            // A file that changes with each attempt makes no progress.
+            if validator != nil { changes += 1 }
+            (validator, received) = (now, 0)
+        }
+        guard file.plan.received > received else { return false }
+        received = file.plan.received
+        return changes <= 3
+    }
+
+    /// For a download that starts over.
+    mutating func reset() { received = 0 }
+}
