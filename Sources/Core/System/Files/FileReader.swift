@@ -8,19 +8,28 @@ package final class FileReader: Sendable {
     private let size: Int
     private let file = Mutex<SystemFile?>(nil)
 
-    package init(_ path: String, from offset: Int64 = 0, pieces size: Int = 256 << 10) {
-        (self.path, self.offset, self.size) = (path, offset, size)
+    /// - Parameter size: the bytes of each piece, at most those of a chunk.
+    package init(_ path: String, from offset: Int64 = 0, pieces size: Int = ChunkPool.chunkBytes) {
+        (self.path, self.offset, self.size) = (path, offset, min(size, ChunkPool.size))
     }
 
     /// The next piece, nil at the end. Blocks.
     package func next() throws(SystemFile.Failure) -> Data? {
-        let data = try file.withLock { (file) throws(SystemFile.Failure) in
+        try file.withLock { (file) throws(SystemFile.Failure) in
             if file == nil {
                 file = try SystemFile(path, [.read, .onlyRegular])
                 if offset > 0 { try file?.seek(to: offset) }
             }
-            return try file?.read(size)
+            guard let memory = ChunkPool.take() else { throw SystemFile.Failure("cannot be read", path, code: ENOMEM) }
+            do throws(SystemFile.Failure) {
+                let count = try file?.read(UnsafeMutableRawBufferPointer(start: memory, count: size)) ?? 0
+                if count > 0 { return ChunkPool.data(memory, count: count) }
+            } catch {
+                ChunkPool.give(memory)
+                throw error
+            }
+            ChunkPool.give(memory)
+            return nil
         }
-        return data.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

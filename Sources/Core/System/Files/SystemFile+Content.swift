@@ -14,6 +14,13 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
+    /// Fills the buffer with the next bytes, as far as one call of the system does, and returns their number; 0 at the end.
+    package func read(_ buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+        let received = uninterrupted { systemRead(descriptor, buffer.baseAddress, buffer.count) }
+        if received < 0 { throw Failure("cannot be read", path) }
+        return received
+    }
+
     /// Moves to an offset, where the next read or write begins.
     package func seek(to offset: Int64) throws(Failure) {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }

@@ -12,10 +12,8 @@ struct ChunkBuffer: ~Copyable {
     private var current: UnsafeMutableRawPointer?
     private var filled = 0
 
-    /// A smaller chunk is copied, so that its memory can be reused at once.
-    private static let copiedBytes = 32 << 10
     /// The size from which a chunk is passed to a reader without waiting for more.
-    static let chunkBytes = 256 << 10
+    static let chunkBytes = ChunkPool.chunkBytes
 
     deinit { if let current { ChunkPool.give(current) } }
 
@@ -46,9 +44,8 @@ struct ChunkBuffer: ~Copyable {
     private mutating func takeCurrent() -> Data? {
         guard let current, filled > 0 else { return nil }
         defer { filled = 0 }
-        if filled <= Self.copiedBytes { return Data(bytes: current, count: filled) }
         self.current = nil
-        return Data(bytesNoCopy: current, count: filled, deallocator: .custom { start, _ in ChunkPool.give(start) })
+        return ChunkPool.data(current, count: filled)
     }
 
     /// The oldest chunk; empty if there is none.
