@@ -9,37 +9,13 @@ final class HostLine: HostRecord {
         /// Its position in the order of arrival.
         let arrival: UInt64
         /// Its position in the order of sending.
-        fileprivate let number: UInt64
-        fileprivate let start: ContinuousClock.Instant
+        let number: UInt64
+        let start: ContinuousClock.Instant
     }
 
     let host: String
     private let limits: HostLimits
     private let state = Mutex(State())
-
-    private struct State {
-        var isRetired = false
-        /// The number of running requests, streamed bodies included.
-        var running = 0
-        var arrivals: UInt64 = 0
-        var sent: UInt64 = 0
-        /// The requests without a response so far, in the order in which they were sent.
-        var pending: [(number: UInt64, at: ContinuousClock.Instant)] = []
-        var pausedUntil: ContinuousClock.Instant?
-        var quota: HostQuota?
-        var ramp: HostRamp?
-        var rate = RateWindow()
-        var queue: [HostWaiter] = []
-
-        mutating func receive(_ ticket: Ticket) {
-            if pending.first?.number == ticket.number { return pending.removeFirst(1) }
-            if let index = pending.lastIndex(where: { $0.number <= ticket.number }),
-                pending[index].number == ticket.number
-            {
-                pending.remove(at: index)
-            }
-        }
-    }
 
     init(_ host: String, _ limits: HostLimits) { (self.host, self.limits) = (host, limits) }
 
@@ -64,8 +40,8 @@ final class HostLine: HostRecord {
         try state.withLock { state in
             if state.isRetired { return nil }
             state.arrivals += 1
-            if state.queue.isEmpty, case .now = opening(&state, at: now) {
-                return .now(admit(&state, at: now, arrival: state.arrivals))
+            if state.queue.isEmpty, case .now = state.opening(at: now, limits) {
+                return .now(state.admit(at: now, arrival: state.arrivals, limits))
             }
             guard state.queue.count < limits.maximumQueue else {
                 throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests wait already")
@@ -195,10 +171,10 @@ final class HostLine: HostRecord {
         _ state: inout State, _ waiter: HostWaiter, at now: ContinuousClock.Instant, _ limit: ContinuousClock.Instant
     ) -> Step {
         let position = state.queue.firstIndex { $0 === waiter } ?? 0
-        switch opening(&state, at: now, position: position) {
+        switch state.opening(at: now, position: position, limits) {
         case .now where position == 0:
             state.queue.removeFirst()
-            let ticket = admit(&state, at: now, arrival: waiter.number)
+            let ticket = state.admit(at: now, arrival: waiter.number, limits)
             return .enter(ticket, next: state.queue.first)
         case .now, .later:
             return now >= limit ? .refuse(remaining: nil) : .wait(until: limit)
@@ -209,62 +185,5 @@ final class HostLine: HostRecord {
             if instant >= limit { return .refuse(remaining: now.duration(to: instant)) }
             return .wait(until: position == 0 ? instant : limit)
         }
-    }
-
-    private enum Opening {
-        case now
-        /// Not before an instant.
-        case at(ContinuousClock.Instant)
-        /// At an instant, or as soon as a response arrives.
-        case soon(ContinuousClock.Instant)
-        /// As soon as a request ends.
-        case later
-    }
-
-    /// The earliest instant at which a request may be sent that has this many others before it.
-    private func opening(
-        _ state: inout State, at now: ContinuousClock.Instant, position: Int = 0
-    ) -> Opening {
-        var earliest = now
-        var news: ContinuousClock.Instant?
-        if let until = state.pausedUntil {
-            if until > now {
-                earliest = until
-            } else {
-                (state.pausedUntil, state.ramp) = (nil, HostRamp(until))
-            }
-        }
-        if let quota = state.quota {
-            if quota.until <= now {
-                state.quota = nil
-                if quota.left <= 0 { state.ramp = HostRamp(quota.until) }
-            } else if quota.left <= 0 {
-                // A response that is under way may change the quota.
-                if quota.isSpent || state.pending.isEmpty { earliest = max(earliest, quota.until) }
-                news = quota.until
-            }
-        }
-        earliest = max(earliest, state.rate.opening(at: now, position: position, limits.rate))
-        if earliest > now { return .at(earliest) }
-        if let news { return .soon(news) }
-        if let ramp = state.ramp {
-            if ramp.isOver(at: now) {
-                state.ramp = nil
-            } else if !ramp.permits(at: now) {
-                return .soon(ramp.next(after: now))
-            }
-        }
-        if let most = limits.maximumConcurrent, state.running >= max(1, most) { return .later }
-        return .now
-    }
-
-    private func admit(_ state: inout State, at now: ContinuousClock.Instant, arrival: UInt64) -> Ticket {
-        state.running += 1
-        state.sent += 1
-        state.pending.append((state.sent, now))
-        state.quota?.use()
-        state.ramp?.send()
-        state.rate.add(now, limits.rate)
-        return Ticket(arrival: arrival, number: state.sent, start: now)
     }
 }

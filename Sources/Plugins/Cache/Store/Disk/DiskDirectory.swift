@@ -113,7 +113,7 @@ final class DiskDirectory: Sendable {
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
     /// Creates the directories, and removes partial files of writers that were killed.
-    private func prepare() throws(DiskFile.Failure) {
+    func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
         try DiskFile.makeDirectory(root + "/entries")
@@ -183,12 +183,6 @@ final class DiskDirectory: Sendable {
         name.utf8.count == 64 ? Hexadecimal.bytes(name) : nil
     }
 
-    func usage() throws(DiskFile.Failure) -> CacheLimit {
-        try withLockedUsage { _, usage throws(DiskFile.Failure) in
-            CacheLimit(bytes: usage.bytes, entries: Int(clamping: usage.files))
-        }
-    }
-
     func secret() throws(DiskFile.Failure) -> Data {
         let path = root + "/secret"
         if let file = try? DiskFile(reading: path), file.status?.size == 32, let data = try? file.read(32, at: 0) {
@@ -205,55 +199,5 @@ final class DiskDirectory: Sendable {
         }
         guard let data = try DiskFile(reading: path).read(32, at: 0) else { throw .damaged }
         return data
-    }
-
-    // MARK: Usage
-
-    /// Holds the store's lock during a change of files and of the usage. The usage is marked as being changed meanwhile,
-    /// so that after a crash the next process counts the files again.
-    func withLockedUsage<Value: Sendable>(
-        _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
-    ) throws(DiskFile.Failure) -> Value {
-        let result: Result<Value, DiskFile.Failure> = state.withLock { state in
-            Result { () throws(DiskFile.Failure) in
-                try openUsage(&state)
-                var usage: DiskUsage
-                if let known = DiskUsage(reading: state.usage) {
-                    usage = known
-                } else {
-                    usage = DiskUsage()
-                    recount(&usage, &state.candidates)
-                }
-                try usage.write(to: state.usage, isOpen: true)
-                defer {
-                    try? usage.write(to: state.usage, isOpen: false)
-                    state.usage?.unlock()
-                }
-                return try body(&state, &usage)
-            }
-        }
-        return try result.get()
-    }
-
-    /// Opens and locks the usage file that the directory has now; another process may have replaced the directory.
-    private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
-        let path = root + "/usage"
-        for attempt in 0... {
-            if state.usage == nil {
-                do { state.usage = try DiskFile(opening: path) } catch {
-                    guard attempt <= 1 else { throw error }
-                    if error.isMissing {
-                        try prepare()
-                    } else {
-                        guard error.isForeign, DiskFile.remove(path) else { throw error }
-                    }
-                    continue
-                }
-            }
-            try state.usage?.lock()
-            if state.usage?.isNamed(path) == true { return }
-            state.usage = nil
-            if attempt > 3 { throw .damaged }
-        }
     }
 }

@@ -1,0 +1,37 @@
+import ErrandEssentials
+
+/// A stream that is sent; distinguishes its failures from those of the request.
+final class UploadSource: HTTPBodySource {
+    private let body: HTTPBody
+
+    private init(_ body: HTTPBody) { self.body = body }
+
+    static func guarding(_ open: () throws -> HTTPBody) throws -> HTTPBody {
+        let body: HTTPBody
+        do { body = try open() } catch { throw typed(error) }
+        guard let reader = body.reader, body.file == nil else { return body }
+        _ = try reader.claim()
+        return HTTPBody(length: body.length, source: UploadSource(body))
+    }
+
+    func nextChunk() async throws -> Data? {
+        do { return try await body.nextChunk() } catch { throw Self.typed(error) }
+    }
+
+    func cancel() { body.cancel() }
+
+    /// Leaves the errors that transports judge themselves, and the cancellation of the sending task, as they are.
+    private static func typed(_ error: any Error) -> any Error {
+        let own: [ErrandError.Code] = [
+            .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,
+            .invalidResponse,
+        ]
+        if let known = error as? ErrandError, own.contains(known.code), known.response == nil { return error }
+        if error.isCancellation {
+            if Task.isCancelled { return error }
+            return ErrandError(.encodingFailed, "the source of the body was cancelled", underlying: error)
+        }
+        return ErrandError(
+            .encodingFailed, "the source of the body failed: \(error.briefDescription)", underlying: error)
+    }
+}
