@@ -31,11 +31,13 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
             for: make, output: { output($0) }, within: .seconds(600), gracePeriod: .milliseconds(300))
     }
 
-    /// Runs the case that is to catch it.
-    func run() async throws {
+    /// Runs the case that is to catch it; up to `rounds` times, for a fault that other work of the process may hide.
+    func run(rounds: Int = 1) async throws {
         let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
-        let failure = await #expect(throws: ConformanceFailure.self) { try await each.run() }
-        let text = failure?.description ?? ""
+        var text = ""
+        for _ in 0..<rounds where !text.contains(saying) {
+            do { try await each.run() } catch let failure as ConformanceFailure { text = failure.description }
+        }
         #expect(text.hasPrefix(caughtBy))
         #expect(text.contains(saying), "\(text)")
     }

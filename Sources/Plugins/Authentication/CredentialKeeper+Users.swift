@@ -1,4 +1,5 @@
 import Errand
+import Synchronization
 
 extension CredentialKeeper {
     /// A user signs in or out.

@@ -1,3 +1,5 @@
+public import ErrandEssentials
+
 /// The settings of a ``CurlTransport``, the same for all its requests.
 ///
 /// ```swift
@@ -39,6 +41,23 @@ public struct CurlConfiguration: Sendable {
     public var httpVersion = HTTPVersion.automatic
     /// The addresses; both families by default.
     public var addressFamily = AddressFamily.any
+    /// The addresses of hosts that are not looked up, IPv4 or IPv6, by host name; none by default.
+    ///
+    /// ```swift
+    /// configuration.addresses = ["api.example.com": ["192.0.2.10", "2001:db8::10"]]
+    /// ```
+    ///
+    /// They hold for every port of the host, and change neither `Host` nor the name in its certificate. Where several are
+    /// given, one that does not connect is followed by the next. A request through a proxy connects to the proxy, which
+    /// looks the host up itself. Something that is no host name or no address ends every request with `nameLookupFailed`.
+    public var addresses: [String: [String]] = [:]
+    /// The server that looks up names by DNS over HTTPS (RFC 8484), such as `https://dns.example.com/dns-query`, in the
+    /// place of the system. Nil by default.
+    ///
+    /// The name of that server itself is looked up by the system, unless ``addresses`` has it. If it does not respond, a
+    /// request ends with `nameLookupFailed`: the system is not asked instead. ``tls`` says which authorities may sign its
+    /// certificate. A URL of another scheme than https ends every request with `nameLookupFailed`.
+    public var dnsOverHTTPS: URL?
     /// Certificates, keys and versions.
     public var tls = CurlTLS()
     /// The proxies; by default those of the environment.

@@ -42,6 +42,7 @@ extension EasyHandle {
         case .v4: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V4)
         case .v6: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V6)
         }
+        if let url = configuration.dnsOverHTTPS { try require(ERRAND_CURLOPT_DOH_URL, url.absoluteString) }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
         // Set even without a proxy, or libcurl would check the environment for each request.
@@ -65,6 +66,14 @@ extension EasyHandle {
         }
         // Many requests at once wait for the first connection, which may turn out to carry all of them.
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
+    }
+
+    /// The addresses of a host; called for every request of a transport that has any. libcurl reads the list when the
+    /// transfer begins, and keeps what it reads with its pool of connections.
+    func setAddresses(for url: URL) {
+        let lines = loop.value.addresses.lines(for: url)
+        addressList = lines.isEmpty ? nil : TextList(lines)
+        set(ERRAND_CURLOPT_RESOLVE, addressList?.nodes.baseAddress)
     }
 
     /// The pins of a host; called for every request of a transport that has any.

@@ -9,6 +9,8 @@ final class EasyHandle {
     let loop: Unowned<CurlLoop>
     let errorText: UnsafeMutablePointer<CChar>
     private var headerList = HeaderList()
+    /// The addresses of the present host.
+    var addressList: TextList?
     /// The transfer that it runs.
     private(set) var current: Unmanaged<Transfer>?
     /// Whether only the options of every transfer are set, and those remembered below.
@@ -191,6 +193,7 @@ final class EasyHandle {
             try setScheme(isSecure: target.isSecure)
             isSecure = target.isSecure
         }
+        if !loop.value.addresses.isEmpty { setAddresses(for: request.url) }
         if !loop.value.pins.isEmpty { try setPins(for: request.url) }
     }
 

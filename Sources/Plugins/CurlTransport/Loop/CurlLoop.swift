@@ -37,6 +37,7 @@ final class CurlLoop: @unchecked Sendable {
     let configuration: CurlConfiguration
     let proxy: ProxyChoice
     let pins: PinTable
+    let addresses: AddressTable
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
@@ -89,9 +90,10 @@ final class CurlLoop: @unchecked Sendable {
     var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
 
     /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for lack of memory or
-    /// threads, and `insecureConnection` for pins of something that is no host name.
+    /// threads, `insecureConnection` for pins of something that is no host name, and `nameLookupFailed` for addresses that are none.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
+        addresses = try AddressTable(configuration)
         library = try CurlLibrary.load()
         self.configuration = configuration
         proxy = ProxyChoice(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }

@@ -1,0 +1,191 @@
+#if os(Linux)
+import Errand
+import ErrandCurlTransport
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+/// Hosts whose addresses the app gives, or a server of DNS over HTTPS knows.
+@Suite("Names and addresses over libcurl", .timeLimit(.minutes(10)), .leakChecked) struct NameTests {
+    private let hosts = Log<String>()
+
+    private func makeServer() throws -> RawServer {
+        try RawServer { [hosts] peer in
+            while let head = peer.readHead() {
+                hosts.add(head.split(separator: "\r\n").first { $0.hasPrefix("Host: ") }.map { String($0) } ?? "")
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+    }
+
+    private func makeTransport(_ change: (inout CurlConfiguration) -> Void) -> CurlTransport {
+        var configuration = CurlConfiguration()
+        configuration.proxy = .off
+        change(&configuration)
+        return CurlTransport(configuration)
+    }
+
+    @Test("a host connects to the addresses that are given for it, in any spelling and at any port, and others do not")
+    func given() async throws {
+        let (first, second) = (try makeServer(), try makeServer())
+        let transport = makeTransport {
+            $0.addresses = ["API.example.test.": ["127.0.0.1"], "other.example.test": ["127.0.0.1"]]
+        }
+        for port in [first.port, second.port, first.port] {
+            for host in ["api.example.test", "Api.Example.Test", "other.example.test"] {
+                let response = try await transport.send(try request(.get, "http://\(host):\(port)/"), options: .of())
+                #expect(response.status == 200)
+            }
+        }
+        let own = try await transport.send(try request(.get, first.url()), options: .of())
+        #expect(own.status == 200)
+        #expect(Set(hosts.all.prefix(3)).count > 1 && hosts.all[0] == "Host: api.example.test:\(first.port)")
+        let unknown = try request(.get, "http://unknown.invalid:\(first.port)/")
+        let error = try await failure { try await transport.send(unknown, options: .of()) }
+        #expect(error.code == .nameLookupFailed)
+    }
+
+    @Test("an address that does not connect is followed by the next one")
+    func several() async throws {
+        let server = try makeServer()
+        let transport = makeTransport { $0.addresses = ["shop.test": ["127.0.0.77", "127.0.0.1"]] }
+        let response = try await transport.send(try request(.get, "http://shop.test:\(server.port)/"), options: .of())
+        #expect(response.status == 200)
+    }
+
+    @Test("IPv6 addresses are used, and those of a family that is not")
+    func families() async throws {
+        guard
+            let server = try? RawServer(
+                ipv6: true,
+                { peer in
+                    while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+                })
+        else { return }
+        let url = "http://shop.test:\(server.port)/"
+        let both = makeTransport { $0.addresses = ["shop.test": ["::1"]] }
+        #expect(try await both.send(try request(.get, url), options: .of()).status == 200)
+        let v4 = makeTransport {
+            $0.addresses = ["shop.test": ["::1", "127.0.0.77"]]
+            $0.addressFamily = .v4
+        }
+        let error = try await failure { try await v4.send(try request(.get, url), options: .of()) }
+        #expect(error.code == .cannotConnect)
+    }
+
+    @Test(
+        "what is no host name or no address ends every request, and nothing is sent",
+        arguments: [
+            ["http://shop.test": ["127.0.0.1"]], ["shop.test:80": ["127.0.0.1"]], ["127.0.0.1": ["127.0.0.2"]],
+            ["shop.test": ["localhost"]], ["shop.test": ["127.0.0.1,127.0.0.2"]], ["shop.test": ["fe80::1%lo"]],
+            ["shop.test": []], ["shop.test": ["127.0.0.1"], "SHOP.test.": ["127.0.0.2"]],
+        ] as [[String: [String]]])
+    func refused(addresses: [String: [String]]) async throws {
+        let server = try makeServer()
+        let transport = makeTransport { $0.addresses = addresses }
+        let error = try await failure { try await transport.send(try request(.get, server.url()), options: .of()) }
+        #expect(error.code == .nameLookupFailed && hosts.all.isEmpty)
+        #expect(error.message.hasPrefix("the addresses of the transport cannot be used: "), "\(error.message)")
+    }
+
+    @Test("a server of DNS over HTTPS with another scheme ends every request", arguments: ["http://127.0.0.1/", "dns"])
+    func insecureNameServer(url: String) async throws {
+        let server = try makeServer()
+        let transport = makeTransport { $0.dnsOverHTTPS = URL(string: url) }
+        let error = try await failure { try await transport.send(try request(.get, server.url()), options: .of()) }
+        #expect(error.code == .nameLookupFailed && hosts.all.isEmpty)
+    }
+
+    @Test(
+        "names are looked up by DNS over HTTPS, and one that it does not know is not asked of the system",
+        .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    func dnsOverHTTPS() async throws {
+        let (names, server) = (Log<String>(), try makeServer())
+        let resolver = try TestServer()
+        resolver.on(.post, "/dns-query") { request in
+            guard let query = DNSQuery(request.body) else { return .status(400) }
+            names.add(query.name)
+            let isKnown = query.name == "shop.example.test"
+            return .data(query.response(isKnown ? [127, 0, 0, 1] : nil)).header(
+                "Content-Type", "application/dns-message")
+        }
+        let nginx = try await Nginx.site(
+            [("dns", " ssl; location / { proxy_pass \(resolver.url("")); }")], hasLargeFile: false)
+        let transport = makeTransport {
+            $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query"))
+            $0.addresses = ["localhost": ["127.0.0.1"]]
+            $0.tls.roots = .file(nginx.file("root.pem"))
+        }
+        let url = "http://shop.example.test:\(server.port)/"
+        #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
+        #expect(names.all.contains("shop.example.test") && hosts.all == ["Host: shop.example.test:\(server.port)"])
+        let unknown = try request(.get, "http://localhost.example.test:\(server.port)/")
+        let error = try await failure { try await transport.send(unknown, options: .of()) }
+        #expect(error.code == .nameLookupFailed && names.all.contains("localhost.example.test"))
+        // With the certificate of an authority that is not trusted, no name is known.
+        let distrusting = makeTransport { $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query")) }
+        let refusal = try await failure { try await distrusting.send(try request(.get, url), options: .of()) }
+        #expect(refusal.code == .nameLookupFailed)
+        #expect(hosts.all.count == 1)
+    }
+
+    @Test(
+        "a request that waits for DNS over HTTPS can be cancelled, and times out",
+        .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
+    func silentNameServer() async throws {
+        let resolver = try TestServer()
+        let gate = Gate()
+        resolver.on(.post, "/dns-query", .data(Data()).waiting(for: gate))
+        let nginx = try await Nginx.site(
+            [("dns", " ssl; location / { proxy_pass \(resolver.url("")); }")], hasLargeFile: false)
+        let transport = makeTransport {
+            $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query"))
+            $0.tls.roots = .file(nginx.file("root.pem"))
+        }
+        let waiting = Task { try await transport.send(try request(.get, "http://shop.test/"), options: .of()) }
+        try await eventually { !resolver.received.isEmpty }
+        waiting.cancel()
+        let error = try await failure { try await waiting.value }
+        #expect(error.isCancelled)
+        let late = try await failure {
+            try await transport.send(
+                try request(.get, "http://other.test/"), options: .of(timeout: .milliseconds(50)))
+        }
+        #expect(late.code == .timedOut || late.code == .nameLookupFailed)
+        gate.open()
+    }
+}
+
+/// The one question of a DNS message (RFC 1035, section 4).
+private struct DNSQuery {
+    let name: String
+    private let header: Data
+    private let question: Data
+    private let type: UInt8
+
+    init?(_ message: Data) {
+        let bytes = [UInt8](message)
+        var (index, labels) = (12, [String]())
+        while index < bytes.count, bytes[index] > 0 {
+            let end = index + 1 + Int(bytes[index])
+            guard end < bytes.count else { return nil }
+            labels.append(String(decoding: bytes[index + 1..<end], as: UTF8.self))
+            index = end
+        }
+        guard index + 5 <= bytes.count else { return nil }
+        name = labels.joined(separator: ".")
+        header = Data(bytes[..<2])
+        question = Data(bytes[12..<index + 5])
+        type = bytes[index + 2]
+    }
+
+    /// With the address, for a question of IPv4; without one the name does not exist.
+    func response(_ address: [UInt8]?) -> Data {
+        let answers = address.flatMap { type == 1 ? $0 : nil }
+        let flags: [UInt8] = [0x81, address == nil ? 0x83 : 0x80]
+        var message = header + flags + [0, 1, 0, answers == nil ? 0 : 1, 0, 0, 0, 0] + question
+        if let answers { message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, UInt8(answers.count)] + answers }
+        return message
+    }
+}
+#endif
