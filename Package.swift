@@ -281,7 +281,9 @@ let suites: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandRetry",
             "ErrandURLFilters",
         ]),
-    suite("WebSocketTests", needs: ["ErrandSystemTransport", "ErrandWebSocket", "errand-sockets"]),
+    suite(
+        "WebSocketTests",
+        needs: ["ErrandCurlTransport", "ErrandSystemTransport", "ErrandWebSocket", "errand-sockets"]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]

@@ -26,7 +26,7 @@ struct Bench {
             ("xml", XMLBench.run),
             ("log", LogBench.run), ("session", SessionBench.run), ("coalescing", CoalescingBench.run),
             ("urlfilters", URLFiltersBench.run), ("retry", RetryBench.run), ("streaming", StreamingBench.run),
-            ("outbox", OutboxBench.run),
+            ("outbox", OutboxBench.run), ("sockets", SocketBench.run),
         ]
 
     static func main() async throws { try await runAll() }

@@ -41,6 +41,18 @@ private func follow(_ agent: NetworkAgent, watched: (symbols: [String], last: In
     for try await price in prices { print(price) }
 }
 
+private func stubbed() -> NetworkAgent {
+    let stub = StubTransport()
+    stub.on(
+        "/rooms/7/socket",
+        response: .webSocket { socket in
+            try await socket.send(.text(#"{"text":"welcome"}"#))
+            try await socket.echo()
+        })
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+    return agent
+}
+
 private func serve() throws {
     let server = try TestServer()
     server.on(

@@ -171,9 +171,12 @@ import Testing
         #expect(throws: WebSocketError.self) { try Self.events(corrupt, agreement) }
     }
 
+    /// How many mutations each fuzz test tries.
+    static let fuzzRounds = ProcessInfo.processInfo.environment["ERRAND_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 3_000
+
     @Test("mutated frames are messages or a typed error, and never more than the limit")
     func mutations() throws {
-        let rounds = ProcessInfo.processInfo.environment["ERRAND_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 3_000
+        let rounds = Self.fuzzRounds
         var random = SeededGenerator(seed: 20_261_123)
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         let seeds = [

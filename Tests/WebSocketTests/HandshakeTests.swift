@@ -148,4 +148,56 @@ import Testing
         #expect(UpgradeTransport.location("WSS://a/b") == "https://a/b")
         #expect(UpgradeTransport.location("/ws:b") == "/ws:b")
     }
+
+    @Test("mutated responses are a handshake, a refusal with its body, or a typed error, at any split")
+    func mutations() throws {
+        let rounds = FrameTests.fuzzRounds
+        var random = SeededGenerator(seed: 20_261_124)
+        let accept = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
+        let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        let seeds = [
+            "\(upgrade)\(accept)Sec-WebSocket-Protocol: chat\r\n\r\n\u{81}",
+            "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n\(upgrade)\(accept)"
+                + "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=10\r\n\r\n",
+            "HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n",
+            "HTTP/1.0 302 Found\r\nLocation: wss://b/\r\nContent-Length: 3\r\n\r\nabc",
+        ].map { Data($0.utf8) }
+        let handshake = Self.handshake(.standard)
+        var (upgraded, answered, refused) = (0, 0, 0)
+        for _ in 0..<rounds {
+            var bytes = random.pick(seeds)
+            for _ in 0..<random.below(4) {
+                let place = random.below(bytes.count)
+                switch random.below(4) {
+                case 0: bytes[place] = UInt8(random.below(256))
+                case 1: bytes[place] ^= 1 << UInt8(random.below(8))
+                case 2: bytes = Data(bytes.prefix(place + 1))
+                default: bytes.insert(contentsOf: bytes[..<min(place + 20, bytes.count)].suffix(20), at: place)
+                }
+            }
+            do {
+                var reader = ResponseReader(headLimit: 1000)
+                var rest = bytes[...]
+                let pieces = 1 + random.below(40)
+                var isComplete = try reader.readHead()
+                while !isComplete, !rest.isEmpty {
+                    reader.push(Data(rest.prefix(pieces)))
+                    rest = rest.dropFirst(pieces)
+                    isComplete = try reader.readHead()
+                }
+                guard let head = reader.head else { continue }
+                reader.push(Data(rest))
+                if head.status == 101 {
+                    _ = try handshake.check(
+                        HTTPResponse(url: try #require(Self.url), status: 101, headers: head.headers))
+                    upgraded += 1
+                } else {
+                    let body = try reader.body(upTo: 100, isAtEnd: true)
+                    #expect((body?.count ?? 101) <= 100)
+                    answered += 1
+                }
+            } catch is ErrandError { refused += 1 } catch is WebSocketError { refused += 1 }
+        }
+        #expect(upgraded > rounds / 20 && answered > rounds / 20 && refused > rounds / 20)
+    }
 }

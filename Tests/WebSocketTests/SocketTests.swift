@@ -1,4 +1,5 @@
 import Errand
+import ErrandCurlTransport
 import ErrandEssentials
 import ErrandSystemTransport
 import ErrandTesting
@@ -102,8 +103,15 @@ private struct Lines: SocketRequest {
             baseURL: "http://example.com", transport: .stub(.status(101, headers: ["Upgrade": "websocket"])))
         let failure = try await error { try await stubbed.send(Call<Void>(.get, "a")) } as? ErrandError
         #expect(failure?.code == .unacceptableStatus)
-        let unavailable = try await error { try await stubbed.socket(Lines()).open() } as? ErrandError
+        let bare = NetworkAgent(baseURL: "http://example.com", transport: Bare())
+        let unavailable = try await error { try await bare.socket(Lines()).open() } as? ErrandError
         #expect(unavailable?.code == .transportUnavailable)
+    }
+
+    private struct Bare: Transport {
+        func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+            throw ErrandError(.invalidRequest, "only sockets are expected")
+        }
     }
 
     @Test("a server that responds with a wrong key is refused")
@@ -112,6 +120,37 @@ private struct Lines: SocketRequest {
         let failure = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
         #expect(failure?.code == .handshakeFailed)
         try await server.waitUntilNoConnections()
+    }
+
+    @Test("through an HTTP proxy it goes in a tunnel, whose head has the proxy's credentials and none of the server's")
+    func tunnel() async throws {
+        let heads = Log<String>()
+        let proxy = try RawServer { peer in
+            guard let tunnel = peer.readHead() else { return }
+            peer.send("HTTP/1.1 200 Connected\r\n\r\n")
+            guard let head = peer.readHead() else { return }
+            heads.add(tunnel)
+            heads.add(head)
+            let key = head.firstMatch(of: /Sec-WebSocket-Key: (\S+)/)?.1 ?? ""
+            peer.send("HTTP/1.1 101 \r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
+            peer.send("Sec-WebSocket-Accept: \(TestWebSocket.accept(String(key)))\r\n\r\n")
+            peer.send(Array(TestFrame.text("through").wireBytes() + TestFrame.close().wireBytes()))
+            _ = peer.drain()
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
+        let agent = NetworkAgent(baseURL: "http://example.invalid", transport: .curl(configuration))
+        agent.configure { $0.authorization = .bearer("abc") }
+        var received: [String] = []
+        for try await text in agent.socket(Lines(socketOptions: SocketOptions(closeTimeout: .zero))) {
+            received.append(text)
+        }
+        #expect(received == ["through"])
+        #expect(heads.all.first?.hasPrefix("CONNECT example.invalid:80 HTTP/1.1\r\n") == true)
+        #expect(heads.all.first?.contains("Proxy-Authorization: Basic ") == true)
+        #expect(heads.all.first?.contains("Bearer") == false)
+        #expect(heads.all.last?.hasPrefix("GET /socket HTTP/1.1\r\nHost: example.invalid\r\n") == true)
+        #expect(heads.all.last?.contains("Bearer abc") == true && heads.all.last?.contains("Proxy-") == false)
     }
 
     @Test("a close of the client's waits for that of the server, and later messages throw")
@@ -141,6 +180,19 @@ private struct Lines: SocketRequest {
         let failure = try await error { for try await _ in socket {} } as? WebSocketError
         #expect(failure?.code == .closed && failure?.closeCode?.rawValue == 4001 && failure?.reason == "go")
         #expect(failure?.description.contains("go") == false)
+    }
+
+    @Test("a message on its way when the server closes the socket throws the server's close code")
+    func cutMessage() async throws {
+        serve { socket in
+            _ = try socket.connection.receive(upTo: 1)
+            try socket.send(.close(1009))
+            try socket.connection.stall()
+        }
+        let socket = agent.socket(Lines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .zero)))
+        let sending = Task { try await error { try await socket.send(String(repeating: "x", count: 64 << 20)) } }
+        #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.closeCode == .messageTooBig)
+        #expect((try await sending.value as? WebSocketError)?.closeCode == .messageTooBig)
     }
 
     @Test("the end of the connection without a close frame is connectionLost, at every byte")

@@ -37,6 +37,8 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
+    /// Whether no TLS library stands between the system and libcurl, with bytes of its own.
+    let isPlain: Bool
     let shared = Mutex(Shared())
 
     // MARK: Under the driver lock
@@ -58,6 +60,7 @@ final class CurlConnection: @unchecked Sendable {
         target = try RequestTarget(request)
         (self.request, self.options, self.loop) = (request, options, loop)
         inactivityLimit = Nanoseconds.of(options.timeout)
+        isPlain = !target.isSecure && loop.proxy.http.isEmpty
     }
 
     static var closed: ErrandError { ErrandError(.cancelled, "the connection was closed") }

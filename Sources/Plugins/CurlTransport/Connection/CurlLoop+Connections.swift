@@ -8,12 +8,16 @@ import Synchronization
 // Connections without a request, under the driver lock.
 extension CurlLoop {
     /// Does what a connection needs: makes it, sends, receives, closes.
-    func serve(_ connection: CurlConnection) {
+    ///
+    /// - Parameter isReady: whether its socket has reported an event.
+    func serve(_ connection: CurlConnection, isReady: Bool = false) {
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
         switch connection.phase {
         case .new: begin(connection)
         case .open:
-            if send(on: connection), receive(on: connection) { watch(connection) }
+            // Its socket reports what comes, unless it is not watched because too much waits for the reader.
+            let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
+            if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
         }
     }
@@ -21,7 +25,7 @@ extension CurlLoop {
     /// Whether the socket is one of theirs.
     func act(onConnection event: errand_poll_event) -> Bool {
         if let connection = connections.open[event.descriptor] {
-            serve(connection)
+            serve(connection, isReady: true)
         } else if connections.watched[event.descriptor] != nil, let multi = connections.multi {
             errand_curl_multi_act(multi, event.descriptor, event.mask)
         } else {
@@ -81,7 +85,8 @@ extension CurlLoop {
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
         if let opener { outbox.add(.progress(opener, nil)) }
-        watch(connection)
+        // A TLS library may have taken bytes in behind its handshake.
+        if receive(on: connection) { watch(connection) }
     }
 
     /// libcurl changed the events that it waits for while it makes a connection.
@@ -184,6 +189,8 @@ extension CurlLoop {
                 return false
             }
             take(UnsafeRawBufferPointer(rebasing: room[..<count]), on: connection)
+            // Nothing else is there: the system would have filled the buffer.
+            if count < room.count, connection.isPlain { break }
         }
         // The reader gets all of it at once.
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in

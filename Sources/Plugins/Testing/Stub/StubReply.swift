@@ -9,6 +9,11 @@ final class StubReply: Sendable {
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
+    /// Has the server's end of a WebSocket; nil of any other response.
+    var conversation: (@Sendable (StubSocket) async throws -> Void)? {
+        if case .socket(let conversation) = stub.body { conversation } else { nil }
+    }
+
     /// The response, after its delay.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
@@ -27,6 +32,7 @@ final class StubReply: Sendable {
             content = HTTPBody(source: body)
         case .stream(let length, let next, let cancel):
             content = HTTPBody(length: length, source: StubStream(next: next, onCancel: cancel))
+        case .socket: content = .empty
         case .failure(let error): throw error
         }
         if request.method == .head { content = .empty }

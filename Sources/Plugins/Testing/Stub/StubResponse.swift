@@ -26,11 +26,16 @@ public struct StubResponse: ScriptedResponse {
         case chunks([Data], interval: Duration, failure: (any Error)?)
         case stream(length: Int64?, next: @Sendable () async throws -> Data?, cancel: @Sendable () -> Void)
         case failure(any Error)
+        case socket(@Sendable (StubSocket) async throws -> Void)
     }
 
     /// A response of any status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
+    }
+
+    init(_ headers: HTTPHeaders, _ conversation: @escaping @Sendable (StubSocket) async throws -> Void) {
+        self.init(101, headers, .socket(conversation))
     }
 
     private init(_ status: Int, _ headers: HTTPHeaders, _ body: Body) {

@@ -77,11 +77,23 @@ public final class StubTransport: Transport {
         }
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn):
-            let response = responses.isEmpty ? StubReply(.status(200)) : responses[min(turn, responses.count - 1)]
+            let response = Self.response(responses, turn)
             if response.isLate { return .late(response) }
             try Task.checkCancellation()
             return .response(try response.response(to: request, options))
         case (.handler(let handler), _): return .handler(handler)
+        }
+    }
+
+    private static func response(_ responses: [StubReply], _ turn: Int) -> StubReply {
+        responses.isEmpty ? StubReply(.status(200)) : responses[min(turn, responses.count - 1)]
+    }
+
+    /// The response to a request without a body.
+    func stubbed(_ request: HTTPRequest) async throws -> StubReply {
+        switch try responses(to: request) {
+        case (.inTurn(let responses), let turn): Self.response(responses, turn)
+        case (.handler(let handler), _): StubReply(try await handler(request))
         }
     }
 

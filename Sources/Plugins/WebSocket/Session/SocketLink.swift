@@ -165,14 +165,15 @@ final class SocketLink: Sendable {
     /// error that the code stands for.
     private func closed(_ code: CloseCode?, _ reason: String) async -> WebSocketError? {
         let isOurs = isClosing
-        sendClose(code ?? .noStatusReceived)
-        await waitForEnd()
-        connection.close()
-        if isOurs || code == nil || code == .normalClosure { return nil }
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        return error
+        // That of messages on their way.
+        state.withLock { [error] in $0.failure = $0.failure ?? error }
+        sendClose(code ?? .noStatusReceived)
+        await waitForEnd()
+        connection.close()
+        return isOurs || code == nil || code == .normalClosure ? nil : error
     }
 
     /// The close frames have gone out: the server closes the connection first, and is left if it does not.

@@ -10,6 +10,14 @@ int bare_curl_send(const char *url, const char *const *headers, long body, int l
 // Gets one URL with a receive buffer of that many bytes, and drops the body.
 int bare_curl_discard(const char *url, long buffer);
 
+// Starts a server of WebSockets on a thread of its own, which sends each message back; its port, or -1. `accept_key` writes
+// the Sec-WebSocket-Accept of a key.
+int bare_echo_start(void (*accept_key)(const char *key, char *accept));
+
+// Sends `count` messages of `size` bytes over as many WebSockets as there are lanes, each when the one before it on the same
+// socket has come back, over the connections of libcurl's easy interface and epoll. 0, or a number that says what went wrong.
+int bare_socket_echo(const char *url, int lanes, long count, long size);
+
 // Lets a thread run on some of the first 64 cores only: a bit for each.
 void bare_pin_thread(int thread, unsigned long cores);
 

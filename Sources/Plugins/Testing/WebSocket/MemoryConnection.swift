@@ -1,0 +1,100 @@
+import Errand
+import ErrandEssentials
+
+/// One end of a connection in memory; its last release closes it.
+final class MemoryConnection: ByteConnection {
+    private let incoming: MemoryPipe
+    private let outgoing: MemoryPipe
+
+    private init(_ incoming: MemoryPipe, _ outgoing: MemoryPipe) {
+        (self.incoming, self.outgoing) = (incoming, outgoing)
+    }
+
+    deinit { close() }
+
+    /// Both ends of a connection.
+    static func pair() -> (client: MemoryConnection, server: MemoryConnection) {
+        let (up, down) = (MemoryPipe(), MemoryPipe())
+        return (MemoryConnection(down, up), MemoryConnection(up, down))
+    }
+
+    func receive() async throws -> Data? { try await incoming.take() }
+    func enqueue(_ data: Data) { outgoing.add(data) }
+    func push() { outgoing.push() }
+    func flush() async throws { try await outgoing.flush() }
+    var pendingBytes: Int { outgoing.pendingBytes }
+
+    func close() {
+        outgoing.end()
+        incoming.abandon()
+    }
+}
+
+/// Bytes in one direction: so many wait for the reader, and the others with the writer.
+private final class MemoryPipe: Sendable {
+    private struct State: Sendable {
+        /// Bytes that the writer has added, and that have no room yet.
+        var pending = Data()
+        var arrived = Data()
+        /// The writer has closed its end.
+        var isEnded = false
+        /// The reader has closed its end.
+        var isAbandoned = false
+
+        mutating func push() {
+            let moved = pending.prefix(MemoryPipe.capacity - arrived.count)
+            arrived.append(moved)
+            pending = Data(pending.dropFirst(moved.count))
+        }
+    }
+
+    private static let capacity = 64 << 10
+    private static let unlimited = Duration.seconds(Int64.max).bounded
+
+    private let state = Watched(State())
+
+    var pendingBytes: Int { state.read { $0.pending.count } }
+
+    func add(_ data: Data) { state.read { if !$0.isEnded && !$0.isAbandoned { $0.pending.append(data) } } }
+
+    func push() { state.update { $0.push() } }
+
+    func flush() async throws {
+        push()
+        let failure = try await state.wait(for: "room", within: Self.unlimited) { state -> ErrandError?? in
+            if state.isEnded { return ErrandError(.cancelled, "the connection was closed") }
+            if state.isAbandoned { return ErrandError(.connectionLost, "the other end was closed") }
+            return state.pending.isEmpty ? .some(nil) : nil
+        }
+        if let failure { throw failure }
+    }
+
+    func take() async throws -> Data? {
+        let taken = try await state.wait(for: "bytes", within: Self.unlimited) { state -> Result<Data?, ErrandError>? in
+            if state.isAbandoned { return .failure(ErrandError(.cancelled, "the connection was closed")) }
+            if state.arrived.isEmpty { return state.isEnded ? .success(nil) : nil }
+            defer {
+                state.arrived = Data()
+                state.push()
+            }
+            return .success(state.arrived)
+        }
+        // There is room again.
+        state.touch()
+        return try taken.get()
+    }
+
+    func end() {
+        state.update { state in
+            state.isEnded = true
+            state.pending = Data()
+        }
+    }
+
+    func abandon() {
+        state.update { state in
+            state.isAbandoned = true
+            (state.pending, state.arrived) = (Data(), Data())
+        }
+    }
+}

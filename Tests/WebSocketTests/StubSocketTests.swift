@@ -1,0 +1,94 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import ErrandWebSocket
+import Testing
+
+private struct Lines: SocketRequest {
+    typealias Incoming = String
+    typealias Outgoing = String
+    var path = "socket"
+    var socketOptions = SocketOptions(subprotocols: ["notes"], pingInterval: nil)
+}
+
+@Suite("WebSockets of a stub", .timeLimit(.minutes(10)), .leakChecked) struct StubSocketTests {
+    private let stub = StubTransport()
+    private let agent: NetworkAgent
+
+    init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
+
+    @Test("messages go both ways in memory, and the handshake is recorded")
+    func echo() async throws {
+        stub.on(
+            "/socket",
+            response: .webSocket(headers: ["Sec-WebSocket-Protocol": "notes"]) { socket in
+                try await socket.send(.ping("there?"))
+                try await socket.echo()
+            })
+        let socket = agent.socket(Lines())
+        let texts = ["grüße", "", String(repeating: "long ", count: 100_000)]
+        async let received = socket.prefix(texts.count).reduce(into: []) { $0.append($1) }
+        for text in texts { try await socket.send(text) }
+        #expect(try await received == texts)
+        #expect(socket.subprotocol == "notes")
+        #expect(stub.received.first?.headers["Sec-WebSocket-Version"] == "13")
+        await socket.close()
+    }
+
+    @Test("the stub's close code, its end without one, and its broken frames are the errors of a server's")
+    func endings() async throws {
+        stub.on(
+            "/socket", response: .webSocket { try await $0.close(4001, "go") }, .webSocket { _ in },
+            .webSocket { try await $0.send(TestFrame(opcode: 3)) })
+        for code in [WebSocketError.Code.closed, nil, .protocolViolated] {
+            let socket = agent.socket(Lines())
+            do {
+                for try await _ in socket {}
+                Issue.record("an end without an error")
+            } catch let error as WebSocketError { #expect(error.code == code) } catch let error as ErrandError {
+                #expect(code == nil && error.code == .connectionLost)
+            }
+        }
+    }
+
+    @Test("any other response refuses the handshake, and a failure or a redirect is one of the handshake")
+    func refusals() async throws {
+        stub.on("/socket", response: .text("no", status: 403), .failure(ErrandError(.cannotConnect, "down")))
+        let refused = await #expect(throws: ErrandError.self) { try await agent.socket(Lines()).open() }
+        #expect(try refused?.response?.status == 403 && refused?.response?.text() == "no")
+        let failed = await #expect(throws: ErrandError.self) { try await agent.socket(Lines()).open() }
+        #expect(failed?.code == .cannotConnect)
+        stub.on("/moved", response: .webSocket { try await $0.close() })
+        stub.on("/socket", response: .redirect(to: "wss://example.com/moved"))
+        for try await _ in agent.socket(Lines()) {}
+        #expect(stub.received.last?.url.path == "/moved")
+    }
+
+    @Test("a reader that is slow holds the stub back, and the client's end is the stub's")
+    func pressure() async throws {
+        let (sent, ended) = (Counter(), Gate())
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                defer { ended.open() }
+                while true {
+                    try await socket.send(.data(Data(count: 100_000)))
+                    sent.increment()
+                }
+            })
+        let socket = agent.socket(Bytes())
+        try await socket.open()
+        // Its queue takes 10, the connection less than another one, and one waits to be delivered.
+        try await eventually { sent.value >= 10 }
+        for try await message in socket.prefix(20) { #expect(message.count == 100_000) }
+        #expect(sent.value <= 40)
+        socket.cancel()
+        try await ended.wait()
+    }
+
+    private struct Bytes: SocketRequest {
+        typealias Incoming = Data
+        var path: String { "socket" }
+        var socketOptions: SocketOptions { SocketOptions(maximumQueueBytes: 1_000_000, pingInterval: nil) }
+    }
+}
