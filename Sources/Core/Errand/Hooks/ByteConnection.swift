@@ -56,7 +56,7 @@ extension Exchange {
     /// such as one that opens a connection for another protocol: events, checks and evidence stay those of Core.
     public var transport: any Transport {
         get { replacedTransport?.transport ?? settings.transport }
-        set { self = with { $0.transport = ReplacedTransport(newValue) } }
+        set { self = with { $0.transport = TransportReference(newValue) } }
     }
 
     /// A body with its value encoded by the agent's encoder, where it has none of its own; a body in bytes as it is.
@@ -66,8 +66,8 @@ extension Exchange {
     }
 }
 
-/// A reference, so that an exchange stays small.
-final class ReplacedTransport: Sendable {
+/// A transport by reference, so that an exchange and the frames of a request stay small.
+final class TransportReference: Sendable {
     let transport: any Transport
 
     init(_ transport: any Transport) { self.transport = transport }

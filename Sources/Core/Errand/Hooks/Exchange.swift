@@ -39,7 +39,7 @@ public struct Exchange: Sendable {
         /// Where whose requests are sent is recorded.
         var record: UserRecord?
         /// Set where a filter has replaced the transport.
-        var transport: ReplacedTransport?
+        var transport: TransportReference?
     }
 
     init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
@@ -122,7 +122,7 @@ public struct Exchange: Sendable {
         set { fields[0].users = newValue }
     }
     var record: UserRecord? { fields[0].record }
-    var replacedTransport: ReplacedTransport? { fields[0].transport }
+    var replacedTransport: TransportReference? { fields[0].transport }
 
     /// The ledger of the call, or of the exchange that several calls share.
     private func ledger<Value>(_ use: (borrowing CallLedger) -> Value) -> Value {

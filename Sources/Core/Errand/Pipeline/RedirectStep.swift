@@ -7,7 +7,6 @@ struct RedirectStep: CoreStep {
     var explanation: String { "redirects" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let policy = exchange.request.redirects ?? exchange.settings.redirects
         var exchange = firstHop(of: exchange)
         while true {
             let step = try next.step(for: exchange)
@@ -16,9 +15,18 @@ struct RedirectStep: CoreStep {
                 if let wire = step.wire { try await wire.send(exchange) } else if step.beginsWire {
                     try await step.beginWire(exchange)
                 } else { try await step.filter.filter(exchange, next: step.next) }
-            guard let target = try policy.target(of: response, to: exchange.http) else { return response }
-            exchange = try await follow(response, to: target, exchange, policy)
+            guard let target = try target(of: response, exchange) else { return response }
+            exchange = try await follow(response, to: target, exchange)
         }
+    }
+
+    private func policy(_ exchange: Exchange) -> RedirectPolicy {
+        exchange.request.redirects ?? exchange.settings.redirects
+    }
+
+    /// The request of the next hop. Not in line either.
+    @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
+        try policy(exchange).target(of: response, to: exchange.http)
     }
 
     /// The exchange of an attempt. Not in line, where it would enlarge the frame that lives as long as the request.
@@ -30,11 +38,12 @@ struct RedirectStep: CoreStep {
 
     /// The exchange of the next hop.
     @inline(never) private func follow(
-        _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange, _ policy: RedirectPolicy
+        _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {
-        guard exchange.hop <= policy.maximumHops else {
+        let maximumHops = policy(exchange).maximumHops
+        guard exchange.hop <= maximumHops else {
             response.body.cancel()
-            throw ErrandError(.redirectFailed, "more than \(policy.maximumHops) redirects", response: response)
+            throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)
         }
         await response.body.finish(within: exchange.timeout, time: exchange.time)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))

@@ -3,17 +3,17 @@ import ErrandHTTP
 
 /// Hands one request to the transport: the last check before the wire, and the first one after it.
 final class WireStep: CoreStep {
-    private let transport: any Transport
+    private let carrier: TransportReference
     private let departures: [any DepartureFilter]
 
     /// - Parameter filters: those before it, of which some may look at each request once more.
     init(_ transport: any Transport, after filters: [any Filter]) {
-        self.transport = transport
+        carrier = TransportReference(transport)
         departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any DepartureFilter }
     }
 
     var stages: FilterStages { .hop }
-    var explanation: String { "transport \(type(of: transport))" }
+    var explanation: String { "transport \(type(of: carrier.transport))" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
 
@@ -21,8 +21,8 @@ final class WireStep: CoreStep {
         let request = try depart(exchange)
         let arrived: HTTPResponse
         do {
-            let transport = exchange.replacedTransport?.transport ?? transport
-            let response = try await transport.send(request, options: options(exchange))
+            let carrier = exchange.replacedTransport ?? carrier
+            let response = try await carrier.transport.send(request, options: options(exchange))
             arrived = try arrive(response, request, exchange)
         } catch { throw failed(error, exchange) }
         return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
