@@ -39,10 +39,14 @@ struct RetiringConnectionTests {
                 }
                 try await group.waitForAll()
             }
-            // Each line is written before the response is finished.
-            let log = try String(contentsOf: URL(filePath: nginx.file("served.log")), encoding: .utf8)
-            let lines = log.matches(of: /\/echo\?(\w+)=(\d+)/).filter { $0.1 == method.rawValue }
-            let served = lines.map { Int($0.2) ?? -1 }
+            // A line may be written a moment after the client has its response.
+            var served: [Int] = []
+            try await eventually {
+                let log = try String(contentsOf: URL(filePath: nginx.file("served.log")), encoding: .utf8)
+                let lines = log.matches(of: /\/echo\?(\w+)=(\d+)\s/).filter { $0.1 == method.rawValue }
+                served = lines.map { Int($0.2) ?? -1 }
+                return served.count >= count
+            }
             #expect(served.sorted() == Array(0..<count))
         }
     }
