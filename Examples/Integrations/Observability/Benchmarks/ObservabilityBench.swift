@@ -44,7 +44,7 @@ struct ObservabilityBench {
         for round in 0...rounds {
             for (index, each) in agents.enumerated() {
                 let start = processorTime()
-                try await send(count, with: each.agent)
+                try await send(count, to: url, with: each.agent)
                 await log.flush()
                 // The first round warms up.
                 if round > 0 { times[index].append((processorTime() - start) / Double(count) * 1e6) }
@@ -58,10 +58,10 @@ struct ObservabilityBench {
         print("\(tracer.ended.total) spans, \(handler.written.total) log records")
     }
 
-    private static func send(_ count: Int, with agent: NetworkAgent) async throws {
+    private static func send(_ count: Int, to url: String, with agent: NetworkAgent) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
-                group.addTask { for _ in 0..<(count / 64) { _ = try await agent.send(Call<Data>(.get, "")) } }
+                group.addTask { for _ in 0..<(count / 64) { _ = try await agent.send(Call<Data>(.get, url)) } }
             }
             try await group.waitForAll()
         }
