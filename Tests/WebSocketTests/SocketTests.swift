@@ -182,19 +182,6 @@ private struct Lines: SocketRequest {
         #expect(failure?.description.contains("go") == false)
     }
 
-    @Test("a message on its way when the server closes the socket throws the server's close code")
-    func cutMessage() async throws {
-        serve { socket in
-            _ = try socket.connection.receive(upTo: 1)
-            try socket.send(.close(1009))
-            try socket.connection.stall()
-        }
-        let socket = agent.socket(Lines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .zero)))
-        let sending = Task { try await error { try await socket.send(String(repeating: "x", count: 64 << 20)) } }
-        #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.closeCode == .messageTooBig)
-        #expect((try await sending.value as? WebSocketError)?.closeCode == .messageTooBig)
-    }
-
     @Test("the end of the connection without a close frame is connectionLost, at every byte")
     func cuts() async throws {
         let frames = TestFrame.text("hello").wireBytes() + TestFrame.text("wörld").wireBytes()

@@ -51,6 +51,24 @@ private struct Lines: SocketRequest {
         }
     }
 
+    @Test("a message on its way when the server closes the socket throws the server's close code")
+    func cutMessage() async throws {
+        let gate = Gate()
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                try await socket.send(.close(1009))
+                try await gate.wait()
+            })
+        let socket = agent.socket(Lines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .zero)))
+        // More than the connection holds.
+        let cut = await #expect(throws: WebSocketError.self) {
+            try await socket.send(String(repeating: "x", count: 200_000))
+        }
+        #expect(cut?.code == .closed && cut?.closeCode == .messageTooBig)
+        gate.open()
+    }
+
     @Test("any other response refuses the handshake, and a failure or a redirect is one of the handshake")
     func refusals() async throws {
         stub.on("/socket", response: .text("no", status: 403), .failure(ErrandError(.cannotConnect, "down")))

@@ -52,17 +52,18 @@ final class SocketLink: Sendable {
     /// Sends a message, in the order of the calls; returns when the system has it.
     func send(_ message: WebSocketMessage) async throws {
         try writer.withLock { writer in
-            if isClosing { throw WebSocketError(.closed, "the socket was closed before the message") }
+            if isClosing { throw failure ?? WebSocketError(.closed, "the socket was closed before the message") }
             // Under the lock: deflated messages build on each other.
             connection.enqueue(try writer.frame(message))
         }
         do { try await connection.flush() } catch {
-            throw state.withLock { $0.failure } ?? error
+            throw failure ?? error
         }
         respondToPing()
     }
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
+    private var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Sends a close frame, unless one was sent.
     func sendClose(_ code: CloseCode, _ reason: String = "") {
@@ -122,7 +123,7 @@ final class SocketLink: Sendable {
         }
         defer { heartbeat?.cancel() }
         do { return try await read(deliver, count) } catch {
-            let failure = state.withLock { $0.failure } ?? error
+            let failure = self.failure ?? error
             if let code = (failure as? WebSocketError)?.closeCode {
                 sendClose(code)
                 await waitForEnd()
@@ -168,7 +169,7 @@ final class SocketLink: Sendable {
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // That of messages on their way.
+        // That of messages on their way, and of later ones.
         state.withLock { [error] in $0.failure = $0.failure ?? error }
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
