@@ -20,14 +20,23 @@ struct DescriptorTests {
     }
 
     /// Leaves the process that many descriptors beyond those that are open. libdispatch ends a process in which it has none
-    /// for its own timer, and makes that on another thread: a timer of ours comes after it.
+    /// for its own timer, and makes that on another thread, for a wait that is not over when it gets it.
     static func leave(_ count: Int) async throws {
-        try await Task.sleep(for: .milliseconds(1))
+        repeat { try await Task.sleep(for: .milliseconds(1)) } while !hasTimer
         var next = open("/dev/null", O_RDONLY | O_CLOEXEC)
         close(next)
         next += Int32(count)
         var limit = rlimit(rlim_cur: rlim_t(next), rlim_max: rlim_t(next))
         setrlimit(__rlimit_resource_t(7), &limit)
+    }
+
+    private static var hasTimer: Bool {
+        (0..<256).contains { descriptor in
+            var target = [CChar](repeating: 0, count: 64)
+            let count = readlink("/proc/self/fd/\(descriptor)", &target, target.count)
+            return String(decoding: target.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .contains("timerfd")
+        }
     }
 
     /// Takes all descriptors that are left, and gives them back when it is called.
