@@ -149,7 +149,9 @@ let programs: [Target] = [
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandRetry", "ErrandSystemTransport",
         ]),
-    program("errand-linkage", in: "Tests/Linkage/Program"),
+    // Of Core alone, which is what its size stands for.
+    .executableTarget(
+        name: "errand-linkage", dependencies: ["Errand", "ErrandEssentials"], path: "Tests/Linkage/Program"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),

@@ -1,11 +1,17 @@
-// A program of Core and the stub transport alone, for Tests/Linkage/check.
+// A program of Core with a transport of its own, for Tests/Linkage/check.
 import Errand
-import ErrandTesting
+import ErrandEssentials
 
 struct Ping: Request {
     typealias Output = String
     var path: String { "ping" }
 }
 
-let agent = NetworkAgent(baseURL: "http://stub", transport: .stub(.text("pong")))
+struct Pong: Transport {
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        HTTPResponse(to: request, status: 200, body: HTTPBody(Data("pong".utf8)))
+    }
+}
+
+let agent = NetworkAgent(baseURL: "http://stub", transport: Pong())
 print(try await agent.send(Ping()).value)
