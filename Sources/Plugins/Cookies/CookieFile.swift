@@ -25,22 +25,8 @@ struct CookieFile: Sendable {
 
     /// Writes cookies in place of what the file contains. Blocks.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
-        do { try replace(Self.text(of: cookies, at: date)) } catch { throw failure("\(error)", false) }
-    }
-
-    /// Replaces the file, so that a reader sees the old one or the new one as a whole.
-    private func replace(_ data: Data) throws(SystemFile.Failure) {
-        if SystemFile.attributes(at: path)?.isDirectory ?? false { throw SystemFile.directory(path) }
-        let temporary = SystemFile.temporary(beside: path)
-        do {
-            let file = try SystemFile(creating: temporary, mode: 0o600)
-            try file.setPermissions(0o600)
-            try file.write(data)
-            try file.flushData()
-            try SystemFile.rename(temporary, to: path)
-        } catch {
-            SystemFile.remove(temporary)
-            throw error
+        do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
+            throw failure("\(error)", false)
         }
     }
 

@@ -63,6 +63,23 @@ extension SystemFile {
         try? SystemFile(reading: end == path.startIndex ? "/" : String(path[..<end])).flush()
     }
 
+    /// Replaces a file by one with these bytes that only its owner can read: a reader sees the old one or the new one as a
+    /// whole.
+    package static func replace(_ path: String, with data: Data) throws(Failure) {
+        if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
+        let temporary = temporary(beside: path)
+        do {
+            let file = try SystemFile(creating: temporary, mode: 0o600)
+            try file.setPermissions(0o600)
+            try file.write(data)
+            try file.flushData()
+            try rename(temporary, to: path)
+        } catch {
+            remove(temporary)
+            throw error
+        }
+    }
+
     /// A name beside `path` that no other file has, and that fits wherever the name of `path` does.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
