@@ -120,6 +120,33 @@ import Testing
         #expect(links[2].description == #"<x>; title="a, <b>; rel=c""#)
     }
 
+    @Test("Alt-Svc: authorities, parameters, clear, nonsense (RFC 7838)")
+    func alternativeServices() {
+        typealias Service = AlternativeService
+        let lines = [
+            #"h3=":443"; ma=2592000; persist=1, h2="alt.Example.com:8443", w%3Dx%3Ay="[::1]:80"; ma=soon"#,
+            #" h3-29=":50781";ma="60";v="a,b""#,
+        ]
+        #expect(
+            Service.parse(lines) == [
+                Service("h3", port: 443, maximumAge: 2_592_000, isPersistent: true),
+                Service("h2", host: "alt.example.com", port: 8443), Service("w=x:y", host: "::1", port: 80),
+                Service("h3-29", port: 50_781, maximumAge: 60),
+            ])
+        #expect(Service.parse([" clear "]) == nil)
+        #expect(Service.parse([#"h3=":443""#, "clear"]) == nil)
+        #expect(Service.parse(["Clear"])?.isEmpty == true)
+        for text in [
+            "", "h3", "h3=:443", #"h3="443""#, #"h3=":""#, #"h3=":0""#, #"h3=":65536""#, #"h3=":443"#, #"=":443""#,
+            #"h3=":443"x"#,
+            #"h3="a b:443""#, #"h%zz=":443""#, #"h3=":+443""#,
+        ] {
+            #expect(Service.parse([text])?.isEmpty == true, "\(text)")
+        }
+        #expect(Service.parse([String(repeating: #"h3=":443","#, count: 1_000)])?.count == 32)
+        #expect(Service.parse([#"h3=":443"; ma=99999999999999999999"#])?.first?.maximumAge == 86_400)
+    }
+
     @Test("Retry-After: seconds, all dates, the past, nonsense")
     func retryAfter() throws {
         let now = try #require(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT"))

@@ -126,6 +126,13 @@ extension HTTPHeaderName {
     public static var secWebSocketVersion: HTTPHeaderName { "Sec-WebSocket-Version" }
 }
 
+// MARK: RFC 7838, HTTP Alternative Services
+
+extension HTTPHeaderName {
+    /// RFC 7838, section 3.
+    public static var altSvc: HTTPHeaderName { "Alt-Svc" }
+}
+
 // MARK: Other documents
 
 extension HTTPHeaderName {
