@@ -120,7 +120,8 @@ import Testing
             contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName+Table.swift"),
             encoding: .utf8)
         let names = Set(table.matches(of: /HTTPHeaderName \{ "([\w-]+)" \}/).map { String($0.1) })
-        #expect(names.count > 50 && names.count == table.matches(of: /HTTPHeaderName \{/).count - 6)
+        let extensions = table.matches(of: /extension HTTPHeaderName \{/).count
+        #expect(names.count > 50 && names.count == table.matches(of: /HTTPHeaderName \{/).count - extensions)
         let use = /(?:[\w)?!]\[|name (?:==|!=) |(?:contains|remove|set|add|header|Field)\(|values\(of: )"([\w-]+)"/
         for (path, lines) in try Self.sources(in: "Sources") where !path.contains("+Darwin") {
             for (number, line) in lines.enumerated() where !line.contains("///") {

@@ -20,6 +20,8 @@ struct HTTP2FaultTests {
 
     private static let long = String(repeating: "a", count: 150_000)
 
+    private static let ignored = "a name with a blank"
+
     /// What no client can take for a response, and why.
     private static let brokenResponses: [(what: String, steps: [HTTP2Server.Step])] = [
         ("a field of 150 KB", [.fields([(":status", "200"), ("x", long)], ends: true)]),
@@ -32,7 +34,7 @@ struct HTTP2FaultTests {
         ("a status that is none", [.fields([(":status", "abc")], ends: true)]),
         ("two statuses", [.fields([(":status", "200"), (":status", "200")], ends: true)]),
         ("a late pseudo-header", [.fields([(":status", "200"), ("x", "a"), (":y", "a")], ends: true)]),
-        ("a name with a blank", [.fields([(":status", "200"), ("a b", "a")], ends: true)]),
+        (ignored, [.fields([(":status", "200"), ("a b", "a")], ends: true)]),
         ("a block that cannot be decoded", [.block([0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], ends: true)]),
         ("a body before its head", [.data("ok", ends: true)]),
         ("less than the length", [.fields([(":status", "200"), ("content-length", "9")]), .data("ok", ends: true)]),
@@ -54,11 +56,14 @@ struct HTTP2FaultTests {
         }
         let transport = transport(certificates)
         if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
-        let error = try await failure {
-            try await transport.send(try request(.get, server.url), options: .of())
+        do {
+            let response = try await transport.send(try request(.get, server.url), options: .of())
+            // Some versions of libcurl's library for HTTP/2 leave such a field out.
+            #expect(what == Self.ignored && response.headers.isEmpty, "\(what)")
+        } catch let error as ErrandError {
+            #expect(error.code == .invalidResponse, "\(what): \(error)")
+            #expect(!error.isRetryable)
         }
-        #expect(error.code == .invalidResponse, "\(what): \(error)")
-        #expect(!error.isRetryable)
         #expect(server.arrivals.count <= (isWarm ? 3 : 1), "\(what)")
     }
 

@@ -61,6 +61,7 @@ struct VersionTests {
                 (CurlVersion(8, 23, 0), false),
             ]
         ),
+        (.http3, [(CurlVersion(8, 16, 0), true), (CurlVersion(8, 22, 0), true), (CurlVersion(8, 23, 0), false)]),
         (.attemptCallback, [(CurlVersion(7, 79, 1), true), (CurlVersion(7, 80, 0), false)]),
         (.quickExit, [(CurlVersion(7, 86, 0), true), (CurlVersion(7, 87, 0), false)]),
         (.callersThread, [(CurlVersion(7, 87, 0), true), (CurlVersion(7, 88, 0), false)]),
@@ -245,7 +246,8 @@ struct VersionTests {
         arguments: ["OpenSSL/3.0.17", "BoringSSL", "LibreSSL/3.9.2", "GnuTLS/3.7.9", "NSS/3.87", "mbedTLS/3.6.0", ""])
     func identity(tls: String) throws {
         let library = CurlLibrary(
-            version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true)
+            version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true, hasHTTP3: false
+        )
         try library.check(.pemFiles(certificate: "/a.pem", key: "/a.key"))
         for identity in [CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: "/a.p12")] {
             if library.hasOpenSSL {

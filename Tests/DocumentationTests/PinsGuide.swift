@@ -2,6 +2,15 @@
 #if os(Linux)
 import Errand
 import ErrandCurlTransport
+import ErrandEssentials
+
+private func withHTTP3() {
+    var configuration = CurlConfiguration()
+    configuration.httpVersion = .http3
+    configuration.alternativeServicesFile = URL(fileURLWithPath: "/var/lib/example/alternatives")
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl(configuration))
+    _ = agent
+}
 
 private func pinning(pinInUse: String, nextPin: String) {
     var configuration = CurlConfiguration()

@@ -15,6 +15,12 @@ public struct CurlConfiguration: Sendable {
         case automatic
         /// HTTP/1.1 only.
         case http1
+        /// HTTP/3 with the servers that offer it for https by an `Alt-Svc` field (RFC 7838), and otherwise as with
+        /// ``automatic``: before the offer, through a proxy, where QUIC does not connect, and with a libcurl without HTTP/3.
+        case http3
+        /// HTTP/3 for https, with nothing to fall back on; HTTP/1.1 for http. With a libcurl without HTTP/3 every request
+        /// ends with `transportUnavailable`.
+        case http3Only
     }
 
     /// The addresses of a host that the transport connects to.
@@ -39,6 +45,9 @@ public struct CurlConfiguration: Sendable {
     public var keepAliveTime: Duration = .seconds(60)
     /// The version of HTTP; by default HTTP/2 over TLS where the server supports it.
     public var httpVersion = HTTPVersion.automatic
+    /// The file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It names the hosts that were visited,
+    /// and only its owner can read it. Nil by default: the offers are in memory, and end with the transport.
+    public var alternativeServicesFile: URL?
     /// The addresses; both families by default.
     public var addressFamily = AddressFamily.any
     /// The addresses of hosts that are not looked up, IPv4 or IPv6, by host name; none by default.

@@ -2,6 +2,7 @@
 //
 // Transfer/  one exchange: its request, its response, its errors and timings
 // Connection/  connections for other protocols than HTTP
+// Alternatives/  the servers that offer HTTP/3
 // Loop/      the thread that waits for sockets and timers, and the tables of sockets and origins
 // Library/   libcurl: loading, versions, handles, options
 // Coding/    content codings

@@ -66,6 +66,8 @@ int errand_has_descriptors(int count) {
 
 int errand_socket_make(int family, int type, int protocol) { return socket(family, type | SOCK_CLOEXEC, protocol); }
 
+int errand_socket_is_datagram(int type) { return (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_DGRAM; }
+
 int errand_close(int descriptor) { return close(descriptor); }
 
 int errand_socket_port(int descriptor) {

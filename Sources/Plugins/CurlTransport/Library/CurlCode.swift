@@ -38,6 +38,7 @@ enum CurlCode {
     static let invalidCertificateStatus: Int32 = 91
     static let http2Stream: Int32 = 92
     static let http3: Int32 = 95
+    static let quicConnection: Int32 = 96
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100

@@ -20,6 +20,8 @@ struct CurlFailure {
     var isOnUsedConnection = false
     /// The request had a stream on an HTTP/2 connection that neither side had ended: libcurl ended it.
     var isBrokenHTTP2 = false
+    /// A QUIC connection ended before it stood.
+    var isRefusedQUIC = false
     /// A byte of the request may have been sent, on this connection or on one before.
     var isRepetition = false
 
@@ -53,7 +55,9 @@ struct CurlFailure {
         case _ where isRepetition && Self.isUnreached(code):
             (.connectionLost, "the connection was closed before a response, and no other one could be made")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
-        case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake: (.cannotConnect, nil)
+        case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:
+            (.cannotConnect, nil)
+        case _ where isRefusedQUIC: (.cannotConnect, nil)
         case CurlCode.timedOut: (.timedOut, Self.connectionTimeout)
         default: nil
         }
@@ -110,7 +114,7 @@ struct CurlFailure {
     /// libcurl's texts for input that its HTTP/2 library rejects.
     private static let recvFailures = [
         "nghttp2_session_mem_recv() returned", "nghttp2 recv error", "nghttp2 shuts down connection",
-        "Invalid HTTP header field was received",
+        "Invalid HTTP header field was received", "received invalid frame: ",
     ]
 
     /// The texts of OpenSSL and GnuTLS for bytes that are no record of TLS, such as those of HTTP.
@@ -118,10 +122,10 @@ struct CurlFailure {
         "wrong version number", "packet length too long", "unexpected TLS packet", "not a TLS record",
     ]
 
-    private static func isUnreached(_ code: Int32) -> Bool {
+    static func isUnreached(_ code: Int32) -> Bool {
         switch code {
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost, CurlCode.couldNotConnect,
-            CurlCode.interfaceFailed, CurlCode.proxyHandshake:
+            CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:
             true
         default: false
         }

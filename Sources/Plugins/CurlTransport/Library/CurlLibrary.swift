@@ -13,6 +13,7 @@ struct CurlLibrary {
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
+    let hasHTTP3: Bool
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
@@ -43,7 +44,8 @@ struct CurlLibrary {
         return CurlLibrary(
             version: version, avoided: avoided, tls: String(cString: errand_curl_tls()),
             hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
-            hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0)
+            hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0,
+            hasHTTP3: features & ERRAND_CURL_FEATURE_HTTP3 != 0)
     }
 
     private static func unavailable(_ reason: String) -> ErrandError {
@@ -75,6 +77,14 @@ struct CurlLibrary {
     /// Whether a handle can be removed in a name lookup without waiting for it.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
+    var speaksHTTP3: Bool { hasHTTP3 && !avoids(.http3) }
+
+    var withoutHTTP3: ErrandError {
+        ErrandError(
+            .transportUnavailable,
+            "HTTP/3 is required, and this libcurl, \(version), \(hasHTTP3 ? "is too old for it" : "was built without it")"
+        )
+    }
 }
 
 /// The process or the system has no descriptor left, which is temporary.

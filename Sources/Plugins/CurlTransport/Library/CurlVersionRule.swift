@@ -20,6 +20,8 @@ struct CurlVersionRule {
         case http2Upload
         /// HTTP/2 for a request whose body is too long to be sent with its head.
         case http2LongUpload
+        /// HTTP/3.
+        case http3
         /// libcurl's callback before each attempt at a request.
         case attemptCallback
         /// Leaving a name lookup without waiting for its end.
@@ -112,6 +114,9 @@ struct CurlVersionRule {
         CurlVersionRule(
             .http2Upload, CurlVersion(8, 14, 0), CurlVersion(8, 22, 255),
             "A server that refuses the stream of an upload makes libcurl use freed memory (CVE-2026-92392)."),
+        CurlVersionRule(
+            .http3, .oldest, CurlVersion(8, 22, 255),
+            "The conformance suite passes over HTTP/3 with 8.23, and no older version was tried."),
         CurlVersionRule(.attemptCallback, .oldest, CurlVersion(7, 79, 255), "CURLOPT_PREREQFUNCTION is of 7.80."),
         CurlVersionRule(.quickExit, .oldest, CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT is of 7.87."),
         CurlVersionRule(

@@ -2,6 +2,7 @@
 import CErrandCurl
 import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 extension EasyHandle {
     /// The options that are the same for all transfers of a transport.
@@ -64,8 +65,41 @@ extension EasyHandle {
         if loop.proxy.http != loop.proxy.https {
             try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
         }
+        if loop.configuration.httpVersion == .http3Only {
+            set(
+                ERRAND_CURLOPT_HTTP_VERSION,
+                isSecure ? ERRAND_CURL_HTTP_VERSION_3ONLY : ERRAND_CURL_HTTP_VERSION_1_1)
+        }
         // Many requests at once wait for the first connection, which may turn out to carry all of them.
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
+    }
+
+    /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone from
+    /// then on. The name in the certificate is that of the origin.
+    func setRoute(_ route: AlternativeTable.Route) {
+        let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
+        let list = TextList(["::\(host):\(route.port)"])
+        routeList = list
+        set(ERRAND_CURLOPT_CONNECT_TO, list.nodes.baseAddress)
+        if route.isProbe {
+            set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_3)
+            set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
+        } else {
+            set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_3ONLY)
+            let limit = Nanoseconds.milliseconds(loop.value.connectTimeout)
+            set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, min(limit, Self.alternativeConnectTimeout))
+        }
+    }
+
+    /// Milliseconds for a QUIC connection where there is TCP to fall back on.
+    private static let alternativeConnectTimeout = 3_000
+
+    /// Throws `nameLookupFailed` for an address of the other family, which some versions of libcurl connect to.
+    func checkFamily(of url: URL) throws(ErrandError) {
+        guard let host = url.host, HostName.isAddress(host) else { return }
+        let isV6 = host.utf8.contains(UInt8(ascii: ":"))
+        if isV6 == (loop.value.configuration.addressFamily == .v6) { return }
+        throw ErrandError(.nameLookupFailed, "the host is an address of the family that is not to be used")
     }
 
     /// The addresses of a host; called for every request of a transport that has any. libcurl reads the list when the

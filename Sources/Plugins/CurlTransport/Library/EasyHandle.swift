@@ -11,6 +11,8 @@ final class EasyHandle {
     private var headerList = HeaderList()
     /// The addresses of the present host.
     var addressList: TextList?
+    /// The alternative of the present origin.
+    var routeList: TextList?
     /// The transfer that it runs.
     private(set) var current: Unmanaged<Transfer>?
     /// Whether only the options of every transfer are set, and those remembered below.
@@ -80,6 +82,10 @@ final class EasyHandle {
         if transfer.keepsToHTTP1 {
             set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_1_1)
             set(ERRAND_CURLOPT_PIPEWAIT, 0)
+            isClean = false
+        }
+        if let route = transfer.route {
+            setRoute(route)
             isClean = false
         }
         var extra: [StaticString] = []
@@ -193,6 +199,7 @@ final class EasyHandle {
             try setScheme(isSecure: target.isSecure)
             isSecure = target.isSecure
         }
+        if loop.value.configuration.addressFamily != .any { try checkFamily(of: request.url) }
         if !loop.value.addresses.isEmpty { setAddresses(for: request.url) }
         if !loop.value.pins.isEmpty { try setPins(for: request.url) }
     }

@@ -15,6 +15,7 @@ extension CurlLoop {
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
+        transfer.route = nil
         // libcurl would hold it back, with all the memory of a transfer.
         let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
         if !transfer.sharesConnection, isFull {
@@ -27,7 +28,9 @@ extension CurlLoop {
         guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
             return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
         }
+        findRoute(of: transfer, origin)
         do { try handle.prepare(for: transfer) } catch {
+            if transfer.route?.isProbe == true { alternatives.withdraw(origin.name) }
             recycle(handle, after: false)
             return fail(transfer, error)
         }
@@ -70,6 +73,7 @@ extension CurlLoop {
     func finish(_ transfer: Transfer, _ code: Int32) {
         guard let handle = transfer.handle else { return }
         if transfer.isParked { return detach(transfer) }
+        if code != 0, transfer.failure == nil { noteFailure(of: transfer, code) }
         switch transfer.sequel(to: code, handle) {
         case .end: break
         case .again:
@@ -93,6 +97,7 @@ extension CurlLoop {
     /// Ends a transfer that libcurl has not ended.
     func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
         if transfer.isParked { return }
+        if error != nil { noteFailure(of: transfer) }
         // Its lookup has a thread of libcurl's that continues when the handle is removed; before 7.87 the removal would
         // even wait for it.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
@@ -104,6 +109,7 @@ extension CurlLoop {
         parked += 1
         transfer.handle?.waitLong()
         sockets.release(transfer, at: now)
+        leaveRoute(of: transfer)
         origins.leave(transfer)
     }
 
@@ -116,6 +122,7 @@ extension CurlLoop {
         }
         sockets.release(transfer, at: now)
         transfer.leaveSocket(isQuiet: endsExchange && transfer.head.isHTTP1)
+        leaveRoute(of: transfer)
         origins.leave(transfer)
         transfer.index = nil
         transfer.handle = nil

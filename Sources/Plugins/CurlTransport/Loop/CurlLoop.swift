@@ -38,6 +38,9 @@ final class CurlLoop: @unchecked Sendable {
     let proxy: ProxyChoice
     let pins: PinTable
     let addresses: AddressTable
+    let alternativeFile: AlternativeFile?
+    /// Whether HTTP/3 is used with the servers that offer it.
+    let followsAlternatives: Bool
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
@@ -78,6 +81,7 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var origins = OriginTable()
     @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @exclusivity(unchecked) var connections = ConnectionTable()
+    @exclusivity(unchecked) var alternatives: AlternativeTable
     @exclusivity(unchecked) var outbox = Outbox()
     @exclusivity(unchecked) var idleHandles: [EasyHandle] = []
     @exclusivity(unchecked) var unflushed: [Transfer] = []
@@ -87,16 +91,23 @@ final class CurlLoop: @unchecked Sendable {
     /// The cancelled name lookups, each with a thread of libcurl's, beyond which no other one is begun.
     static let maximumParked = 64
 
-    var speaksHTTP2: Bool { configuration.httpVersion == .automatic && library.speaksHTTP2 }
+    var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without a libcurl, ``DescriptorShortage``, `transportFailed` for lack of memory or
+    /// Throws `transportUnavailable` without a libcurl, or one without the HTTP/3 that is required, ``DescriptorShortage``, `transportFailed` for lack of memory or
     /// threads, `insecureConnection` for pins of something that is no host name, and `nameLookupFailed` for addresses that are none.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
         library = try CurlLibrary.load()
+        if configuration.httpVersion == .http3Only, !library.speaksHTTP3 { throw library.withoutHTTP3 }
         self.configuration = configuration
         proxy = ProxyChoice(configuration.proxy) { name in getenv(name).map { String(cString: $0) } }
+        // libcurl speaks QUIC through neither.
+        followsAlternatives =
+            configuration.httpVersion == .http3 && library.speaksHTTP3 && proxy.https.isEmpty
+            && configuration.unixSocketPath == nil
+        alternativeFile = followsAlternatives ? configuration.alternativeServicesFile.map(AlternativeFile.init) : nil
+        alternatives = Self.alternatives(in: alternativeFile)
         keepAliveTime = Nanoseconds.of(configuration.keepAliveTime)
         connectTimeout = Nanoseconds.of(configuration.connectTimeout)
         maximumPerOrigin = max(1, min(configuration.maximumConnectionsPerHost, configuration.maximumConnections))

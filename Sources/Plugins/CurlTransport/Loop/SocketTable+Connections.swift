@@ -12,7 +12,8 @@ extension SocketTable {
             address.pointee.family, address.pointee.socktype, address.pointee.protocol)
         if descriptor < 0 { return descriptor }
         serial += 1
-        entries[grow(to: descriptor)] = Entry(isOurs: true, serial: serial, origin: origin)
+        let isDatagram = errand_socket_is_datagram(address.pointee.socktype) != 0
+        entries[grow(to: descriptor)] = Entry(isOurs: true, isDatagram: isDatagram, serial: serial, origin: origin)
         origin?.open += 1
         open += 1
         withoutPort.append(descriptor)
@@ -92,7 +93,8 @@ extension SocketTable {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            guard let idle = entries[index].idleSince else { continue }
+            // QUIC ends its connections itself, and libcurl gives no request to one that was idle for too long.
+            guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))
                 entries[index].idleSince = nil

@@ -22,6 +22,8 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Made by `open`, so that libcurl reports its end.
         var isOurs = false
+        /// UDP's, for a connection of QUIC.
+        var isDatagram = false
         /// The last exchange on it was in HTTP/1 and has ended, so that nothing may arrive on it before the next
         /// request.
         var isQuiet = false

@@ -22,6 +22,8 @@ extension Transfer {
         var isToRestart = false
         /// The server did not accept a handshake for HTTP/1.
         var needsHTTP2 = false
+        /// The alternative of its origin gave no connection.
+        var avoidsHTTP3 = false
         /// The system had no descriptor for its socket.
         var lacksDescriptor = false
         /// The time since when it waits for a descriptor.
@@ -112,6 +114,10 @@ extension Transfer {
             attempts.needsHTTP2 = true
             return .again
         }
+        if route != nil, attempts.count == 0 || attempts.count < mostAttempts && CurlFailure.isUnreached(code) {
+            attempts.avoidsHTTP3 = true
+            return .again
+        }
         if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
             return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
         }
@@ -125,7 +131,8 @@ extension Transfer {
             CurlFailure.isForeign(code) && handle.isReused
             || CurlFailure.isGoAway(code) && !handle.failure(code).isMalformed
             || code == CurlCode.partialFile && handle.isReused
-        if isLost { attempts.needsFreshConnection = true }
+            || isOnQUIC && attempts.count > 0 && handle.isReused && Self.codesOfLostQUIC.contains(code)
+        if isLost { (attempts.needsFreshConnection, attempts.avoidsHTTP3) = (true, route != nil) }
         return isLost ? .again : .end
     }
 
@@ -156,6 +163,14 @@ extension Transfer {
     /// 417, by which a server refuses an `Expect`.
     static let expectationFailed = 417
 
+    /// Whether it goes over QUIC, or tries to.
+    var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
+
+    /// The codes for a QUIC connection that has ended without a word.
+    static let codesOfLostQUIC: Set<Int32> = [
+        CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError, CurlCode.http3,
+    ]
+
     /// The codes that occur before a request is sent, possibly for lack of a descriptor: names, connections,
     /// certificates.
     private static let codesBeforeRequest: Set<Int32> = [
@@ -163,7 +178,7 @@ extension Transfer {
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,
         CurlCode.clientCertificate, CurlCode.peerVerification, CurlCode.tlsEngineInitialization,
         CurlCode.rootsNotReadable, CurlCode.tlsShutdown, CurlCode.revocationListNotReadable,
-        CurlCode.issuerMismatch, CurlCode.proxyHandshake,
+        CurlCode.issuerMismatch, CurlCode.proxyHandshake, CurlCode.quicConnection,
     ]
 
     /// Prepares it for another attempt on another handle.

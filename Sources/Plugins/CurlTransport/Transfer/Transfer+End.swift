@@ -52,6 +52,7 @@ extension Transfer {
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
         failure.isRepetition = mayHaveBeenSent(handle)
+        failure.isRefusedQUIC = isOnQUIC && attempts.count == 0 && Self.codesOfLostQUIC.contains(code)
         failure.isBrokenHTTP2 = stream.number > 0 && !stream.isEnding
         if head.received == 0, handle.sentBytes == 0, CurlCode.areTooLarge.contains(code) { return tooLargeRequest }
         return failure.error

@@ -37,6 +37,7 @@ extension Transfer {
             return true
         }
         noteCopiedBody()
+        loop.noteAlternatives(of: self)
         return receiveHead()
     }
 

@@ -43,6 +43,8 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var isParked = false
     /// Whether the first connection to its host may turn out to carry it along with others.
     @exclusivity(unchecked) var sharesConnection = false
+    /// The alternative of its origin that it uses.
+    @exclusivity(unchecked) var route: AlternativeTable.Route?
     /// The transfers for the same host, while it runs.
     @exclusivity(unchecked) var origin: Origin?
     /// The host where it waits for another transfer to end, and its position in that line.

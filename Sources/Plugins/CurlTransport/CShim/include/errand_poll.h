@@ -31,6 +31,8 @@ int errand_has_descriptors(int count);
 
 // A socket that no child process inherits.
 int errand_socket_make(int family, int type, int protocol);
+// Whether a type of socket is that of datagrams.
+int errand_socket_is_datagram(int type);
 int errand_close(int descriptor);
 // The local port of an internet socket; 0 if it has none.
 int errand_socket_port(int descriptor);

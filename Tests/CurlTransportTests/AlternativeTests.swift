@@ -1,0 +1,158 @@
+#if os(Linux)
+import ErrandEssentials
+import ErrandHTTPSyntax
+import Foundation
+import Testing
+
+@testable import ErrandCurlTransport
+
+@Suite("Offers of HTTP/3") struct AlternativeTests {
+    private typealias Route = AlternativeTable.Route
+    private static let origin = "https://example.com"
+    private static let second: UInt64 = 1_000_000_000
+
+    /// What `services` leave of a table.
+    private func table(_ services: [AlternativeService] = [AlternativeService("h3", port: 443)]) -> AlternativeTable {
+        var table = AlternativeTable()
+        _ = table.learn(services, of: Self.origin, host: "example.com", at: 0)
+        return table
+    }
+
+    @Test("one request tries an offer; it is for all once that has worked")
+    func probe() {
+        var table = table()
+        #expect(table.route(for: Self.origin, at: 1) == Route(host: "example.com", port: 443, isProbe: true))
+        #expect(table.route(for: Self.origin, at: 2) == nil)
+        table.confirm(Self.origin)
+        #expect(table.route(for: Self.origin, at: 3) == Route(host: "example.com", port: 443, isProbe: false))
+        #expect(table.route(for: "https://example.com:8443", at: 3) == nil)
+    }
+
+    @Test("an attempt without a result leaves the offer to the next request")
+    func withdrawn() {
+        var table = table()
+        #expect(table.route(for: Self.origin, at: 1)?.isProbe == true)
+        table.withdraw(Self.origin)
+        #expect(table.route(for: Self.origin, at: 1)?.isProbe == true)
+        table.confirm(Self.origin)
+        table.withdraw(Self.origin)
+        #expect(table.route(for: Self.origin, at: 1)?.isProbe == false)
+    }
+
+    @Test("an offer that fails is left alone for five minutes, twice as long each time, and a day at most")
+    func broken() {
+        var table = table([AlternativeService("h3", port: 443, maximumAge: 90 * 86_400)])
+        var now: UInt64 = 1
+        for minutes in [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440] as [UInt64] {
+            #expect(table.route(for: Self.origin, at: now)?.isProbe == true)
+            table.fail(Self.origin, at: now)
+            // The others that were on the same connection.
+            table.fail(Self.origin, at: now + 1)
+            let end = now + minutes * 60 * Self.second
+            #expect(table.route(for: Self.origin, at: end - 1) == nil)
+            now = end
+        }
+        #expect(table.route(for: Self.origin, at: now)?.isProbe == true)
+        table.confirm(Self.origin)
+        table.fail(Self.origin, at: now)
+        #expect(table.route(for: Self.origin, at: now + 300 * Self.second)?.isProbe == true)
+    }
+
+    @Test("an offer lasts as long as the server says, and its repetition leaves its state")
+    func expiry() {
+        var table = table([AlternativeService("h3", port: 443, maximumAge: 60)])
+        _ = table.route(for: Self.origin, at: 1)
+        table.fail(Self.origin, at: 1)
+        let again = [AlternativeService("h3", port: 443, maximumAge: 120)]
+        let isMuchLater = table.learn(again, of: Self.origin, host: "example.com", at: 30 * Self.second)
+        #expect(isMuchLater)
+        let isLater = table.learn(again, of: Self.origin, host: "example.com", at: 31 * Self.second)
+        #expect(!isLater)
+        #expect(table.route(for: Self.origin, at: 61 * Self.second) == nil)
+        #expect(table.offers(at: 150 * Self.second).count == 1)
+        #expect(table.offers(at: 151 * Self.second).isEmpty)
+        #expect(table.route(for: Self.origin, at: 400 * Self.second) == nil)
+    }
+
+    @Test("clear, another list and another place replace an offer; drafts of HTTP/3 are none")
+    func replaced() {
+        var table = table()
+        let isKnown = table.learn([AlternativeService("h3-29", port: 443)], of: "https://a", host: "a", at: 0)
+        #expect(!isKnown)
+        let moved = [AlternativeService("h2", port: 1), AlternativeService("h3", host: "b.example", port: 8443)]
+        let isMoved = table.learn(moved, of: Self.origin, host: "example.com", at: 0)
+        #expect(isMoved)
+        #expect(table.route(for: Self.origin, at: 1) == Route(host: "b.example", port: 8443, isProbe: true))
+        let isCleared = table.learn(nil, of: Self.origin, host: "example.com", at: 0)
+        #expect(isCleared)
+        #expect(table.isEmpty)
+        let isClearedTwice = table.learn(nil, of: Self.origin, host: "example.com", at: 0)
+        #expect(!isClearedTwice)
+        _ = table.learn(moved, of: Self.origin, host: "example.com", at: 0)
+        let isEnded = table.learn(
+            [AlternativeService("h3", port: 443, maximumAge: 0)], of: Self.origin, host: "a", at: 0)
+        #expect(isEnded)
+        #expect(table.isEmpty)
+    }
+
+    @Test("twenty thousand hosts leave the offers of a thousand, those that last longest")
+    func bound() {
+        var table = AlternativeTable()
+        for index in 1...20_000 {
+            let services = [AlternativeService("h3", port: 443, maximumAge: index)]
+            _ = table.learn(services, of: "https://h\(index)", host: "h\(index)", at: 0)
+        }
+        let ages = table.offers(at: 0).map { $0.expires / Self.second }.sorted()
+        #expect(ages.count <= AlternativeTable.maximumOrigins && ages.count >= 900)
+        #expect(ages.last == 20_000 && (ages.first ?? 0) > 18_900)
+    }
+
+    @Test("a file keeps the offers and their ends, on another clock")
+    func file() throws {
+        let folder = try Folder()
+        let file = AlternativeFile(folder.file("offers"))
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(file.read(at: 0, date: date).isEmpty)
+        let offers = [
+            AlternativeTable.Offer(
+                origin: "https://a.example", host: "b.example", port: 443, expires: 100 * Self.second),
+            AlternativeTable.Offer(
+                origin: "https://b.example:8443", host: "::1", port: 8443, expires: 50 * Self.second),
+        ]
+        file.write(offers, at: 10 * Self.second, date: date)
+        let later = file.read(at: 7 * Self.second, date: date.addingTimeInterval(40))
+        #expect(
+            later == [
+                AlternativeTable.Offer(
+                    origin: "https://a.example", host: "b.example", port: 443, expires: 57 * Self.second)
+            ])
+        let back = file.read(at: 0, date: date.addingTimeInterval(-1e9))
+        #expect(back.count == 2 && back.allSatisfy { $0.expires <= 365 * 86_400 * Self.second })
+    }
+
+    @Test("a damaged file gives what is whole in it, and never fails")
+    func damagedFile() throws {
+        let folder = try Folder()
+        let file = AlternativeFile(folder.file("offers"))
+        let date = Date(timeIntervalSince1970: 0)
+        let lines = [
+            "https://a.example a.example 443 10", "https://a.example a.example 443",
+            "http://a.example a.example 443 10",
+            "https://a.example a:b 443 10", "https://a.example a.example 0 10", "https://a.example a.example 65536 10",
+            "https://a.example a.example 443 -5", "https://a.example a.example 443 99999999999999999999", "",
+            "\u{FFFD}",
+        ]
+        try Data(lines.joined(separator: "\n").utf8).write(to: folder.file("offers"))
+        #expect(file.read(at: 0, date: date).map(\.expires) == [10 * Self.second])
+        var generator = SeededGenerator(seed: 7)
+        let whole = Data(lines[0].utf8)
+        for _ in 0..<2_000 {
+            var bytes = whole
+            bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            try bytes.write(to: folder.file("offers"))
+            #expect(file.read(at: 0, date: date).count <= 2)
+        }
+        #expect(AlternativeFile(folder.url).read(at: 0, date: date).isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,177 @@
+#if os(Linux)
+extension HTTP3Server {
+    /// Serves HTTP/3, and hands each request to the server on the port that its `X-Port` names, over HTTP/1.1. A response that
+    /// breaks off resets its stream; a stream that is reset ends the connection of its request.
+    static let program = #"""
+        import asyncio, os, sys
+        from aioquic.asyncio import serve
+        from aioquic.asyncio.protocol import QuicConnectionProtocol
+        from aioquic.h3.connection import H3_ALPN, H3Connection, ErrorCode
+        from aioquic.h3.events import DataReceived, HeadersReceived
+        from aioquic.quic.configuration import QuicConfiguration
+        from aioquic.quic.events import ConnectionTerminated, ProtocolNegotiated, StopSendingReceived, StreamReset
+
+        # Fields of a connection (RFC 9114, section 4.2).
+        PRIVATE = {b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"}
+        HIGH_WATER = 256 << 10
+
+        class Broken(Exception):
+            pass
+
+        class Peer(QuicConnectionProtocol):
+            http = None
+
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                self.exchanges = {}
+
+            def quic_event_received(self, event):
+                if isinstance(event, ProtocolNegotiated):
+                    self.http = H3Connection(self._quic)
+                if isinstance(event, (StreamReset, StopSendingReceived)) and event.stream_id in self.exchanges:
+                    self.exchanges.pop(event.stream_id).cancel()
+                if isinstance(event, ConnectionTerminated):
+                    for exchange in self.exchanges.values():
+                        exchange.cancel()
+                    self.exchanges.clear()
+                for each in self.http.handle_event(event) if self.http else ():
+                    self.receive(each)
+
+            def receive(self, event):
+                number = event.stream_id
+                if isinstance(event, HeadersReceived) and number not in self.exchanges:
+                    if not event.stream_ended or event.headers:
+                        self.exchanges[number] = Exchange(self, number, event.headers)
+                if number in self.exchanges:
+                    exchange = self.exchanges[number]
+                    if isinstance(event, DataReceived) and event.data:
+                        exchange.body.put_nowait(event.data)
+                    if event.stream_ended:
+                        exchange.body.put_nowait(None)
+
+        class Exchange:
+            def __init__(self, peer, number, headers):
+                self.peer, self.number, self.headers = peer, number, headers
+                self.body = asyncio.Queue()
+                self.task = asyncio.ensure_future(self.run())
+
+            def cancel(self):
+                self.task.cancel()
+
+            async def run(self):
+                writer = sending = None
+                try:
+                    fields = dict(self.headers)
+                    reader, writer = await asyncio.open_connection("127.0.0.1", int(fields[b"x-port"]))
+                    sending = asyncio.ensure_future(self.send(writer, fields))
+                    await self.respond(reader, fields[b":method"])
+                except (Broken, OSError, EOFError, ValueError, asyncio.LimitOverrunError):
+                    self.reset()
+                finally:
+                    if sending:
+                        sending.cancel()
+                    if writer:
+                        writer.close()
+                    self.peer.exchanges.pop(self.number, None)
+
+            def reset(self):
+                self.peer._quic.reset_stream(self.number, ErrorCode.H3_INTERNAL_ERROR)
+                self.peer.transmit()
+
+            async def send(self, writer, fields):
+                try:
+                    lines = [fields[b":method"] + b" " + fields[b":path"] + b" HTTP/1.1"]
+                    lines += [b"Host: 127.0.0.1:" + fields[b"x-port"]]
+                    lines += [b": ".join(each) for each in self.headers if each[0][:1] != b":" and each[0] != b"x-port"]
+                    first = await self.body.get()
+                    is_chunked = first is not None and b"content-length" not in fields
+                    if is_chunked:
+                        lines.append(b"Transfer-Encoding: chunked")
+                    writer.write(b"\r\n".join(lines) + b"\r\n\r\n")
+                    piece = first
+                    while piece is not None:
+                        writer.write(b"%x\r\n%s\r\n" % (len(piece), piece) if is_chunked else piece)
+                        await writer.drain()
+                        piece = await self.body.get()
+                    if is_chunked:
+                        writer.write(b"0\r\n\r\n")
+                    await writer.drain()
+                except OSError:
+                    pass
+
+            async def head(self, reader):
+                line = await reader.readuntil(b"\r\n")
+                if not line.startswith(b"HTTP/1."):
+                    raise Broken()
+                status, headers = line.split()[1], await self.fields(reader)
+                if not status.isdigit():
+                    raise Broken()
+                return status, headers
+
+            async def fields(self, reader):
+                headers = []
+                while (line := (await reader.readuntil(b"\r\n"))[:-2]):
+                    name, colon, value = line.partition(b":")
+                    if not colon:
+                        raise Broken()
+                    headers.append((name.lower(), value.strip(b" \t")))
+                return headers
+
+            def headers_out(self, status, headers, end=False):
+                kept = [each for each in headers if each[0] not in PRIVATE]
+                self.peer.http.send_headers(self.number, [(b":status", status)] * bool(status) + kept, end)
+                self.peer.transmit()
+
+            async def data(self, data):
+                self.peer.http.send_data(self.number, data, False)
+                self.peer.transmit()
+                # A reader that is slow holds the server back.
+                while len(self.peer._quic._streams[self.number].sender._buffer) > HIGH_WATER:
+                    await asyncio.sleep(0.002)
+
+            async def respond(self, reader, method):
+                status, headers = await self.head(reader)
+                while status.startswith(b"1"):
+                    self.headers_out(status, headers)
+                    status, headers = await self.head(reader)
+                known = dict(headers)
+                self.headers_out(status, headers)
+                trailers = []
+                if method == b"HEAD" or status in (b"204", b"304"):
+                    pass
+                elif b"transfer-encoding" in known:
+                    while (size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16)):
+                        await self.data(await reader.readexactly(size))
+                        if await reader.readexactly(2) != b"\r\n":
+                            raise Broken()
+                    trailers = await self.fields(reader)
+                elif b"content-length" in known:
+                    rest = int(known[b"content-length"])
+                    while rest:
+                        piece = await reader.read(min(rest, 65536))
+                        if not piece:
+                            raise Broken()
+                        rest -= len(piece)
+                        await self.data(piece)
+                else:
+                    while (piece := await reader.read(65536)):
+                        await self.data(piece)
+                if trailers:
+                    self.headers_out(b"", trailers, True)
+                else:
+                    self.peer.http.send_data(self.number, b"", True)
+                    self.peer.transmit()
+
+        async def main():
+            settings = QuicConfiguration(alpn_protocols=H3_ALPN, is_client=False, idle_timeout=5)
+            settings.load_cert_chain("named.pem", "named.key")
+            server = await serve("127.0.0.1", int(sys.argv[1]), configuration=settings, create_protocol=Peer)
+            with open("port.new", "w") as file:
+                file.write("%d %d" % (server._transport.get_extra_info("sockname")[1], os.getpid()))
+            os.rename("port.new", "port")
+            await asyncio.get_running_loop().create_future()
+
+        asyncio.run(main())
+        """#
+}
+#endif

@@ -1,0 +1,216 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandCurlTransport
+
+@Suite("HTTP/3, where this libcurl has none", .timeLimit(.minutes(10)), .leakChecked)
+struct WithoutHTTP3Tests {
+    private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
+
+    @Test(
+        "what requires it is refused with the version, and what would like it does without",
+        .enabled(if: isMissing, "this libcurl has HTTP/3"))
+    func missing() async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 204 No Content\r\nAlt-Svc: h3=\":1\"\r\n\r\n") }
+        }
+        var configuration = CurlConfiguration()
+        configuration.httpVersion = .http3Only
+        let strict = CurlTransport(configuration)
+        let error = await #expect(throws: ErrandError.self) {
+            try await strict.send(try request(.get, server.url()), options: .of())
+        }
+        #expect(error?.code == .transportUnavailable)
+        let version = try CurlLibrary.load().version.description
+        #expect(error?.message.contains(version) == true && error?.message.contains("HTTP/3") == true)
+        configuration.httpVersion = .http3
+        let response = try await CurlTransport(configuration).send(try request(.get, server.url()), options: .of())
+        #expect(response.status == 204 && response.version == "1.1")
+    }
+}
+
+@Suite(
+    "HTTP/3 with a server that others wrote", .timeLimit(.minutes(10)),
+    .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
+struct HTTP3Tests {
+    private static let excuses: [ConformanceExcuse] =
+        [
+            "a port without a listener is an error", "a host name that does not exist is an error",
+            "what breaks the rules of chunks is an invalid response, not a lost connection",
+            "a transfer coding that was not asked for is an invalid response",
+            "a header field that begins with a carriage return is an invalid response",
+            "requests one after the other share a connection", "a stream of unknown length arrives in one framing",
+        ].map { .named($0, because: "it is between the server of HTTP/3 and the one behind it") } + [
+            .named(
+                "a server that does not read holds back the source",
+                because: "the server in Python takes in all that comes")
+        ]
+
+    @Test("a transport over HTTP/3 keeps what a transport promises")
+    func conformance() async throws {
+        let server = try await HTTP3Server()
+        let cases = TransportConformance.cases(
+            for: { HTTP3Transport(server) }, excusing: Self.excuses, within: .seconds(500))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, each) in cases.enumerated() {
+                if index >= 8 { try await group.next() }
+                group.addTask {
+                    do { try await each.run() } catch is ConformanceExcused {} catch {
+                        Issue.record("\(each.name): \(error)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("requests at once share a connection, bodies go both ways, and the version is reported")
+    func exchange() async throws {
+        let (server, origin) = (try await HTTP3Server(), try TestServer())
+        origin.on("/echo") { .data($0.body) }
+        let transport = CurlTransport(server.configuration(.http3Only))
+        let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let body = number == 0 ? content : Data("\(number)".utf8)
+                    let request = try request(
+                        .post, server.url("/echo"), headers: ["X-Port": "\(origin.port)"], body: .data(body))
+                    let response = try await transport.send(request, options: .of())
+                    #expect(response.version == "3" && response.data == body)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let refused = await #expect(throws: ErrandError.self) {
+            try await transport.send(try request(.get, "https://localhost:1/"), options: .of())
+        }
+        #expect(refused?.code == .cannotConnect)
+        let plain = try await transport.send(try request(.get, origin.url("/plain")), options: .of())
+        #expect(plain.status == 404 && plain.version == "1.1")
+    }
+}
+
+@Suite(
+    "Servers that offer HTTP/3", .timeLimit(.minutes(10)),
+    .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
+struct OfferedHTTP3Tests {
+    /// A site over TCP, and the same over QUIC, which it offers.
+    private struct Site {
+        let nginx: Nginx
+        let quic: HTTP3Server
+        let origin = try? TestServer()
+
+        init() async throws {
+            quic = try await HTTP3Server()
+            let offer = "add_header Alt-Svc 'h3=\":\(quic.port)\"; ma=600';"
+            nginx = try await Nginx.site(
+                [
+                    (
+                        "site",
+                        " ssl http2; ssl_certificate \(quic.folder.path("named.pem")); ssl_certificate_key \(quic.folder.path("named.key")); \(offer) location / { return 200 tcp; }"
+                    )
+                ],
+                hasLargeFile: false)
+            origin?.on("/", .text("quic"))
+            origin?.on("/clear", .text("quic").header("Alt-Svc", "clear"))
+        }
+
+        func configuration(_ file: URL? = nil) -> CurlConfiguration {
+            var configuration = quic.configuration(.http3)
+            configuration.alternativeServicesFile = file
+            return configuration
+        }
+
+        func version(_ transport: CurlTransport, _ path: String = "/", _ method: HTTPMethod = .get) async throws
+            -> String
+        {
+            let headers: HTTPHeaders = ["X-Port": "\(origin?.port ?? 0)"]
+            let request = try request(method, nginx.url("site", path), headers: headers)
+            let response = try await transport.send(request, options: .of())
+            #expect(try response.text() == (response.version == "3" ? "quic" : "tcp"))
+            return response.version ?? ""
+        }
+
+        /// A transport whose requests go over QUIC: a machine that is busy may connect over TCP first.
+        func transportOverQUIC() async throws -> CurlTransport {
+            for _ in 0..<50 {
+                let transport = CurlTransport(configuration())
+                #expect(try await version(transport) == "2")
+                if try await version(transport) == "3" { return transport }
+            }
+            throw NoQUIC()
+        }
+    }
+
+    private struct NoQUIC: Error {}
+
+    @Test("the request after the offer goes over QUIC, and so do all later ones until the offer is withdrawn")
+    func offered() async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { try await site.version(transport) } }
+            for try await version in group { #expect(version == "3") }
+        }
+        #expect(try await site.version(transport, "/clear") == "3")
+        #expect(try await site.version(transport) == "2")
+    }
+
+    @Test("a server that stops to speak QUIC costs one attempt, and the next requests go over TCP")
+    func stopped() async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        try await site.quic.kill()
+        for _ in 0..<3 { #expect(try await site.version(transport) == "2") }
+        // The offer, which nginx has repeated, is left alone.
+        #expect(try await site.version(transport, "/", .post) == "2")
+    }
+
+    @Test("an offer that leads nowhere, or to another certificate, costs nothing but the attempt")
+    func nowhere() async throws {
+        let other = try await HTTP3Server()
+        for port in [1, other.port] {
+            let nginx = try await Nginx.site(
+                [("site", " ssl http2; add_header Alt-Svc 'h3=\":\(port)\"'; location / { return 200 tcp; }")],
+                hasLargeFile: false)
+            var configuration = CurlConfiguration()
+            configuration.httpVersion = .http3
+            configuration.tls.roots = .file(nginx.file("root.pem"))
+            let transport = CurlTransport(configuration)
+            for _ in 0..<4 {
+                let response = try await transport.send(try request(.get, nginx.url("site", "/")), options: .of())
+                #expect(response.version == "2" && response.data == Data("tcp".utf8))
+            }
+        }
+    }
+
+    @Test("the file of the configuration has the offer for the next transport, and nobody else can read it")
+    func kept() async throws {
+        let (site, folder) = (try await Site(), try Folder())
+        let file = folder.file("offers")
+        let first = CurlTransport(site.configuration(file))
+        #expect(try await site.version(first) == "2")
+        try await eventually { FileManager.default.fileExists(atPath: file.path) }
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let kept = try folder.data("offers")
+        for _ in 0..<50 {
+            try kept.write(to: file)
+            if try await site.version(CurlTransport(site.configuration(file))) == "3" { return }
+        }
+        throw NoQUIC()
+    }
+}
+
+extension HTTP3Server {
+    static func isUsable() async -> Bool {
+        guard (try? CurlLibrary.load())?.speaksHTTP3 == true else { return false }
+        return await isInstalled.value
+    }
+}
+#endif
