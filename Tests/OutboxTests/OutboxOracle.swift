@@ -156,7 +156,10 @@ final class OutboxOracle: Sendable {
         numbers.filter { number in
             guard settled[number] == nil, let id = state.stored[number] else { return false }
             return !state.removed.contains(id)
-        }.map { "\($0) is lost" }
+        }.map { number in
+            let arrivals = state.arrivals.filter { $0.work.numbers.contains(number) }
+            return "\(number) is lost: entry \(state.stored[number] ?? 0), arrived as \(arrivals)"
+        }
     }
 
     /// Those of the notes of a lane that arrived before an older entry.

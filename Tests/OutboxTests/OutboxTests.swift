@@ -2,6 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandOutbox
 import ErrandTesting
+import Synchronization
 import Testing
 
 @Suite("The outbox", .timeLimit(.minutes(10)), .leakChecked) struct OutboxTests {
@@ -452,6 +453,61 @@ import Testing
             if case .note(let note) = record.event { note.message } else { nil }
         }
         #expect(notes.contains { $0.contains("waits") })
+    }
+
+    @Test("a delivery begins after the end of the one before, whatever ends the wait meanwhile")
+    func turns() async throws {
+        let (gate, failures) = (Gate(), Counter())
+        let opened = Mutex<Outbox?>(nil)
+        let watcher = Watcher { activity, event in
+            // The delivery has failed, and has not ended yet.
+            guard activity.kind == .outbox, case .didStop = event else { return }
+            opened.withLock(\.self)?.networkIsBack()
+        }
+        let desk = Desk(accessories: [watcher]) { path in
+            if failures.increment() == 1 { return .status(503) }
+            try await gate.wait()
+            return .text(path)
+        }
+        let outbox = try await desk.open()
+        opened.withLock { $0 = outbox }
+        try await outbox.enqueue(Note(number: 1))
+        try await gate.reached(by: 1)
+        try await outbox.enqueue(Note(lane: "other", number: 2))
+        try await gate.reached(by: 2)
+        #expect(desk.paths == ["notes/1", "notes/1", "notes/2"])
+        gate.open()
+        try await outbox.isEmpty()
+        #expect(desk.paths == ["notes/1", "notes/1", "notes/2"])
+        opened.withLock { $0 = nil }
+        await outbox.close()
+    }
+
+    @Test("what one attempt was refused for, and another may have done, is not merged with what follows")
+    func refusedOnce() async throws {
+        let attempts = Counter()
+        let desk = Desk(filters: [Twice()]) { path in
+            switch attempts.increment() {
+            case 1: throw ErrandError(.transportFailed, "the response is lost")
+            case 2: return .status(409)
+            default: return .text(path)
+            }
+        }
+        let outbox = try await desk.open { _ in .stop }
+        let first = try await outbox.enqueue(AddToCart(count: 1))
+        try await outbox.reached { $0.entries.first?.state == .stopped }
+        #expect(try await outbox.enqueue(AddToCart(count: 2)) != first)
+        outbox.resume(lane: "")
+        try await outbox.isEmpty()
+        #expect(desk.paths == ["cart/1", "cart/1", "cart/1", "cart/2"])
+        await outbox.close()
+    }
+
+    /// Sends a request that failed once more.
+    private struct Twice: Filter {
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        }
     }
 
     private struct Watcher: Accessory {

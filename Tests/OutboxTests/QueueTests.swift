@@ -80,6 +80,8 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var (machine, model) = (Machine(), Model())
         var running: Set<UInt64> = []
+        // Those of them that failed or were refused, and have not ended.
+        var decided: Set<UInt64> = []
         var (delayed, stopped): ([String: ContinuousClock.Instant], Set<String>) = ([:], [])
         var now = ContinuousClock.now
         var lastSent: [String: UInt64] = [:]
@@ -105,8 +107,9 @@ import Testing
                     #expect(id == model.items[old].id)
                     model.items[old].value += "+\(value)"
                     model.items[old].dependencies.formUnion(after)
-                    if stopped.contains(lane), model.first(of: lane)?.id == id { stopped.remove(lane) }
-                    if model.first(of: lane)?.id == id, let id, !running.contains(id) { delayed[lane] = nil }
+                    if model.first(of: lane)?.id == id, let id, !running.contains(id) || decided.contains(id) {
+                        (delayed[lane], stopped) = (nil, stopped.subtracting([lane]))
+                    }
                 } else {
                     #expect(id == model.next)
                     model.items.append(
@@ -132,7 +135,11 @@ import Testing
                 guard let id = running.sorted().first, let item = model.items.first(where: { $0.id == id }) else {
                     break
                 }
-                running.remove(id)
+                if decided.remove(id) != nil {
+                    running.remove(id)
+                    machine.state.queue.ended(id)
+                    break
+                }
                 let index = try #require(model.items.firstIndex { $0.id == id })
                 switch random.below(9) {
                 case 3:
@@ -140,28 +147,33 @@ import Testing
                         _ = machine.change(.mark(.released, id))
                         model.items[index].isBegun = false
                     }
-                    machine.state.queue.yield(id)
+                    running.remove(id)
+                    machine.state.queue.ended(id)
                 case 4:
                     let new = NewEntry(
                         name: "n", lane: "other", value: Data("e\(step)".utf8), enqueued: Date(), expiry: nil,
                         replacementKey: item.key, dependencies: [], merge: { $0 })
                     _ = machine.change(.edit(id, new))
-                    machine.state.queue.yield(id)
+                    decided.insert(id)
                     model.items[index] = .init(
                         id: id, lane: item.lane, key: item.key, value: "e\(step)", dependencies: [])
                 case 0:
                     let wait = now.advanced(by: .seconds(random.below(5)))
                     machine.state.queue.delay(id, until: wait, error: nil)
                     delayed[item.lane] = wait
+                    decided.insert(id)
                 case 1:
                     machine.state.queue.stop(id, error: nil)
                     stopped.insert(item.lane)
+                    decided.insert(id)
                 case 2:
+                    running.remove(id)
                     _ = machine.change(.remove(id))
                     model.remove(id, wasSent: false)
                 default:
                     #expect(lastSent[item.lane] ?? 0 < id)
                     lastSent[item.lane] = id
+                    running.remove(id)
                     _ = machine.change(.mark(.sent, id))
                     model.remove(id, wasSent: true)
                 }
@@ -175,12 +187,13 @@ import Testing
             default:
                 if random.chance(3) {
                     try machine.restart(rewriting: random.chance(2))
-                    (running, delayed, stopped) = ([], [:], [])
+                    (running, decided, delayed, stopped) = ([], [], [:], [])
                 } else if let item = model.items.isEmpty ? nil : random.pick(model.items) {
                     let wasFirst = model.first(of: item.lane)?.id == item.id
                     _ = machine.change(.remove(item.id))
                     model.remove(item.id, wasSent: false)
                     running.remove(item.id)
+                    decided.remove(item.id)
                     if wasFirst || model.first(of: item.lane) == nil {
                         stopped.remove(item.lane)
                         delayed[item.lane] = nil
@@ -189,6 +202,39 @@ import Testing
             }
             try Self.compare(machine, model)
         }
+    }
+
+    @Test("after failures that reached no server one entry is sent, and nothing is looked at until it has ended")
+    func attempt() {
+        var (machine, now) = (Machine(), ContinuousClock.now)
+        for lane in ["a", "b", "c"] {
+            _ = machine.change(
+                .add(
+                    NewEntry(
+                        name: "n", lane: lane, value: Data(), enqueued: Date(), expiry: nil, replacementKey: nil,
+                        dependencies: [], merge: { $0 })))
+        }
+        func next() -> UInt64? { machine.state.queue.takeNext(at: now, maximumConcurrent: 2)?.id }
+        func fail(_ id: UInt64) {
+            machine.state.queue.delay(id, until: now.advanced(by: .seconds(1)), error: nil, reachedNoServer: true)
+        }
+        #expect([next(), next(), next()] == [1, 2, nil])
+        fail(1)
+        fail(2)
+        #expect(machine.state.queue.failures(of: 3) == 1)
+        now = now.advanced(by: .seconds(1))
+        #expect(next() == nil, "neither has ended")
+        machine.state.queue.ended(1)
+        #expect(next() == nil && machine.state.queue.nextWake() == nil, "the second has not ended")
+        machine.state.queue.ended(2)
+        #expect([next(), next()] == [1, nil])
+        #expect(machine.state.queue.nextWake() == nil)
+        fail(1)
+        #expect(machine.state.queue.failures(of: 3) == 2)
+        machine.state.queue.ended(1)
+        #expect(machine.state.queue.nextWake() == now.advanced(by: .seconds(1)))
+        machine.state.queue.reachedServer()
+        #expect([next(), next()] == [2, 3])
     }
 
     @Test("an outbox that only enqueues remembers no more than its entries")

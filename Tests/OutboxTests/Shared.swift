@@ -48,7 +48,7 @@ final class Desk: Sendable {
 
     /// - Parameter respond: to the path of a request.
     init(
-        accessories: [any Accessory] = [],
+        filters: [any Filter] = [], accessories: [any Accessory] = [],
         respond: @escaping @Sendable (String) async throws -> StubResponse = { .text($0) }
     ) {
         let (received, keys) = (received, keys)
@@ -59,7 +59,8 @@ final class Desk: Sendable {
             return try await respond(path)
         }
         agent = NetworkAgent(
-            baseURL: "https://example.com", transport: transport, accessories: accessories, time: time)
+            baseURL: "https://example.com", transport: transport, filters: filters, accessories: accessories, time: time
+        )
     }
 
     var paths: [String] { received.all }

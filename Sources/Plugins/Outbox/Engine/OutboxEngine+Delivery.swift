@@ -40,7 +40,7 @@ extension OutboxEngine {
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
-                if delivery.hasBegun, !delivery.mayBeReceived { try await commit(.mark(.released, id)) }
+                if delivery.hasBegun, delivery.possibleDeliveries == 0 { try await commit(.mark(.released, id)) }
                 delay(id, error, delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
@@ -118,11 +118,14 @@ extension OutboxEngine {
             }
         case .retry(let wait): delay(id, error, refused.delivery, atLeast: wait)
         case .stop:
-            // A server that refused has not carried it out, so a newer one may replace it.
-            if refused.delivery.hasBegun, let status = refusal.response?.status, (400..<500).contains(status) {
+            stop(id, error)
+            refused.delivery.settle()
+            // A server that refused the only attempt has not carried it out, so a newer one may replace it.
+            if refused.delivery.hasBegun, refused.delivery.possibleDeliveries <= 1,
+                let status = refusal.response?.status, (400..<500).contains(status)
+            {
                 try await commit(.mark(.released, id))
             }
-            stop(id, error)
         }
         refused.delivery.settle()
     }

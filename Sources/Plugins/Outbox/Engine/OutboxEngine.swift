@@ -191,7 +191,7 @@ final class OutboxEngine: Sendable {
     /// A delivery has ended.
     func ended(_ id: UInt64) {
         let isLast = state.withLock { state in
-            state.queue.yield(id)
+            state.queue.ended(id)
             let delivery = state.deliveries.removeValue(forKey: id)
             return withExtendedLifetime(delivery) { state.isClosed && state.deliveries.isEmpty }
         }

@@ -10,8 +10,8 @@ final class DeliveryRecord: Sendable {
 
     init(_ entry: OutboxEntry) { self.entry = entry }
 
-    /// Whether a server may have received the request.
-    var mayBeReceived: Bool { deliveries.load(ordering: .relaxed) > 0 }
+    /// How many times a server may have received the request.
+    var possibleDeliveries: Int { deliveries.load(ordering: .relaxed) }
     /// Whether no delivery before this one may have reached a server; of replaceable entries only.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     /// Whether it is decided what happens to the entry next.

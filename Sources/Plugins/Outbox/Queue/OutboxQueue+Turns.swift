@@ -69,6 +69,7 @@ extension OutboxQueue {
             revision += 1
             lanes[turn.lane]?.running = turn.id
             runningCount += 1
+            network?.attempt = turn.id
             return entry
         }
         return nil
@@ -78,38 +79,39 @@ extension OutboxQueue {
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
-        let waiting = [turns.first == nil ? nil : network?.wait, waits.first?.end].compactMap(\.self)
+        // While one is sent after a wait of the network, its end decides.
+        let isAttemptNext = turns.first != nil && runningCount == 0
+        let waiting = [isAttemptNext ? network?.wait : nil, waits.first?.end].compactMap(\.self)
         return waiting.min()
     }
 
-    /// A delivery has ended, and its entry stays: it is sent again at that instant.
+    /// A delivery has failed: its entry is sent again at that instant, but not before ``ended(_:)``.
     ///
     /// - Parameter reachedNoServer: whether other entries would fail in the same way, so that they wait too.
     mutating func delay(
         _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
     ) {
         guard let name = runningLane(of: id) else { return }
-        self.end(name)
         lanes[name]?.delay(id, until: end, error: error)
         waits.insert(Wait(end: end, lane: name))
         guard reachedNoServer else { return network = nil }
         // Those that were sent at the same time fail together, and count once.
-        let failures = network.map { $0.failures + (runningCount == 0 ? 1 : 0) } ?? 1
-        network = (failures, max(end, network?.wait ?? end))
+        let failures = network.map { $0.failures + ($0.attempt == id ? 1 : 0) } ?? 1
+        network = (failures, max(end, network?.wait ?? end), nil)
     }
 
-    /// A delivery has ended, and its lane stops.
+    /// A delivery was refused, and its lane stops.
     mutating func stop(_ id: UInt64, error: String?) {
         guard let name = runningLane(of: id) else { return }
-        end(name)
         lanes[name]?.stop(id, error: error)
     }
 
     /// A server responded, with any status.
     mutating func reachedServer() { network = nil }
 
-    /// A delivery has ended before anything was decided: it is the next one's turn again.
-    mutating func yield(_ id: UInt64) {
+    /// The delivery of an entry has ended: it is the turn of its lane again, unless that waits or has stopped. Until then
+    /// nothing starts another delivery of the entry, so that the end of one decides nothing for the content of a later one.
+    mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)
         look(at: name)

@@ -22,8 +22,9 @@ struct OutboxQueue: Sendable {
     /// Lanes whose first entry may be sent, and that entry; some are out of date.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that reached no server: how many in a row, and the end of the wait, for all lanes.
-    var network: (failures: Int, wait: ContinuousClock.Instant)?
+    /// After failures that reached no server: how many in a row, the end of the wait, for all lanes, and the entry that is sent
+    /// after it.
+    var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
     /// A new entry, or a new content of one, which keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
@@ -44,7 +45,10 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        if old != nil, first(of: entry.lane) == entry.id, lanes[entry.lane]?.running != entry.id {
+        // What is being sent may still fail; what has failed is not this content.
+        if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
+            lane.running != entry.id || lane.wait != nil || lane.stopped != nil
+        {
             lanes[entry.lane]?.startOver()
         }
         look(at: entry.lane)
