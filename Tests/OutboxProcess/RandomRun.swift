@@ -23,7 +23,7 @@ import Musl
 /// ```
 final class RandomRun: Sendable {
     private static let maximumConcurrent = 6
-    private static let output = Mutex(FileHandle.standardOutput.fileDescriptor)
+    private static let output = Mutex(Output())
 
     private let outbox: Outbox
     private let name: String
@@ -55,7 +55,7 @@ final class RandomRun: Sendable {
         }
         for await state in outbox.states {
             for entry in state.entries where entry.state == .stopped { outbox.resume(lane: entry.lane) }
-            if arguments.last == "drain", state.entries.isEmpty { return print("empty") }
+            if arguments.last == "drain", state.entries.isEmpty { return await print("empty") }
         }
     }
 
@@ -83,25 +83,27 @@ final class RandomRun: Sendable {
             notes.isEmpty || .random(in: 0..<10) > 0 ? nil : notes.remove(at: .random(in: notes.indices))
         }
         if let old {
-            Self.print("remove \(old.id)")
+            await Self.print("remove \(old.id)")
             do { try await outbox.remove(old.id) } catch let error as OutboxError where error.code == .noSpace {}
             return
         }
         let (work, dependencies) = newWork(task)
-        Self.print("enqueue \(work.numbers[0]) \(work.kind.rawValue) \(work.lane)")
-        let isLimited = Int.random(in: 0..<40) == 0
-        if isLimited {
-            Self.print("limit")
-            limitFiles()
-        }
-        defer { if isLimited { Self.setLimit(.max) } }
+        await Self.print("enqueue \(work.numbers[0]) \(work.kind.rawValue) \(work.lane)")
         do {
-            let id = try await outbox.enqueue(work, after: dependencies)
+            let id = try await enqueue(work, dependencies)
             if work.kind == .note { notes.withLock { $0.append((work.numbers[0], id)) } }
-            Self.print("stored \(work.numbers[0]) \(id)")
+            await Self.print("stored \(work.numbers[0]) \(id)")
         } catch let error as OutboxError {
-            Self.print("failed \(work.numbers[0]) \(error.code)")
+            await Self.print("failed \(work.numbers[0]) \(error.code)")
         }
+    }
+
+    private func enqueue(_ work: RandomWork, _ dependencies: [OutboxEntry.ID]) async throws -> OutboxEntry.ID {
+        if Int.random(in: 0..<40) > 0 { return try await outbox.enqueue(work, after: dependencies) }
+        await Self.print("limit")
+        limitFiles()
+        defer { Self.setLimit(.max) }
+        return try await outbox.enqueue(work, after: dependencies)
     }
 
     private func newWork(_ task: Int) -> (RandomWork, after: [OutboxEntry.ID]) {
@@ -144,14 +146,34 @@ final class RandomRun: Sendable {
         setrlimit(resource, &limit)
     }
 
-    /// Whole lines, in their order; the limit holds for standard output as well.
-    private static func print(_ line: String) {
-        output.withLock { output in
-            var bytes = Array("\(line)\n".utf8)[...]
-            while !bytes.isEmpty {
-                let count = bytes.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
-                if count > 0 { bytes.removeFirst(count) } else { usleep(100) }
-            }
+    /// Prints whole lines, in their order. The limit holds for standard output as well: a line waits for its end, and holds up
+    /// no thread.
+    private static func print(_ line: String) async {
+        let end = output.withLock { $0.add("\(line)\n") }
+        while !output.withLock({ $0.flush(upTo: end) }) { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+}
+
+/// Standard output, with what is to be written to it.
+private struct Output: Sendable {
+    private let descriptor = FileHandle.standardOutput.fileDescriptor
+    private var pending: [UInt8] = []
+    private var written = 0
+
+    /// Returns how many bytes are written once the text is.
+    mutating func add(_ text: String) -> Int {
+        pending += text.utf8
+        return written + pending.count
+    }
+
+    /// Writes what it can, and returns whether so many bytes are written.
+    mutating func flush(upTo end: Int) -> Bool {
+        while written < end {
+            let count = pending.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count <= 0 { return false }
+            pending.removeFirst(count)
+            written += count
         }
+        return true
     }
 }
