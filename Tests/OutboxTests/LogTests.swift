@@ -130,6 +130,25 @@ import Testing
         #expect(try Data(contentsOf: desk.log) == bytes)
     }
 
+    @Test("while another file stands in place of the log nothing counts as damaged, and all is there when it is back")
+    func replaced() async throws {
+        let outbox = try await desk.enqueueOnly()
+        let id = try await outbox.enqueue(Note(number: 1))
+        let aside = desk.folder.url.appending(path: "aside")
+        try FileManager.default.moveItem(at: desk.log, to: aside)
+        try (Data("ERRANDO2".utf8) + Data(repeating: 7, count: 1000)).write(to: desk.log)
+        let refused = await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(number: 2)) }
+        #expect(refused?.code == .unknownFormat)
+        let unread = await #expect(throws: OutboxError.self) { try await outbox.request(Note.self, of: id) }
+        #expect(unread?.code == .fileFailed)
+        try FileManager.default.removeItem(at: desk.log)
+        try FileManager.default.moveItem(at: aside, to: desk.log)
+        let next = try await outbox.enqueue(Note(number: 2))
+        #expect(try await outbox.request(Note.self, of: id)?.number == 1)
+        #expect(outbox.state.entries.map(\.id) == [id, next] && outbox.state.damage.isEmpty)
+        await outbox.close()
+    }
+
     @Test("links and pipes in place of the files are refused at once", arguments: ["outbox.log", "outbox.lock"])
     func planted(name: String) async throws {
         try FileManager.default.createDirectory(at: desk.folder.url, withIntermediateDirectories: true)

@@ -65,7 +65,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// The stored request of an entry; nil if there is none, or one of another type. Throws `decodingFailed`.
+    /// The stored request of an entry; nil if there is none, or one of another type. Throws `decodingFailed`, or
+    /// `fileFailed` where the file cannot be read.
     @concurrent public func request<R: OutboxRequest>(_ type: R.Type, of id: OutboxEntry.ID) async throws -> R? {
         try engine.request(R.self, of: id.rawValue)
     }

@@ -85,8 +85,10 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// The content of a record; nil if it is damaged.
+    /// The content of a record; nil if it is damaged. Throws where another file could not be read: the extent is of the one
+    /// before.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
+        guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
         guard data.count == extent.length + OutboxFormat.sumSize else { return nil }
         let isWhole = data.withUnsafeBytes { bytes in
