@@ -54,7 +54,8 @@ let core: [Target] = [
 ]
 
 /// Files, digests and the C library: nothing of HTTP, and no product.
-let system = Target.target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System")
+let system = Target.target(
+    name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System", exclude: ["Codings"])
 
 let plugins: [Target] = [
     plugin("Authentication", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
@@ -63,7 +64,7 @@ let plugins: [Target] = [
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Chain"),
     plugin("Coalescing"),
-    plugin("Compression", needs: ["CErrandCodings", "ErrandHTTPSyntax"], excluding: ["CShim"]),
+    plugin("Compression", needs: ["CErrandCodings", "ErrandHTTPSyntax"]),
     plugin("Cookies", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin(
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
@@ -109,7 +110,7 @@ let testSupport: [Target] = [
 ]
 
 let shims: [Target] = [
-    .target(name: "CErrandCodings", path: "Sources/Plugins/Compression/CShim", publicHeadersPath: "include"),
+    .target(name: "CErrandCodings", path: "Sources/Core/System/Codings", publicHeadersPath: "include"),
     .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),

@@ -31,7 +31,7 @@ COMMON = [
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
     "-Xcc", f"-fmodule-map-file={STUBS.resolve()}/Darwin/module.modulemap",
     # The one C shim that Apple's platforms use.
-    "-Xcc", f"-fmodule-map-file={pathlib.Path('Sources/Plugins/Compression/CShim/include/module.modulemap').resolve()}",
+    "-Xcc", f"-fmodule-map-file={pathlib.Path('Sources/Core/System/Codings/include/module.modulemap').resolve()}",
 ]
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"

@@ -18,8 +18,8 @@ package enum SwiftCompiler {
         defer { try? FileManager.default.removeItem(at: output) }
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
-        let shims = ["CurlTransport", "Compression"].flatMap {
-            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/Plugins/\($0)/CShim/include/module.modulemap"]
+        let shims = ["Plugins/CurlTransport/CShim", "Core/System/Codings"].flatMap {
+            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
         }
         compiler.arguments =
             ["swiftc", "-typecheck", "-swift-version", mode, "-I", try modules(of: root).path] + shims + arguments

@@ -20,6 +20,6 @@ public struct CompressionError: CodedError, Sendable {
 extension FailureCode<CompressionError> {
     /// The library for the coding is not on this system; see ``ContentCompression/isAvailable``. Nothing was sent.
     public static var unavailable: Self { Self("unavailable", 1) }
-    /// The library failed, for want of memory.
+    /// The library failed for lack of memory.
     public static var compressionFailed: Self { Self("compressionFailed", 2) }
 }
