@@ -34,6 +34,26 @@ import Testing
         #expect(files > 500, "the sources were not found")
     }
 
+    @Test("no code of a time source runs under a lock: reading it and cancelling a wait are done outside")
+    func timeUnderLocks() throws {
+        let start = /withLock(?: *\([^()]*\))? *\{/
+        let use = /\btime\.(?:now|date|instant)\b|\.cancel\(\)/
+        var locks = 0
+        for (path, lines) in try Self.sources(in: "Sources") {
+            let text = lines.joined(separator: "\n")
+            for match in text.matches(of: start) {
+                locks += 1
+                var depth = 1
+                let body = text[match.range.upperBound...].prefix { character in
+                    depth += character == "{" ? 1 : character == "}" ? -1 : 0
+                    return depth > 0
+                }
+                #expect(body.firstMatch(of: use) == nil, "\(path): \(body.prefix(200))")
+            }
+        }
+        #expect(locks > 300, "the locks were not found")
+    }
+
     /// The folders of Core from below: a module uses those above it in this list.
     private static let layers = [
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandHTTPSyntax"),

@@ -21,17 +21,18 @@ final class SilenceWatch: Sendable {
 
     init(time: any TimeSource) { self.time = time }
 
-    deinit { state.withLock { $0.sleeper?.cancel() } }
+    deinit { state.withLock(\.sleeper)?.cancel() }
 
     /// The number of exchanges that it watches.
     var count: Int { state.withLock { $0.transfers.count } }
 
     /// Watches an exchange until it is removed or reports its end.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
-        state.withLock { state in
+        let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
-            sleep(&state, until: deadline)
+            return sleep(&state, until: deadline)
         }
+        stale?.cancel()
     }
 
     func remove(_ transfer: any SilenceWatched) {
@@ -40,13 +41,15 @@ final class SilenceWatch: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) {
-        if let wake = state.wake, wake <= deadline { return }
-        state.sleeper?.cancel()
+    /// Returns the task that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
+        if let wake = state.wake, wake <= deadline { return nil }
+        let stale = state.sleeper
         state.wake = deadline
         state.sleeper = Task { [weak self, time] in
             if (try? await time.sleep(until: deadline)) != nil { self?.wake(deadline) }
         }
+        return stale
     }
 
     private func wake(_ deadline: ContinuousClock.Instant) {
@@ -65,7 +68,9 @@ final class SilenceWatch: Sendable {
             }
             next = min(next ?? deadline, deadline)
         }
-        if let next { state.withLock { sleep(&$0, until: max(next, now + Self.step)) } }
+        guard let next else { return }
+        let stale = state.withLock { sleep(&$0, until: max(next, now + Self.step)) }
+        stale?.cancel()
     }
 }
 

@@ -103,10 +103,10 @@ final class Transfer: Sendable {
     private func start() {
         guard let session = state.withLock({ $0.isOver ? nil : $0.session }) else { return }
         let task = upload.makeTask(urlRequest(), session, self)
+        let now = options.time.now
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }
-            state.started = options.time.now
-            state.lastActivity = options.time.now
+            (state.started, state.lastActivity) = (now, now)
             return state.isOver
         }
         if isOver { return task.cancel() }

@@ -68,7 +68,7 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
         (self.interval, self.mayFall, self.now, self.sleep, self.deliver) = (interval, mayFall, now, sleep, deliver)
     }
 
-    deinit { state.withLock { $0.timer?.cancel() } }
+    deinit { state.withLock(\.timer)?.cancel() }
 
     /// An attempt begins, with so many bytes of earlier ones.
     package func begin(at count: Int64, total: Int64?) {
@@ -106,14 +106,17 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
     }
 
     private func update(isForced: Bool, _ change: (inout State, ContinuousClock.Instant) -> Void) {
-        let isMine = state.withLock { state in
-            let now = now()
+        let read = now()
+        let (isMine, stale) = state.withLock { state in
+            // Another thread may have read the clock later and come first.
+            let now = state.publishedAt.map { max($0, read) } ?? read
             change(&state, now)
             state.isDirty = true
             if isForced || isDue(state, now) { publish(&state, now) }
-            arm(&state)
-            return startDelivery(&state)
+            let stale = arm(&state)
+            return (startDelivery(&state), stale)
         }
+        stale?.cancel()
         if isMine { deliverAll() }
     }
 
@@ -162,7 +165,10 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
     }
 
     /// Sets the timer for the next report, or for the moment when the transfer counts as stalled.
-    private func arm(_ state: inout State) {
+    ///
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    private func arm(_ state: inout State) -> Task<Void, Never>? {
+        let stale = state.timer
         var wake: ContinuousClock.Instant?
         if state.isDirty, let last = state.publishedAt {
             wake = last.advanced(by: interval)
@@ -170,34 +176,36 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
             wake = last.advanced(by: Self.stall)
         }
         guard let wake else {
-            state.timer?.cancel()
             (state.timer, state.wake) = (nil, nil)
-            return
+            return stale
         }
         // A timer that fires earlier sets the next one.
-        if let set = state.wake, set <= wake { return }
-        state.timer?.cancel()
+        if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, sleep] in
             try? await sleep(wake)
             if !Task.isCancelled { self?.timerFired(wake) }
         }
+        return stale
     }
 
     private func timerFired(_ wake: ContinuousClock.Instant) {
-        let isMine = state.withLock { state in
-            guard state.wake == wake else { return false }
+        let now = now()
+        let (isMine, fired, stale) = state.withLock { state -> (Bool, Task<Void, Never>?, Task<Void, Never>?) in
+            guard state.wake == wake else { return (false, nil, nil) }
+            let fired = state.timer
             (state.timer, state.wake) = (nil, nil)
-            let now = now()
             if state.phase == .moving, let last = state.lastByte, last.duration(to: now) >= Self.stall {
                 (state.phase, state.isDirty) = (.stalled, true)
                 publish(&state, now)
             } else if state.isDirty, isDue(state, now) {
                 publish(&state, now)
             }
-            arm(&state)
-            return startDelivery(&state)
+            let stale = arm(&state)
+            return (startDelivery(&state), fired, stale)
         }
+        withExtendedLifetime(fired) {}
+        stale?.cancel()
         if isMine { deliverAll() }
     }
 }

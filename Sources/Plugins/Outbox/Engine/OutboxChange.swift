@@ -34,7 +34,8 @@ struct NewEntry: Sendable {
     }
 }
 
-/// The records of several changes that are written together; those that depend on one before them wait for the next plan.
+/// The records of several changes that are written together; those that depend on one before them wait for the next
+/// plan.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>

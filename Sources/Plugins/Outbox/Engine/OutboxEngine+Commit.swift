@@ -27,7 +27,7 @@ extension OutboxEngine {
             // What did not fit into this round is the first of the next one.
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
-            if takesSenderLock() { beginSending() }
+            if tryTakeSenderLock() { beginSending() }
             for (change, result) in zip(changes, results) { change.waiter.resume(returning: result) }
             pump()
         }

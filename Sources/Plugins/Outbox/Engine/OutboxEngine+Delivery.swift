@@ -80,12 +80,12 @@ extension OutboxEngine {
         let headers = (error as? any RequestFailure)?.response?.headers
         let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
         let least = max(floor.bounded, asked ?? .zero)
-        let code = (error as? ErrandError)?.code
+        let failures = state.withLock { $0.queue.failures(of: id) }
+        let end = time.instant(after: options.backoff.delay(afterFailures: failures + 1, atLeast: least))
         state.withLock { state in
-            let wait = options.backoff.delay(afterFailures: state.queue.failures(of: id) + 1, atLeast: least)
             state.queue.delay(
-                id, until: time.instant(after: wait), error: error?.briefDescription,
-                reachedNoServer: code == .cannotConnect || code == .nameLookupFailed)
+                id, until: end, error: error?.briefDescription,
+                reachedNoServer: error?.reachedNoServer == true)
         }
     }
 

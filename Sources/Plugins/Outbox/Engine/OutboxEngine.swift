@@ -5,8 +5,9 @@ import Synchronization
 
 /// The parts of an outbox: the log on the disk, the queue that it describes, and the deliveries under way.
 ///
-/// The lock of the disk is held while files are read, written and flushed; that of the state for a few instructions, also
-/// within it. No code of users runs under the lock of the state; a merge of two values runs under that of the disk.
+/// The lock of the disk is held while files are read, written and flushed; that of the state for a few instructions,
+/// also within it. No code of users runs under the lock of the state; a merge of two values runs under that of the
+/// disk.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
@@ -108,8 +109,8 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Takes the lock of the process that sends, and returns whether it has just been taken.
-    func takesSenderLock() -> Bool {
+    /// Takes the lock of the process that sends if it is free, and returns whether it has just been taken.
+    func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
         return sender.withLock { held in
@@ -123,10 +124,9 @@ final class OutboxEngine: Sendable {
 
     /// Starts what may be sent now, and sets the timer for what may be later.
     func pump() {
-        let isNew = state.withLock { state in
-            guard state.isOpen, !state.isClosed else { return false }
-            defer { state.setTimer(time, options, self) }
-            let now = time.now
+        let (now, check) = (time.now, time.instant(after: max(options.checkInterval, .milliseconds(10))))
+        let (isNew, stale) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            guard state.isOpen, !state.isClosed else { return (false, nil) }
             while state.isSender, !state.isPaused,
                 let entry = state.queue.takeNext(at: now, maximumConcurrent: max(1, options.maximumConcurrent))
             {
@@ -134,15 +134,21 @@ final class OutboxEngine: Sendable {
             }
             let shown = Shown(revision: state.queue.revision, isSender: state.isSender, isPaused: state.isPaused)
             defer { state.shown = shown }
-            return shown != state.shown
+            return (shown != state.shown, state.setTimer(for: self, checkingAt: check))
         }
+        stale?.cancel()
         if isNew { versions.update { $0 &+= 1 } }
     }
 
     fileprivate func wake(at instant: ContinuousClock.Instant) async {
         do { try await time.sleep(until: instant) } catch { return }
         if Task.isCancelled { return }
-        state.withLock { if $0.timer?.wake == instant { $0.timer = nil } }
+        let fired = state.withLock { state -> Task<Void, Never>? in
+            guard state.timer?.wake == instant else { return nil }
+            defer { state.timer = nil }
+            return state.timer?.task
+        }
+        withExtendedLifetime(fired) {}
         // The next change to the log meets the same failure, and reports it.
         _ = try? await commit(.look)
         pump()
@@ -207,11 +213,16 @@ final class OutboxEngine: Sendable {
 
 extension OutboxEngine.State {
     /// Sets the timer for the next wait that ends, or for the next look at what other processes have written.
-    fileprivate mutating func setTimer(_ time: any TimeSource, _ options: OutboxOptions, _ engine: OutboxEngine) {
-        var wake = time.instant(after: max(options.checkInterval, .milliseconds(10)))
+    ///
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    fileprivate mutating func setTimer(
+        for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
+    ) -> Task<Void, Never>? {
+        var wake = check
         if isSender, !isPaused, let next = queue.nextWake() { wake = min(wake, next) }
-        if let timer, timer.wake <= wake { return }
-        timer?.task.cancel()
+        if let timer, timer.wake <= wake { return nil }
+        let stale = timer?.task
         timer = (wake, Task { await engine.wake(at: wake) })
+        return stale
     }
 }

@@ -22,8 +22,8 @@ final class DeliveryRecord: Sendable {
     func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
 }
 
-/// Sets the key of an entry, instead of one that another filter has made, and counts what may have reached a server. A key of
-/// the request's own stays.
+/// Sets the key of an entry, instead of one that another filter has made, and counts what may have reached a server. A
+/// key of the request's own stays.
 struct OutboxFilter: Filter {
     let key: String
     let delivery: DeliveryRecord

@@ -44,11 +44,12 @@ final class SegmentScheduler: Sendable {
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
+            let now = time.now
             let (claim, seen, interrupted) = state.withLock { state -> (SegmentClaim?, Int?, SegmentClaim?) in
-                if !state.open.isEmpty { return (assign(&state, state.open.removeFirst()), nil, nil) }
+                if !state.open.isEmpty { return (assign(&state, state.open.removeFirst(), at: now), nil, nil) }
                 if state.working.isEmpty { return (nil, nil, nil) }
-                let (start, slow) = takeOver(&state, rate)
-                return (start.map { assign(&state, $0) }, state.changes, slow)
+                let (start, slow) = takeOver(&state, rate, at: now)
+                return (start.map { assign(&state, $0, at: now) }, state.changes, slow)
             }
             interrupted?.interrupt()
             if let claim { return claim }
@@ -99,22 +100,24 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    private func assign(_ state: inout State, _ start: Int64) -> SegmentClaim {
+    private func assign(
+        _ state: inout State, _ start: Int64, at now: ContinuousClock.Instant
+    ) -> SegmentClaim {
         state.lastID += 1
         let claim = SegmentClaim(id: state.lastID, start: start)
-        state.working[claim.id] = Work(claim: claim, began: time.now, doneBefore: file.part(start)?.done ?? 0)
+        state.working[claim.id] = Work(claim: claim, began: now, doneBefore: file.part(start)?.done ?? 0)
         return claim
     }
 
     /// A piece of a part that another segment fetches, and the segment that has to end for it.
-    private func takeOver(_ state: inout State, _ rate: Double) -> (start: Int64?, interrupted: SegmentClaim?) {
-        let now = time.now
+    private func takeOver(
+        _ state: inout State, _ rate: Double, at now: ContinuousClock.Instant
+    ) -> (start: Int64?, interrupted: SegmentClaim?) {
         var largest: (start: Int64, left: Int64)?
         var slowest: (claim: SegmentClaim, seconds: Double)?
         for work in state.working.values {
             guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
-            let passed = work.began.duration(to: now).components
-            let elapsed = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+            let elapsed = work.began.duration(to: now) / .seconds(1)
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
             // The speed of a segment is known only after a while.
             if elapsed < Self.minimumTimeLeft { continue }
