@@ -72,7 +72,7 @@ struct AbsentCacheTests {
     @Test("modes that fall back on the server send, cache or no cache")
     func fallbacks() async throws {
         let modes: [CacheMode] = [
-            .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .bypass,
+            .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .off,
         ]
         for mode in modes { #expect(try await agent.send(Get(), options: .cache(mode)).value == "live") }
         #expect(stub.received.count == modes.count)

@@ -2,11 +2,12 @@
 ///
 /// ```swift
 /// let backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(30))
-/// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))    // up to 4 seconds
+/// // Up to 4 seconds.
+/// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))
 /// ```
 ///
-/// Clients that failed together do not return together: a delay is a random part of what it could be, all of it by default.
-/// Other values of all properties are taken for the nearest that make sense, and no arithmetic overflows.
+/// Clients that failed together do not return together: a delay is a random part of what it could be, all of it by
+/// default. Other values of all properties are taken for the nearest that make sense, and no arithmetic overflows.
 public struct Backoff: Sendable, Hashable {
     /// The delay after the first failure; half a second by default.
     public var base: Duration
@@ -14,8 +15,8 @@ public struct Backoff: Sendable, Hashable {
     public var factor: Double
     /// The longest delay; 20 seconds by default.
     public var maximumDelay: Duration
-    /// Which part of a delay is random, from 0 to 1; 1 by default: a delay lies between zero and what it could be. With 0.25
-    /// it lies between three quarters of that and all of it; 0 makes a test exact.
+    /// Which part of a delay is random, from 0 to 1; 1 by default: a delay lies between zero and what it could be. With
+    /// 0.25 it lies between three quarters of that and all of it; 0 makes a test exact.
     public var jitter: Double
 
     /// Makes a backoff; the defaults are those of the properties.
@@ -33,8 +34,9 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: from 1; what is less counts as 1.
-    ///   - floor: the shortest delay, such as one that the server asked for; zero by default. Where it leaves no room for the
-    ///     random part, that comes on top: clients that a server sends away together do not return together either.
+    ///   - floor: the shortest delay, such as one that the server asked for; zero by default. Where it leaves no room
+    ///     for the random part, that comes on top: clients that a server sends away together do not return together
+    ///     either.
     ///   - random: which part of the random part, from 0 to 1.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)

@@ -4,9 +4,9 @@
 /// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
 /// ```
 ///
-/// After a connection that ends or breaks, another one is made, after the time that the server has asked for, or else as
-/// the ``backoff`` says. While nothing arrives the wait doubles. A failure that cannot pass is final: a status that is not
-/// expected, a certificate that is not trusted, a body that can be sent once.
+/// After a connection that ends or breaks, another one is made, after the time that the server has asked for, or else
+/// as the ``backoff`` says. While nothing arrives the wait doubles. A failure that cannot pass is final: a status that
+/// is not expected, a certificate that is not trusted, a body that can be sent once.
 public struct ReconnectionPolicy: Sendable, Hashable {
     /// The waits while nothing arrives: 3 seconds at first and 60 at most, a quarter of it at random, by default. A
     /// time that the server asks for takes the place of the base, and counts up to a day. A wait is never shorter than
@@ -44,7 +44,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     public static let standard = ReconnectionPolicy()
 
     /// A day: a server cannot ask for a longer wait.
-    public static let longestDelay: Duration = .seconds(86_400)
+    public static let maximumRetryAfter: Duration = .seconds(86_400)
 
     /// The wait before the next connection.
     ///
@@ -53,7 +53,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     ///   - silent: the number of connections in a row over which nothing came.
     ///   - chance: a random number between 0 and 1.
     public func wait(retry: Duration?, silent: Int, chance: Double = .random(in: 0...1)) -> Duration {
-        let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.longestDelay)
+        let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.maximumRetryAfter)
         var backoff = backoff
         // Where the first wait is none, the next ones are not.
         backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor

@@ -5,7 +5,8 @@
 /// PercentEncoding.decode("a%20b")            // "a b"
 /// ```
 public enum PercentEncoding {
-    /// The text as UTF-8 with every byte outside of `allowed` as `%XX`; the unreserved characters are allowed by default.
+    /// The text as UTF-8 with every byte outside of `allowed` as `%XX`; the unreserved characters are allowed by
+    /// default.
     public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
         var result = ""
         encode(text, into: &result, allowed: allowed)

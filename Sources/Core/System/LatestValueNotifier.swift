@@ -1,11 +1,12 @@
 import Synchronization
 
-/// A state that many threads change, and one listener that receives the value derived from it: the latest one, in order,
-/// on one thread at a time, outside of the lock. Values that a later change supersedes before their delivery are skipped.
+/// A state that many threads change, and one listener that receives the value derived from it: the latest one, in
+/// order, on one thread at a time, outside of the lock. Values that a later change supersedes before their delivery are
+/// skipped.
 package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
     private let turn = Mutex(NotifierTurn())
-    // Read and changed under the lock only. Beside what the lock holds and not in it, and no optional of it anywhere: code
-    // that crosses modules unspecialised looks up the metadata of each generic type that it names.
+    // Read and changed under the lock only. Beside what the lock holds and not in it, and no optional of it anywhere:
+    // code that crosses modules unspecialised looks up the metadata of each generic type that it names.
     @exclusivity(unchecked) nonisolated(unsafe) private var state: State
     private let value: @Sendable (State) -> Value
     private let notify: @Sendable (Value) -> Void

@@ -32,8 +32,8 @@ public struct AuthenticationError: Error, Sendable {
 }
 
 extension FailureCode<AuthenticationError> {
-    /// There is no credential: the session's handler returned none or threw that the session is over, see
-    /// ``SessionEnded``, or the user signed out meanwhile.
+    /// There is no credential: the handler returned nil, threw ``SessionEnded`` or the `invalid_grant` of an OAuth
+    /// server, or the user signed out meanwhile.
     public static var signedOut: Self { Self("signedOut", 1) }
     /// The handler that refreshes the credential threw; see ``AuthenticationError/underlying``.
     public static var refreshFailed: Self { Self("refreshFailed", 2) }
@@ -51,7 +51,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         switch code {
         case .signedOut:
             "signedOut: there is no credential to send the request with"
-                + (underlying.map { ", for none could be had: \($0.briefDescription)" } ?? "")
+                + (underlying.map { ", because none could be obtained: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut:
             "refreshTimedOut: the credential was not refreshed in time; a request that the handler sends from a task or a "

@@ -52,7 +52,7 @@ private struct OAuthReply {
     }
 
     /// A longer time makes no difference, and its date may not be encodable.
-    private static let longest = 3_155_760_000.0
+    private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
 
     private let members: KeyedDecodingContainer<Name>
 

@@ -11,8 +11,8 @@ public import Errand
 /// }
 /// ```
 ///
-/// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is neither
-/// served from a cache nor stored.
+/// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is
+/// neither served from a cache nor stored.
 public protocol CacheableRequest: OwnedRequest, FilterExpectingRequest {
     /// The rules by which responses are stored, and for how long.
     var cachePolicy: CachePolicy { get }

@@ -45,6 +45,6 @@ public struct CookieLimits: Sendable, Hashable {
     /// The defaults.
     public init() {}
 
-    var mostCookies: Int { max(1, maximumCookies) }
-    var mostCookiesOfDomain: Int { min(max(1, maximumCookiesPerDomain), 1_000) }
+    var allowedCookies: Int { max(1, maximumCookies) }
+    var allowedCookiesOfDomain: Int { min(max(1, maximumCookiesPerDomain), 1_000) }
 }

@@ -120,11 +120,11 @@ struct CookieStore {
 
     /// Section 5.7, at its end: the expired, those of a crowded domain, and then any.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
-        let (most, mostOfDomain) = (policy.limits.mostCookies, policy.limits.mostCookiesOfDomain)
-        guard table.count > most || changed.contains(where: { table.count(of: $0) > mostOfDomain }) else { return }
+        let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
+        guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
         table.removeExpired(at: date)
-        for domain in changed { table.removeExcess(of: domain, beyond: mostOfDomain) }
-        table.removeExcess(beyond: most)
+        for domain in changed { table.removeExcess(of: domain, beyond: ofDomain) }
+        table.removeExcess(beyond: allowed)
     }
 
     /// Removes cookies that are still as they are given, and returns their number.

@@ -2,12 +2,12 @@
 struct SecureCookies {
     private var steps = 0
     /// The maximum number of comparisons for one response; further cookies count as overlays.
-    private static let mostSteps = 1 << 20
+    private static let maximumSteps = 1 << 20
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {
         for cookie in store.secureCookies(named: new.name) {
             steps += 1 + cookie.path.utf8.count / 64
-            if steps > Self.mostSteps { return true }
+            if steps > Self.maximumSteps { return true }
             let isRelated =
                 CookieRules.matches(host: cookie.domain, domain: new.domain)
                 || CookieRules.matches(host: new.domain, domain: cookie.domain)

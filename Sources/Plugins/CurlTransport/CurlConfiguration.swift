@@ -16,10 +16,11 @@ public struct CurlConfiguration: Sendable {
         /// HTTP/1.1 only.
         case http1
         /// HTTP/3 with the servers that offer it for https by an `Alt-Svc` field (RFC 7838), and otherwise as with
-        /// ``automatic``: before the offer, through a proxy, where QUIC does not connect, and with a libcurl without HTTP/3.
+        /// ``automatic``: before the offer, through a proxy, where QUIC does not connect, and with a libcurl without
+        /// HTTP/3.
         case http3
-        /// HTTP/3 for https, with nothing to fall back on; HTTP/1.1 for http. With a libcurl without HTTP/3 every request
-        /// ends with `transportUnavailable`.
+        /// HTTP/3 for https, with nothing to fall back on; HTTP/1.1 for http. With a libcurl without HTTP/3 every
+        /// request ends with `transportUnavailable`.
         case http3Only
     }
 
@@ -45,8 +46,8 @@ public struct CurlConfiguration: Sendable {
     public var keepAliveTime: Duration = .seconds(60)
     /// The version of HTTP; by default HTTP/2 over TLS where the server supports it.
     public var httpVersion = HTTPVersion.automatic
-    /// The file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It names the hosts that were visited,
-    /// and only its owner can read it. Nil by default: the offers are in memory, and end with the transport.
+    /// The file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It names the hosts that were
+    /// visited, and only its owner can read it. Nil by default: the offers are in memory, and end with the transport.
     public var alternativeServicesFile: URL?
     /// The addresses; both families by default.
     public var addressFamily = AddressFamily.any
@@ -56,16 +57,17 @@ public struct CurlConfiguration: Sendable {
     /// configuration.addresses = ["api.example.com": ["192.0.2.10", "2001:db8::10"]]
     /// ```
     ///
-    /// They hold for every port of the host, and change neither `Host` nor the name in its certificate. Where several are
-    /// given, one that does not connect is followed by the next. A request through a proxy connects to the proxy, which
-    /// looks the host up itself. Something that is no host name or no address ends every request with `nameLookupFailed`.
+    /// They hold for every port of the host, and change neither `Host` nor the name in its certificate. Where several
+    /// are given, one that does not connect is followed by the next. A request through a proxy connects to the proxy,
+    /// which looks the host up itself. Something that is no host name or no address ends every request with
+    /// `nameLookupFailed`.
     public var addresses: [String: [String]] = [:]
     /// The server that looks up names by DNS over HTTPS (RFC 8484), such as `https://dns.example.com/dns-query`, in the
     /// place of the system. Nil by default.
     ///
-    /// The name of that server itself is looked up by the system, unless ``addresses`` has it. If it does not respond, a
-    /// request ends with `nameLookupFailed`: the system is not asked instead. ``tls`` says which authorities may sign its
-    /// certificate. A URL of another scheme than https ends every request with `nameLookupFailed`.
+    /// The name of that server itself is looked up by the system, unless ``addresses`` has it. If it does not respond,
+    /// a request ends with `nameLookupFailed`: the system is not asked instead. ``tls`` says which authorities may sign
+    /// its certificate. A URL of another scheme than https ends every request with `nameLookupFailed`.
     public var dnsOverHTTPS: URL?
     /// Certificates, keys and versions.
     public var tls = CurlTLS()

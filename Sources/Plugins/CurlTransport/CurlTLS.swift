@@ -77,7 +77,7 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
 
     /// A mask.
     public var description: String { "CurlClientIdentity(•••)" }
-    /// No secret either.
+    /// The same as `description`.
     public var debugDescription: String { description }
     /// Empty: children would show what the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -45,7 +45,7 @@ extension EnvelopeCode: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral 
 }
 
 extension EnvelopeCode: Codable {
-    /// Of a number, a string or a Boolean. Throws the error of the decoder for anything else.
+    /// Decodes a number, a string or a Boolean. Throws the error of the decoder for anything else.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
@@ -59,7 +59,7 @@ extension EnvelopeCode: Codable {
         }
     }
 
-    /// As a number or a string.
+    /// Encodes a number or a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch form {

@@ -49,10 +49,7 @@ public struct EnvelopeError: Error, RequestFailure {
     public var refusesCredential: Bool { envelope.refusesCredential }
     /// By the status: 408, 425, 429, 500, 502, 503 and 504. Codes of services that may be repeated are a matter of
     /// `RetryPolicy.repeatsError`.
-    public var isRetryable: Bool {
-        guard let response else { return false }
-        return ErrandError(.unacceptableStatus, "", response: response).isRetryable
-    }
+    public var isRetryable: Bool { response.map { StatusCodes.retryable.contains($0.status) } ?? false }
 }
 
 extension EnvelopeError: DescribedError, CustomDebugStringConvertible {

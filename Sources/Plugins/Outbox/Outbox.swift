@@ -16,8 +16,8 @@ import ErrandEssentials
 /// ```
 ///
 /// An entry survives the end of the process and of the machine once `enqueue` has returned. It is sent at least
-/// once, each time with the same `Idempotency-Key`, and removed after its response. Safe to use from any thread. The end of
-/// the object closes the outbox; its entries stay. It keeps its agent alive.
+/// once, each time with the same `Idempotency-Key`, and removed after its response. Safe to use from any thread. The
+/// end of the object closes the outbox; its entries stay. It keeps its agent alive.
 public final class Outbox: Sendable {
     private let engine: OutboxEngine
 
@@ -86,10 +86,11 @@ public final class Outbox: Sendable {
     /// Sends again after ``pause()``.
     public func resume() { engine.setPaused(false) }
 
-    /// Sends the entry again that has stopped a lane, and those behind it.
+    /// Resumes a stopped lane: sends the entry that stopped it again, then those behind it.
     public func resume(lane: String) { engine.resume(lane) }
 
-    /// Cancels what is being sent, and returns when nothing runs any more and another process may send. The entries stay.
+    /// Cancels what is being sent, and returns when nothing runs any more and another process may send. The entries
+    /// stay.
     public func close() async { await engine.close() }
 }
 

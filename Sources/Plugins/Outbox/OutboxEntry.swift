@@ -1,12 +1,13 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request that waits in an ``Outbox``, as a screen shows it. It has no content: ``Outbox/request(_:of:)`` reads that.
+/// A request that waits in an ``Outbox``, as a screen shows it. It has no content: ``Outbox/request(_:of:)`` reads
+/// that.
 ///
 /// The requests of a delivery carry it as a tag: `activity.tags[OutboxEntry.self]`.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// The number of an entry. It never changes, no other entry of the directory gets it, and a later entry has a greater
-    /// one.
+    /// The number of an entry. It never changes, no other entry of the directory gets it, and a later entry has a
+    /// greater one.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
         /// The number, from 1.
         public let rawValue: UInt64
@@ -40,7 +41,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let lane: String
     /// When it was enqueued.
     public let enqueued: Date
-    /// When it stops to be worth sending; nil for never.
+    /// The time after which it is no longer worth sending; nil for no limit.
     public let expiry: Date?
     /// The value of its `Idempotency-Key`, without quotation marks: the same for all of its attempts.
     public let idempotencyKey: String
@@ -53,6 +54,6 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 }
 
 extension OutboxEntry: TagKey {
-    /// Nil: the request is of no outbox.
+    /// Nil: the request does not come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
 }

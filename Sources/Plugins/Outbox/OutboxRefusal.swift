@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// An entry that cannot be sent as it is; the handler of the outbox decides what becomes of it. Its lane waits for that.
+/// An entry that cannot be sent as it is; the handler of the outbox decides what becomes of it. Its lane waits for
+/// that.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: types) { refusal in

@@ -16,14 +16,14 @@ public import Errand
 /// }
 /// ```
 ///
-/// Stored properties are written to the disk in the clear, so they hold no secret. Computed ones are not stored: no header
-/// is, unless a stored property holds it.
+/// Stored properties are written to the disk in the clear, so they hold no secret. Computed ones are not stored: no
+/// header is, unless a stored property holds it.
 public protocol OutboxRequest: Request, Codable {
-    /// Entries of a lane are sent one after the other, the oldest first; lanes are sent side by side. Empty by default: one
-    /// lane for all that have none of their own.
+    /// Entries of a lane are sent one after the other, the oldest first; lanes are sent side by side. Empty by default:
+    /// one lane for all that have none of their own.
     var outboxLane: String { get }
-    /// An entry replaces the one of the same type, lane and key that has not been sent yet, in its place. Nil by default:
-    /// nothing is replaced.
+    /// An entry replaces the one of the same type, lane and key that has not been sent yet, in its place. Nil by
+    /// default: nothing is replaced.
     var replacementKey: String? { get }
     /// How long the entry is worth sending; after that the outbox's handler decides. Nil by default: as
     /// ``OutboxOptions/maximumAge`` says.

@@ -22,8 +22,8 @@ public struct OutboxType: Sendable {
     /// - Parameters:
     ///   - name: unique among the types of an outbox, and the same in all versions of an app.
     ///   - type: the type of the requests.
-    ///   - sent: receives each response, before the entry is removed: an app that is killed in between sends the request
-    ///     once more, with the same key, and receives the response again.
+    ///   - sent: receives each response, before the entry is removed: an app that is killed in between sends the
+    ///     request once more, with the same key, and receives the response again.
     public static func type<R: OutboxRequest>(
         _ name: String, _ type: R.Type, sent: @escaping @Sendable (OutboxDelivery<R>) async -> Void = { _ in }
     ) -> OutboxType {

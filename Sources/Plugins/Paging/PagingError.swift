@@ -24,6 +24,6 @@ extension PagingError: CodedError {
     public var description: String {
         code == .repeatedPage
             ? "repeatedPage: page \(page) names itself, or one before it, as the next one"
-            : "unreachablePage: page \(page) cannot be asked for"
+            : "unreachablePage: page \(page) cannot be requested"
     }
 }

@@ -32,8 +32,10 @@ public struct ReplayError: CodedError, Sendable {
         }
     }
 
-    /// Several lines for a test's log.
-    public var description: String {
+    /// The code and several lines for a test's log.
+    public var description: String { "\(code): \(text)" }
+
+    private var text: String {
         switch code {
         case .unusedEntries:
             let lines =

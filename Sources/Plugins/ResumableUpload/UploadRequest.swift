@@ -20,7 +20,7 @@ public protocol UploadRequest: FilterProvidingRequest {
     /// The identity of this upload across starts; nil, the default, uses the method, the URL, and the name and length of
     /// the file. Set one if each start has a newly signed URL, or if two files of one name are sent at the same time.
     var uploadKey: String? { get }
-    /// What a tus server learns of the file, such as its `filename`; sent as `Upload-Metadata`. Empty by default.
+    /// The metadata of the file for a tus server, such as its `filename`; sent as `Upload-Metadata`. Empty by default.
     var uploadMetadata: [String: String] { get }
     /// Options of this request; nil, the default, uses those of the filter.
     var uploadOptions: UploadOptions? { get }

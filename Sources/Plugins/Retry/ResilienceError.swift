@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The reason why a request was not sent, or an attempt was ended: thrown by gates, breakers and attempt timeouts.
+/// The reason why a request was not sent: thrown by gates and breakers.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ResilienceError where error.code == .breakerOpen {

@@ -19,8 +19,8 @@ public struct URLFilterError: CodedError, Sendable {
         (self.code, self.filter, self.message) = (code, filter, message)
     }
 
-    /// `the filter "token": it returned a relative URL`
-    public var description: String { "the filter \"\(filter)\": \(message)" }
+    /// `relativeURL: the filter "token": it returned a relative URL`
+    public var description: String { "\(code): the filter \"\(filter)\": \(message)" }
 }
 
 extension FailureCode<URLFilterError> {

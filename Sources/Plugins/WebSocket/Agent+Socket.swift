@@ -1,7 +1,8 @@
 public import Errand
 
 extension Agent {
-    /// A WebSocket to the server, as the request describes it. Nothing is sent before the first message is read or sent.
+    /// A WebSocket to the server, as the request describes it. Nothing is sent before the first message is read or
+    /// sent.
     ///
     /// ```swift
     /// let socket = agent.socket(Chat(room: 7))
@@ -9,8 +10,8 @@ extension Agent {
     /// for try await event in socket { print(event) }
     /// ```
     ///
-    /// - Parameter onOpen: called with each new connection, the first one included, before any other message is sent over
-    ///   it, such as to subscribe again; what it throws ends that connection. It must not read.
+    /// - Parameter onOpen: called with each new connection, the first one included, before any other message is sent
+    ///   over it, such as to subscribe again; what it throws ends that connection. It must not read.
     public func socket<R: SocketRequest>(
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (SocketSender<R.Outgoing>) async throws -> Void)? = nil

@@ -6,7 +6,7 @@ public import Errand
 /// var socketOptions: SocketOptions { SocketOptions(subprotocols: ["chat.v2"], reconnection: .standard) }
 /// ```
 public struct SocketOptions: Sendable {
-    /// What becomes of messages that are sent while a socket that was open has no connection.
+    /// The treatment of messages that are sent while an open socket has no connection.
     public enum AwayRule: Sendable, Hashable {
         /// They wait for the next connection, so many at most; one more throws ``WebSocketError/Code/notConnected``.
         case wait(maximumQueue: Int)
@@ -20,7 +20,7 @@ public struct SocketOptions: Sendable {
     public var compression: WebSocketCompression
     /// Whether and when another connection is made; never by default.
     public var reconnection: ReconnectionPolicy
-    /// What becomes of messages while there is no connection; 100 of them wait by default. Before the first connection
+    /// The treatment of messages while there is no connection; 100 of them wait by default. Before the first connection
     /// messages wait in either case.
     public var away: AwayRule
     /// The most bytes of a message, inflated; 16 MiB by default. More end the connection with
@@ -28,7 +28,7 @@ public struct SocketOptions: Sendable {
     public var maximumMessageBytes: Int
     /// How many received messages wait for the reader before the server is held back; 16 by default, at least 1.
     public var maximumQueue: Int
-    /// How many bytes of them, beyond which no other one is taken in; 1 MiB by default.
+    /// The maximum size of these messages in bytes; beyond it the server is held back. 1 MiB by default.
     public var maximumQueueBytes: Int
     /// The time without a byte after which the server is sent a ping; 20 seconds by default, nil for no pings.
     public var pingInterval: Duration?

@@ -15,8 +15,8 @@ public import ErrandEssentials
 /// ```
 ///
 /// The path, the headers, the authorization and everything else are a request's; `http` and `https` stand for `ws` and
-/// `wss`. Messages may be `Decodable` and `Encodable`, by the agent's decoder and encoder (JSON goes as text), `String`,
-/// `Data`, or ``WebSocketMessage``, the default; any other type has a `decode` or an `encode` of its own.
+/// `wss`. Messages may be `Decodable` and `Encodable`, by the agent's decoder and encoder (JSON goes as text),
+/// `String`, `Data`, or ``WebSocketMessage``, the default; any other type has a `decode` or an `encode` of its own.
 public protocol SocketRequest<Incoming, Outgoing>: FilterProvidingRequest, UpgradeRequest
 where Output == HTTPResponse {
     /// The type of the messages that the server sends.
@@ -60,7 +60,7 @@ extension SocketRequest where Incoming == Data {
 }
 
 extension SocketRequest where Incoming: Decodable {
-    /// By the decoder of the request, or of the agent.
+    /// Decodes the message with the decoder of the request, or of the agent.
     public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming {
         try coder.decode(Incoming.self, from: message)
     }
@@ -82,7 +82,7 @@ extension SocketRequest where Outgoing == Data {
 }
 
 extension SocketRequest where Outgoing: Encodable {
-    /// By the encoder of the agent.
+    /// Encodes the message with the encoder of the agent.
     public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage {
         try coder.encode(message)
     }

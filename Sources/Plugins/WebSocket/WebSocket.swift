@@ -14,14 +14,14 @@ public import Errand
 /// for try await event in socket { print(event) }
 /// ```
 ///
-/// Connecting begins with the first message that is read or sent. The opening handshake is a request with everything that
-/// the agent has for requests; the socket is an activity of the kind ``Errand/ActivityKind/stream`` around it. Pings are
-/// responded to, and a server that is silent is sent some. A reader that is slow slows the server down, and a slow server
-/// the senders.
+/// Connecting begins with the first message that is read or sent. The opening handshake is a request with everything
+/// that the agent has for requests; the socket is an activity of the kind ``Errand/ActivityKind/stream`` around it.
+/// Pings are responded to, and a server that is silent is sent some. A reader that is slow slows the server down, and a
+/// slow server the senders.
 ///
-/// Its messages are read by one reader; it may be sent to from any number of tasks, and each message goes as a whole. Its
-/// end comes with ``close(_:reason:)``, ``cancel()``, `cancelAll` of the agent, the server's close frame, a failure, and the
-/// last release of the socket. A cancelled task ends its own wait alone.
+/// Its messages are read by one reader; it may be sent to from any number of tasks, and each message goes as a whole.
+/// Its end comes with ``close(_:reason:)``, ``cancel()``, `cancelAll` of the agent, the server's close frame, a
+/// failure, and the last release of the socket. A cancelled task ends its own wait alone.
 public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSequence, Sendable {
     /// The type of a message of the server's.
     public typealias Element = Incoming
@@ -49,22 +49,22 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// The current state.
     public var state: WebSocketState { core.current }
 
-    /// Each state from now on, the current one first; ends after ``WebSocketState/closed(_:)``. Of states that their reader
-    /// has not taken the newest 100 are kept.
+    /// Each state from now on, the current one first; ends after ``WebSocketState/closed(_:)``. A slow reader receives
+    /// the newest 100.
     public var states: AsyncStream<WebSocketState> { core.states }
 
     /// The response to the last opening handshake; nil before the first.
     public var response: HTTPResponse? { core.response }
 
-    /// The subprotocol that the server has chosen of those that were offered (RFC 6455, section 1.9); nil without one, and
-    /// before the first connection.
+    /// The subprotocol that the server has chosen of those that were offered (RFC 6455, section 1.9); nil without one,
+    /// and before the first connection.
     public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
 
     /// Makes the connection, unless there is one; returns when it stands. Sending and reading do so too.
     public func open() async throws { try await core.opened() }
 
-    /// Sends a message; returns when the system has all of it, which does not mean that the server has received it. Waits for
-    /// a connection where ``SocketOptions/away`` says so.
+    /// Sends a message; returns when the system has all of it, which does not mean that the server has received it.
+    /// Waits for a connection where ``SocketOptions/away`` says so.
     ///
     /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, and ``Errand/ErrandError``. After a
     /// failure of the connection, the server may have received the message or not.
@@ -73,8 +73,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         try await link.send(link.encoded { try encode(message, $0) })
     }
 
-    /// Closes the socket: says so to the server, and waits until it has said the same, for ``SocketOptions/closeTimeout`` at
-    /// most. Messages that were received before can still be read.
+    /// Closes the socket: sends a close frame and waits for the server's, for ``SocketOptions/closeTimeout`` at most.
+    /// Messages that were received before can still be read.
     ///
     /// - Parameters:
     ///   - code: 1000 or 3000 to 4999 in an app; one that may not be sent counts as none.

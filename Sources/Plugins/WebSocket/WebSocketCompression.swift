@@ -4,11 +4,12 @@
 /// SocketOptions(compression: .standard)
 /// ```
 ///
-/// A server that does not know it gets messages as they are. A window takes up to 300 KB to deflate and 40 KB to inflate,
-/// from the first message that needs it on; smaller windows, and none that is kept, take less and compress less. Messages
-/// that mix secrets with what others choose are better left uncompressed.
+/// A server that does not know it gets messages as they are. A window takes up to 300 KB to deflate and 40 KB to
+/// inflate, from the first message that needs it on; smaller windows, and none that is kept, take less and compress
+/// less. Messages that mix secrets with what others choose are better left uncompressed.
 public struct WebSocketCompression: Sendable, Hashable {
-    /// The logarithm of the server's window, from 8 to 15, that the server has to keep to; nil, the default, for its choice.
+    /// The logarithm of the server's window, from 8 to 15, that the server has to keep to; nil, the default, for its
+    /// choice.
     public var serverWindowBits: Int?
     /// The logarithm of the client's window, from 8 to 15; 15 by default, or what the server asks for if that is less.
     public var clientWindowBits: Int

@@ -64,8 +64,8 @@ extension FailureCode<WebSocketError> {
     public static var invalidText: Self { Self("invalidText", 3) }
     /// A message is longer than the limit.
     public static var tooLarge: Self { Self("tooLarge", 4) }
-    /// The server has closed the socket with a code that stands for a failure; or the socket was closed before a message
-    /// could be sent.
+    /// The server has closed the socket with a code that stands for a failure; or the socket was closed before a
+    /// message could be sent.
     public static var closed: Self { Self("closed", 5) }
     /// The server has not responded to a ping in time.
     public static var timedOut: Self { Self("timedOut", 6) }

@@ -14,4 +14,12 @@ public enum WebSocketMessage: Sendable, Hashable {
         case .data(let data): data
         }
     }
+
+    /// The number of bytes.
+    var count: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .data(let data): data.count
+        }
+    }
 }

@@ -18,12 +18,12 @@ extension Activity: TransportObserver {
     }
 
     /// Notifies the handle, the progress listener and the accessories of what happens on the wire; a composite reports
-    /// the progress of the whole. Where an accessory is slow, of several steps that wait for it the last one counts. Does
-    /// nothing once the activity is over.
+    /// the progress of the whole. While an accessory is slow, only the newest of the waiting progress events is
+    /// delivered. Does nothing once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// The same; within one transfer nothing falls that a transport reports, not even the fraction when the length of the
-    /// response becomes known.
+    /// The same; within one transfer nothing falls that a transport reports, not even the fraction when the length of
+    /// the response becomes known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
@@ -31,8 +31,8 @@ extension Activity: TransportObserver {
         events?.deliver(.transport(.progress(progress)), of: self)
     }
 
-    /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work that
-    /// is committed or discarded still counts as a part of it.
+    /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work
+    /// that is committed or discarded still counts as a part of it.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {

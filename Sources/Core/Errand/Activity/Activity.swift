@@ -66,7 +66,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
 
-    /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that there is.
+    /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that
+    /// there is.
     public var label: String {
         givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
     }
@@ -88,7 +89,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Whether it is decided; `next` throws from then on.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels it if it is still undecided; the first cause counts. The outcome is then `.cancelled`, whatever comes back.
+    /// Cancels it if it is still undecided; the first cause counts. The outcome is then `.cancelled`, whatever comes
+    /// back.
     public func cancel() { cancel(.activity) }
 
     @discardableResult

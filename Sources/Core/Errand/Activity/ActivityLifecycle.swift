@@ -2,8 +2,8 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers, and notifies of will-start, before it returns; then the activity is carried out in a task of its own, off
-    /// the caller's actor.
+    /// Registers, and notifies of will-start, before it returns; then the activity is carried out in a task of its own,
+    /// off the caller's actor.
     ///
     /// - Parameters:
     ///   - agent: lives until the outcome is decided.

@@ -54,7 +54,8 @@ final class ActivityRegistry: Sendable {
     /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
     /// look, of the few that run, happens about once in the length of a deadline.
     ///
-    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time
+    /// source.
     private func wake(_ state: inout State, at instant: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= instant { return nil }
         let stale = state.timer

@@ -31,7 +31,7 @@ struct CallValues: Sendable {
 
     fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
-    /// The value of the key with a number
+    /// The value of the key with a number.
     subscript(number: UInt64) -> (any Sendable)? { values.first { $0.number == number }?.value }
 
     mutating func add(_ value: any Sendable, for number: UInt64) { values.append((number, value)) }

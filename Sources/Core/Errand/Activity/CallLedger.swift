@@ -1,8 +1,8 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects what belongs to a call: checks, staged work, streamed bodies, the values of filters, the request that was sent
-/// last, and counters. An activity has one, and so has an exchange that several calls share.
+/// Collects what belongs to a call: checks, staged work, streamed bodies, the values of filters, the request that was
+/// sent last, and counters. An activity has one, and so has an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private: the compiler asks for its layout wherever a ledger is stored.
     struct State {

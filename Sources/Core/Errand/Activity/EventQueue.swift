@@ -77,8 +77,8 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Marks the delivery as this thread's; returns false if it is another's, with the other mark set and what ends, but
-    /// nothing if there is no other mark: an end must not be found before its event is. Nil if the queue is closed.
+    /// Marks the delivery as this thread's; returns false if it is another's, with the other mark set and what ends,
+    /// but nothing if there is no other mark: an end must not be found before its event is. Nil if the queue is closed.
     private func claim(_ end: End, otherwise other: UInt8) -> Bool? {
         var found = marks.load(ordering: .relaxed)
         while found & Mark.closed <= end.rawValue {

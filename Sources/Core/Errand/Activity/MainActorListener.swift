@@ -3,12 +3,14 @@ import Synchronization
 /// Delivers values that come from any thread to a closure on the main actor, in their order.
 ///
 /// ```swift
-/// let listener = MainActorListener<TransferProgress>(merging: { _, newest in newest }) { bar.fraction = $0.fraction ?? 0 }
+/// let listener = MainActorListener<TransferProgress>(merging: { _, newest in newest }) {
+///     bar.fraction = $0.fraction ?? 0
+/// }
 /// let options = CallOptions(progress: { listener.receive($0) })
 /// ```
 ///
-/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` are made of it. In
-/// a program whose main thread is blocked nothing is delivered.
+/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` are made of
+/// it. In a program whose main thread is blocked nothing is delivered.
 public final class MainActorListener<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -20,8 +22,8 @@ public final class MainActorListener<Value: Sendable>: Sendable {
     private let body: @MainActor @Sendable (Value) -> Void
 
     /// - Parameters:
-    ///   - merge: makes one value of two that wait in a row, called under a lock; nil, as it returns by default, where both
-    ///     are delivered.
+    ///   - merge: makes one value of two that wait in a row, called under a lock; nil, as it returns by default, where
+    ///     both are delivered.
     ///   - body: receives the values.
     public init(
         merging merge: @escaping @Sendable (_ waiting: Value, _ newest: Value) -> Value? = { _, _ in nil },

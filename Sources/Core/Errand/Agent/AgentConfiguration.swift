@@ -9,10 +9,12 @@ public struct AgentConfiguration: Sendable {
     public var baseURL: String
     /// Further bases, for requests that choose one of them by ``BaseChoice/named(_:)``; none by default.
     public var namedBaseURLs: [String: String] = [:]
-    /// For every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by default.
+    /// The header fields of every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by
+    /// default.
     public var headers = standardHeaders
-    /// For every request that has none of its own; none by default. Like the sensitive ones among `headers` it is
-    /// sent to the origins of `baseURL` and `namedBaseURLs` and to `trustedOrigins`, and to no other.
+    /// The credentials of every request that has none of its own; none by default. Like the sensitive ones among
+    /// `headers` they are sent to the origins of `baseURL` and `namedBaseURLs` and to `trustedOrigins`, and to no
+    /// other.
     public var authorization: Authorization?
     /// The origins that may see the agent's secrets beside those of its base URLs; none by default.
     public var trustedOrigins: TrustedOrigins = []
@@ -30,12 +32,12 @@ public struct AgentConfiguration: Sendable {
     public var decoder: any BodyDecoder = JSONDecoder()
     /// Encodes the bodies of requests that have no encoder of their own; a `JSONEncoder` by default.
     public var encoder: any BodyEncoder = JSONEncoder()
-    /// The most bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
+    /// The maximum number of bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
     public var maximumBodyBytes = 64 << 20
-    /// The most bytes of a body that an error keeps; 64 KiB by default.
+    /// The maximum number of bytes of a body that an error keeps; 64 KiB by default.
     public var maximumErrorBodyBytes = 64 << 10
-    /// Replaces or passes on any failure that the filters could not see, before the request's `mapError`; passes on
-    /// by default. Not asked about a cancellation.
+    /// Returns the error that a failure of any request becomes, before the request's `mapError`; the same one by
+    /// default. Not called for a cancellation.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
     /// Makes a configuration with the defaults.

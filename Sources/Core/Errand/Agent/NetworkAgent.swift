@@ -68,8 +68,9 @@ public final class NetworkAgent: Agent {
     /// agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
     /// ```
     ///
-    /// The closure runs on a copy and under no lock, so it may use the agent. No change is lost: if another one is stored
-    /// while it runs, it runs again, on the newer configuration. A change within a change counts once, and before it.
+    /// The closure runs on a copy and under no lock, so it may use the agent. No change is lost: if another one is
+    /// stored while it runs, it runs again, on the newer configuration. A change within a change counts once, and
+    /// before it.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
             // The first run of the change around this one has stored it.
@@ -116,9 +117,9 @@ public final class NetworkAgent: Agent {
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
     /// ```
     ///
-    /// Nothing is sent. The filters that change or sign requests run, by their ``FilterTraits``, of every stage and off the
-    /// caller's actor; caches, retries, cookies and sessions are left out, and accessories receive nothing. Throws what
-    /// ``httpRequest(for:)`` throws, and the errors of the filters.
+    /// Nothing is sent. The filters that change or sign requests run, by their ``FilterTraits``, of every stage and off
+    /// the caller's actor; caches, retries, cookies and sessions are left out, and accessories receive nothing. Throws
+    /// what ``httpRequest(for:)`` throws, and the errors of the filters.
     @concurrent
     public func filteredRequest(
         for request: some Request, options: CallOptions = CallOptions()
@@ -130,8 +131,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with the
-    /// order. Nothing is sent.
+    /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with
+    /// the order. Nothing is sent.
     ///
     /// ```swift
     /// print(agent.explain(GetUser(id: 7)))
@@ -143,6 +144,9 @@ public final class NetworkAgent: Agent {
     }
 
     /// Sends a request and returns its response. Cancelling the calling task cancels the request.
+    ///
+    /// Throws ``ErrandError``, and what filters, checks and `decode` throw, each after the `mapError` of the
+    /// configuration and then the request's; neither changes a cancellation or a passed deadline.
     @inlinable @discardableResult
     public func send<R: Request>(
         _ request: R, options: CallOptions = CallOptions()

@@ -32,17 +32,19 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as it is built, with what ``Filter/preview(of:)`` of its call filters says; the error if it cannot be built.
+    /// The request as it is built, with what ``Filter/preview(of:)`` of its call filters says; the error if it cannot
+    /// be built.
     public let request: Result<HTTPRequest, any Error>
     /// The filters in the order in which they run, with the redirects and the transport in their places.
     public let steps: [Step]
     /// The conditions for the final response, in order: status, content type, checks. Filters may add checks to a call.
     public let checks: [String]
-    /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same twice, and
-    /// filters that the request expects in vain. Debug builds write each to standard error, once.
+    /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same
+    /// twice, and filters that the request expects in vain. Debug builds write each to standard error, once.
     public let problems: [String]
 
-    /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are masked.
+    /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are
+    /// masked.
     public var description: String {
         var lines: [String] = []
         switch request {

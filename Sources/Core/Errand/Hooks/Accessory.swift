@@ -10,8 +10,9 @@
 /// ```
 ///
 /// Called synchronously, on the thread on which the event happens, in order for one activity, for several activities at
-/// once: keep it short and its state behind a lock. Every activity that will start will stop and did stop, exactly once.
-/// An accessory is held for as long as its agent or activity is; wrap an object that should not be in ``WeakAccessory``.
+/// once: keep it short and its state behind a lock. Every activity that will start will stop and did stop, exactly
+/// once. An accessory is held for as long as its agent or activity is; wrap an object that should not be in
+/// ``WeakAccessory``.
 public protocol Accessory: Sendable {
     /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
     var maximumBodyBytes: Int { get }

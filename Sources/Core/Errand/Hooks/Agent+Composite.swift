@@ -1,8 +1,8 @@
 public import Dispatch
 
 extension Agent {
-    /// Sends a composite, such as a batch or a chain, and returns its output where the caller is. Cancelling the calling
-    /// task cancels the whole. Every member has ended by then.
+    /// Sends a composite, such as a batch or a chain, and returns its output where the caller is. Cancelling the
+    /// calling task cancels the whole. Every member has ended by then.
     ///
     /// Throws what the composite throws, and ``ErrandError`` with `cancelled`.
     public func send<C: Composite>(_ composite: C, options: CallOptions = CallOptions()) async throws -> C.Output {
@@ -21,7 +21,8 @@ extension Agent {
         }
     }
 
-    /// Starts a composite; then, on the main actor, first the delegate and then the completion is notified of its one end.
+    /// Starts a composite; then, on the main actor, first the delegate and then the completion is notified of its one
+    /// end.
     @discardableResult
     public func start<C: Composite>(
         _ composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),

@@ -45,8 +45,8 @@ extension Agent {
 }
 
 extension CallOptions {
-    /// The options for an agent that carries out a call for an activity which stands for it: accessories and listener are
-    /// that activity's, which passes on what it receives.
+    /// The options for an agent that carries out a call for an activity which stands for it: accessories and listener
+    /// are that activity's, which passes on what it receives.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
         let accessories = activity.accessories

@@ -17,10 +17,14 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// A `start` that is made of `send` has an activity of its own, that of the handle: the accessories of the call are notified
-/// of that one alone, with everything that happens below it, and its progress is the call's. Pass the options on.
+/// A `start` that is made of `send` has an activity of its own, that of the handle: the accessories of the call are
+/// notified of that one alone, with everything that happens below it, and its progress is the call's. Pass the options
+/// on.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response where the caller is. Cancelling the calling task cancels the request.
+    ///
+    /// Throws ``ErrandError``, and what filters, checks and `decode` throw, each after the agent's `mapError` and then
+    /// the request's; neither changes a cancellation or a passed deadline.
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
@@ -46,7 +50,8 @@ extension Agent {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request; then, on the main actor, first the delegate and then the completion is notified of its one end.
+    /// Starts a request; then, on the main actor, first the delegate and then the completion is notified of its one
+    /// end.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),

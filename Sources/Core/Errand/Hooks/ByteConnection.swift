@@ -25,12 +25,12 @@ public protocol ConnectingTransport: Transport {
 /// From any thread; one reader at a time. Its last release closes the connection.
 public protocol ByteConnection: AnyObject, Sendable {
     /// The next bytes, as many as have arrived; nil once the peer has sent its last one. Bytes that are not taken hold
-    /// the peer back. Throws ``ErrandError``: `connectionLost`, and `cancelled` after ``close()``; a cancelled task ends
-    /// the wait alone.
+    /// the peer back. Throws ``ErrandError``: `connectionLost`, and `cancelled` after ``close()``; a cancelled task
+    /// ends the wait alone.
     func receive() async throws -> Data?
 
-    /// Adds bytes to those to be sent, behind those of earlier calls; never waits, and sends nothing yet. Without effect
-    /// once the connection has ended.
+    /// Adds bytes to those to be sent, behind those of earlier calls; never waits, and sends nothing yet. Without
+    /// effect once the connection has ended.
     func enqueue(_ data: Data)
 
     /// Begins to send what was added, and does not wait for it.
@@ -47,13 +47,14 @@ public protocol ByteConnection: AnyObject, Sendable {
     func close()
 }
 
-/// A request that asks for another protocol on its connection: the status 101 is its success (RFC 9110, section 15.2.2),
-/// beside those that it accepts. For a protocol of a plugin's, whose filter replaces the transport of the exchange.
+/// A request that asks for another protocol on its connection: the status 101 is its success (RFC 9110, section
+/// 15.2.2), beside those that it accepts. For a protocol of a plugin's, whose filter replaces the transport of the
+/// exchange.
 public protocol UpgradeRequest: Request {}
 
 extension Exchange {
-    /// The transport that gets the request. A wire filter may replace it for this exchange by one of its own that uses it,
-    /// such as one that opens a connection for another protocol: events, checks and evidence stay those of Core.
+    /// The transport that gets the request. A wire filter may replace it for this exchange by one of its own that uses
+    /// it, such as one that opens a connection for another protocol: events, checks and evidence stay those of Core.
     public var transport: any Transport {
         get { replacedTransport?.transport ?? settings.transport }
         set { self = with { $0.transport = TransportReference(newValue) } }

@@ -9,9 +9,9 @@ public import ErrandHTTP
 /// try await agent.send(Call<Void>(.post, "users", body: .json(user)) { $0.timeout = .seconds(5) })
 /// ```
 ///
-/// `Output` is what a ``Request``'s may be: `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, anything `Decodable`
-/// or an optional of it; for another one there is ``init(_:_:query:body:decode:configure:)``. Every member of ``Request``
-/// is a property here, with the same default.
+/// `Output` is what a ``Request``'s may be: `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, anything
+/// `Decodable` or an optional of it; for another one there is ``init(_:_:query:body:decode:configure:)``. Every member
+/// of ``Request`` is a property here, with the same default.
 public struct Call<Output: Sendable>: Request {
     /// See ``Request/method``.
     public var method: HTTPMethod

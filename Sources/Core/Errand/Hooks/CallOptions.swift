@@ -1,6 +1,7 @@
 public import ErrandHTTP
 
-/// The additions of one call to its request: tags, a parent, filters, accessories, a label, a listener. A request is never wrapped for it.
+/// The additions of one call to its request: tags, a parent, filters, accessories, a label, a listener. A request is
+/// never wrapped for it.
 public struct CallOptions: Sendable {
     // Empty for a call that adds nothing, as most do; otherwise an array of one, which copies when it is changed.
     private var fields: [Fields] = []
@@ -14,7 +15,7 @@ public struct CallOptions: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// Win over the request's own.
+    /// The tags of the call; they take precedence over the request's.
     public var tags: Tags {
         get { fields.first?.tags ?? Tags() }
         set { change { $0.tags = newValue } }
@@ -24,8 +25,9 @@ public struct CallOptions: Sendable {
         get { fields.first?.parent }
         set { change { $0.parent = newValue } }
     }
-    /// Run after the agent's and the request's of the same stage. Empty by default. Those of a batch, a chain or another
-    /// composite run for each request that has it as its parent, before that request's call's own.
+    /// The filters of the call; they run after the agent's and the request's of the same stage, and before those that a
+    /// tag requires. Empty by default. The filters of a batch, a chain or another composite run for each request that
+    /// has it as its parent, before the filters of that request's own call.
     public var filters: [any Filter] {
         get { fields.first?.filters ?? [] }
         set { change { $0.filters = newValue } }
@@ -40,14 +42,15 @@ public struct CallOptions: Sendable {
         get { fields.first?.label }
         set { change { $0.label = newValue } }
     }
-    /// Receives how far the call is, upload and download, on any thread; costs less than an accessory. A closure that changes
-    /// a view is `progressOnMain` in the initializer.
+    /// Receives how far the call is, upload and download, on any thread; costs less than an accessory. A closure that
+    /// changes a view is `progressOnMain` in the initializer.
     ///
     /// ```swift
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
     /// ```
     ///
-    /// Within one transfer nothing falls; a new one, such as a retry, has another ``ErrandHTTP/TransferProgress/transfer``.
+    /// Within one transfer nothing falls; a new one, such as a retry, has another
+    /// ``ErrandHTTP/TransferProgress/transfer``.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { fields.first?.progress }
         set { change { $0.progress = newValue } }

@@ -2,11 +2,11 @@ public import ErrandHTTP
 
 /// A filter made of a closure.
 public struct ClosureFilter: Filter {
-    /// Where it stands.
+    /// The stages in which it runs.
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 
-    /// For a stage, the call filters' by default.
+    /// Makes a filter for a stage; `.call` by default.
     public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
     {
         self.stages = stages

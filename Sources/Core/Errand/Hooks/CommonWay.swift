@@ -1,5 +1,5 @@
-/// The filters and the transport that follow a filter for every request of an agent. Of two exchanges under way that have
-/// equal ones, the same configuration of the same agent does the rest.
+/// The filters and the transport that follow a filter for every request of an agent. Of two exchanges under way that
+/// have equal ones, the same configuration of the same agent does the rest.
 public struct CommonWay: Hashable, Sendable {
     private let step: ObjectIdentifier
     /// Whether filters follow, and not only redirects and the transport.

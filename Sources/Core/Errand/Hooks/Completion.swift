@@ -8,7 +8,8 @@ public struct Completion<Success: Sendable>: Sendable {
     /// Awaited between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// On the main actor. In a program whose main thread is blocked this never runs; the activity is released all the same.
+    /// On the main actor. In a program whose main thread is blocked this never runs; the activity is released all the
+    /// same.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }

@@ -16,8 +16,8 @@
 /// ```
 ///
 /// A value: it may be sent any number of times, also at the same time. Each run is an ``Activity`` of its own, with its
-/// members' activities as its children, on any ``Agent``. A composite is no request: it has no URL and no filters of its
-/// own, and its members may be composites.
+/// members' activities as its children, on any ``Agent``. A composite is no request: it has no URL and no filters of
+/// its own, and its members may be composites.
 public protocol Composite<Output>: Sendable {
     /// The result of the whole.
     associatedtype Output: Sendable
@@ -28,8 +28,8 @@ public protocol Composite<Output>: Sendable {
     var activityKind: ActivityKind { get }
     /// The label of its activity, unless the call has one; none by default (nil).
     var activityLabel: String? { get }
-    /// Sends the members, off the caller's actor. What `agent` sends belongs to the composite. What was started and still
-    /// runs when this returns or throws is cancelled, and the composite ends after the last member.
+    /// Sends the members, off the caller's actor. What `agent` sends belongs to the composite. What was started and
+    /// still runs when this returns or throws is cancelled, and the composite ends after the last member.
     func run(on agent: ScopedAgent) async throws -> Output
     /// The composite that runs where a delegate was given: one whose `run` notifies that delegate, held weakly, of more
     /// than the end. Itself by default.

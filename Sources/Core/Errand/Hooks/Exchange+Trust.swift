@@ -10,8 +10,8 @@ extension Exchange {
     /// as it is; a redirect to another origin sets it anew.
     public var isTrusted: Bool { trust.isTrusted }
 
-    /// Declares the request's origin one that may see the agent's secrets, and adds those that were withheld; for a filter
-    /// that knows the service's origins better than the configuration does.
+    /// Declares the request's origin one that may see the agent's secrets, and adds those that were withheld; for a
+    /// filter that knows the service's origins better than the configuration does.
     public mutating func trustOrigin() {
         let withheld = trust.withheld
         http.headers.merge(HTTPHeaders(withheld.filter { !http.headers.contains($0.name) }))

@@ -1,9 +1,9 @@
 public import ErrandHTTP
 
 extension Exchange {
-    /// Whose the request is: what filters have declared with ``belongs(to:carriedBy:)``, what the request itself declares as
-    /// an ``OwnedRequest``, and each sensitive header field that no declared mark stands for. Caches and whatever else
-    /// shares responses keep requests with different marks apart.
+    /// Whose the request is: what filters have declared with ``belongs(to:carriedBy:)``, what the request itself
+    /// declares as an ``OwnedRequest``, and each sensitive header field that no declared mark stands for. Caches and
+    /// whatever else shares responses keep requests with different marks apart.
     public var userMarks: Set<UserMark> {
         let declared = users
         let implied = UserMarks.implied(by: http.headers, besides: declared)
@@ -11,8 +11,8 @@ extension Exchange {
         return implied.union(declared?.marks ?? []).union(owned)
     }
 
-    /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request. A redirect to
-    /// another origin removes the mark, as it does sensitive fields.
+    /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request.
+    /// A redirect to another origin removes the mark, as it does sensitive fields.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -20,8 +20,8 @@ extension Exchange {
     /// exchange.belongs(to: UserMark(session.id, source: "account"))
     /// ```
     ///
-    /// A sensitive header field needs none. Where its value changes though the user does not, as a signature's does with its
-    /// time, the mark stands for the field.
+    /// A sensitive header field needs none. Where its value changes though the user does not, as a signature's does
+    /// with its time, the mark stands for the field.
     ///
     /// - Parameter fields: the header fields for which the mark stands; none by default.
     public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
@@ -33,8 +33,8 @@ extension Exchange {
     /// Removes a mark; for a filter that puts another credential in the place of its own.
     public mutating func belongsNoLonger(to user: UserMark) { users?.marks.remove(user) }
 
-    /// The same exchange, and a record of whose requests are sent for it; for a filter that stores the response. What it
-    /// stores belongs to the users in the record, which may not be those for whom it looked.
+    /// The same exchange, and a record of whose requests are sent for it; for a filter that stores the response. What
+    /// it stores belongs to the users in the record, which may not be those for whom it looked.
     ///
     /// ```swift
     /// struct Keeping: Filter {
@@ -57,7 +57,7 @@ extension Exchange {
     /// response only, records each by itself.
     public var isRecordingUsers: Bool { record != nil }
 
-    /// Reports the marks of the exchange to the filters that record them, as if it were sent; for a filter that responds
-    /// with what belongs to these users.
+    /// Reports the marks of the exchange to the filters that record them, as if it were sent; for a filter that
+    /// responds with what belongs to these users.
     public func reportUsers() { record?.add(userMarks) }
 }

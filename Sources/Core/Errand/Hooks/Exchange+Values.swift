@@ -1,7 +1,7 @@
 // Values that a filter keeps for a call.
 extension Exchange {
-    /// A value that is the same for the whole call, made when it is first asked for: in each attempt, on each hop, and in
-    /// work that is detached from then on.
+    /// A value that is the same for the whole call, made when it is first asked for: in each attempt, on each hop, and
+    /// in work that is detached from then on.
     @inlinable public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
         if let known = value(of: key) { return known }
         let new = make()

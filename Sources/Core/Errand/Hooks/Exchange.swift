@@ -5,8 +5,8 @@ public import ErrandHTTP
 /// A value: a filter changes its copy and passes it to `next`. What concerns the whole call, `checks`, `whenAccepted`
 /// and `detach`, is shared by all copies.
 public struct Exchange: Sendable {
-    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs no
-    // copy, and frames stay small.
+    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs
+    // no copy, and frames stay small.
     private var fields: [Fields]
     /// The stage in which the filter stands that sees this.
     public internal(set) var stage = FilterStages.call
@@ -133,8 +133,8 @@ public struct Exchange: Sendable {
     /// The clock to wait by.
     public var time: any TimeSource { activity.time }
 
-    /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends later.
-    /// Where several calls share an exchange, the latest of theirs.
+    /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends
+    /// later. Where several calls share an exchange, this is the latest of their deadlines.
     public var deadline: ContinuousClock.Instant? {
         guard let shared else { return activity.deadline }
         return shared.deadline
@@ -150,16 +150,16 @@ public struct Exchange: Sendable {
     /// and passes a failure on if it has grown.
     public func declareFailureFinal() { ledger { $0.declareFailureFinal() } }
 
-    /// How many requests of this call a server may have received so far: each that the transport took, but for those that
-    /// failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
+    /// How many requests of this call a server may have received so far: each that the transport took, but for those
+    /// that failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
     ///
-    /// Such a failure says of its own request alone that no server got it: behind a redirect, or where a filter further in has
-    /// sent several, others were received. A filter that repeats what may not be received twice compares the number before
-    /// and after `next`.
+    /// Such a failure says of its own request alone that no server got it: behind a redirect, or where a filter further
+    /// in has sent several, others were received. A filter that repeats what may not be received twice compares the
+    /// number before and after `next`.
     public var possibleDeliveries: Int { ledger { $0.possibleDeliveries } }
 
-    /// How many requests of this call have gone to the transport so far, for attempts, redirects and hedges. At the wire stage
-    /// before `next` it is the ordinal number of the request as one that is sent again: 0 for the first.
+    /// How many requests of this call have gone to the transport so far, for attempts, redirects and hedges. At the
+    /// wire stage before `next` it is the ordinal number of the request as one that is sent again: 0 for the first.
     public var transferCount: Int { activity.ledger.transferCount }
 
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
@@ -178,8 +178,8 @@ public struct Exchange: Sendable {
     /// The number of pieces of work that wait for the response; see ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
-    /// Discards the work that filters further on have staged for a response that is not used; for a filter that calls `next`
-    /// again after it, or responds by itself.
+    /// Discards the work that filters further on have staged for a response that is not used; for a filter that calls
+    /// `next` again after it, or responds by itself.
     ///
     /// ```swift
     /// struct OnceMore: Filter {
@@ -227,8 +227,8 @@ public struct Exchange: Sendable {
         activity.note(name, message(), details: details())
     }
 
-    /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends exchanges of
-    /// its own. Where several calls share the exchange, all of them are notified.
+    /// Notifies the call of what happens on the wire, as ``Activity/report(_:)`` does; for a filter that sends
+    /// exchanges of its own. Where several calls share the exchange, all of them are notified.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }
@@ -237,8 +237,8 @@ public struct Exchange: Sendable {
     /// has to know before, such as one that retries.
     ///
     /// Where the request wants its body as data, a stream of an acceptable status is collected for that first, at most
-    /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are left
-    /// out, since they judge the file once that is written.
+    /// `maximumBodyBytes` of it; every copy of the response then has the bytes. Where it wants a file, the checks are
+    /// left out, since they judge the file once that is written.
     public func judge(_ response: HTTPResponse) async throws {
         let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
         if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
@@ -248,12 +248,13 @@ public struct Exchange: Sendable {
         if !checks.isEmpty { try await judge.check(decodable(response), checks) }
     }
 
-    /// The error that the request's ``Request/outcomeCheck`` throws for a response; nil where it passes, and where the request
-    /// has none. For a filter that stores responses, or that adds credentials: see ``RequestFailure/refusesCredential``.
+    /// The error that the request's ``Request/outcomeCheck`` throws for a response; nil where it passes, and where the
+    /// request has none. For a filter that stores responses, or that adds credentials: see
+    /// ``RequestFailure/refusesCredential``.
     ///
     /// A response of a status that the request does not accept is not looked at, nor is one that the request wants as a
-    /// stream or in a file. A body that comes as a stream, such as from a cache, is collected, at most `maximumBodyBytes` of
-    /// it. Throws the error of doing that, and a cancellation.
+    /// stream or in a file. A body that comes as a stream, such as from a cache, is collected, at most
+    /// `maximumBodyBytes` of it. Throws the error of doing that, and a cancellation.
     public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
         guard let check = request.outcomeCheck, request.delivery == .data,
             request.acceptableStatuses.contains(response.status)

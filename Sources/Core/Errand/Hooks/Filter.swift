@@ -33,7 +33,8 @@ public protocol Filter: Sendable {
     /// The request as this filter would change it, as far as that is known without sending anything, for
     /// ``NetworkAgent/explain(_:options:)``; the same request by default. Must not wait.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
-    /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's actor.
+    /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's
+    /// actor.
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse
 }
 

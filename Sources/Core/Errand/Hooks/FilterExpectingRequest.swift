@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each of them to standard error, once. A type
-/// that conforms to two such protocols implements the function itself; the compiler asks for that.
+/// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each of them to standard error,
+/// once. A type that conforms to two such protocols implements the function itself; the compiler asks for that.
 public protocol FilterExpectingRequest: Request {
     /// A sentence without a full stop for each expectation that none of the filters meets.
     ///

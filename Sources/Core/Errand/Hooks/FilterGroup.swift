@@ -9,8 +9,8 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// Core puts the members in its place; its own `filter`, stages and traits are not used. ``NetworkAgent/explain(_:options:)``
-/// shows the members.
+/// Core puts the members in its place; its own `filter`, stages and traits are not used.
+/// ``NetworkAgent/explain(_:options:)`` shows the members.
 public protocol FilterGroup: Filter {
     /// The members, in the order in which they run within a stage. A member may be a group.
     var filters: [any Filter] { get }

@@ -10,9 +10,10 @@
 /// }
 /// ```
 ///
-/// The required filters run after the agent's of the same stage and before the request's own. An agent may have the same
-/// filter installed, with options of its own: Core then leaves out the required one, if that has the trait
-/// ``FilterTraits/unique``. A type that conforms to two such protocols declares which filters it requires; the compiler asks for that.
+/// The required filters run after the agent's of the same stage and before the request's own. An agent may have the
+/// same filter installed, with options of its own: Core then leaves out the required one, if that has the trait
+/// ``FilterTraits/unique``. A type that conforms to two such protocols declares which filters it requires; the compiler
+/// asks for that.
 public protocol FilterProvidingRequest: Request {
     /// Run after the agent's filters of the same stage.
     var requiredFilters: [any Filter] { get }

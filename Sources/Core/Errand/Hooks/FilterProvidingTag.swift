@@ -8,7 +8,8 @@
 /// }
 /// ```
 ///
-/// Unlike ``CallOptions/filters`` the filters reach each member of a batch and each step of a chain, because the tags do.
+/// Unlike ``CallOptions/filters`` the filters reach each member of a batch and each step of a chain, because the tags
+/// do.
 public protocol FilterProvidingTag: Sendable {
     /// Run after all other filters of the same stage.
     var requiredFilters: [any Filter] { get }

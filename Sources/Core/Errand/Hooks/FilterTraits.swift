@@ -25,23 +25,23 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let retries = FilterTraits(rawValue: 8)
     /// Adds credentials.
     public static let authenticates = FilterTraits(rawValue: 16)
-    /// Changes only what caches leave out of their keys on purpose, because it does not identify the resource: the filter
-    /// sets ``ResourceURL`` to the URL without it. Refines ``changesRequest``.
+    /// Changes only what caches leave out of their keys on purpose, because it does not identify the resource: the
+    /// filter sets ``ResourceURL`` to the URL without it. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
     /// Keeps what is stored for one user apart from what is stored for others, so that credentials may be added later.
     /// Refines ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
     /// May give several requests one response, which it compares as they are at this place.
     public static let shares = FilterTraits(rawValue: 128)
-    /// May respond to a whole call, before redirects and all hop filters, so under a key without what those add. Refines
-    /// ``caches``.
+    /// May respond to a whole call, before redirects and all hop filters, so under a key without what those add.
+    /// Refines ``caches``.
     public static let cachesCalls = FilterTraits(rawValue: 256)
     /// Adds cookies, which tell users apart as credentials do, and which an HTTP cache further out does not see.
     public static let addsCookies = FilterTraits(rawValue: 512)
     /// May send a request on the wire again as the call filters have left it, such as with a new credential.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// One of its type is enough for a call. Core leaves the filter out where another of its type stands further out, and
-    /// where it comes from ``FilterProvidingRequest`` or ``FilterProvidingTag`` and the agent, the request or the call names
-    /// one: the filter that is named applies, with its options and at its place.
+    /// One of its type is enough for a call. Core leaves the filter out where another of its type stands further out,
+    /// and where it comes from ``FilterProvidingRequest`` or ``FilterProvidingTag`` and the agent, the request or the
+    /// call names one: the filter that is named applies, with its options and at its place.
     public static let unique = FilterTraits(rawValue: 2048)
 }

@@ -1,7 +1,7 @@
 public import ErrandHTTP
 
-/// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of a
-/// composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
+/// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of
+/// a composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {
     /// Synchronously, before the member's own will-start.
     func memberWillStart(_ member: CompositeMember)

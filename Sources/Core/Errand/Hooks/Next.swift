@@ -7,11 +7,11 @@ public struct Next: Sendable {
 
     init(_ step: FilterStep? = nil) { self.step = step }
 
-    /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded`` once
-    /// the activity is over.
+    /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded``
+    /// once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        // In line within the filter that calls it, so that a step costs one async frame and not two. There is a step if it is
-        // open: where it is not bound to a name, it is not retained for the time of the call.
+        // In line within the filter that calls it, so that a step costs one async frame and not two. There is a step if
+        // it is open: where it is not bound to a name, it is not retained for the time of the call.
         guard isOpen(for: exchange) else { throw ended(exchange) }
         if step.unsafelyUnwrapped.beginsWire { return try await step.unsafelyUnwrapped.beginWire(exchange) }
         return try await step.unsafelyUnwrapped.filter.filter(exchange, next: step.unsafelyUnwrapped.next)

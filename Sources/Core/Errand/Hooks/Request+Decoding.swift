@@ -53,7 +53,8 @@ extension Request where Output: Decodable {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
 
-    /// By `decoder`, or the agent's. An optional output is nil for an empty body; `Data?` and `String?` are not decoded.
+    /// By `decoder`, or the agent's. An optional output is nil for an empty body; `Data?` and `String?` are not
+    /// decoded.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         let data = response.data
         if let optional = Output.self as? any ExpressibleByNilLiteral.Type {

@@ -12,8 +12,9 @@ public import ErrandHTTP
 /// ```
 ///
 /// Everything has a default. `Output` is `Data` unless said otherwise, and may be `String`, any `Decodable` (read as
-/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which is nil for an empty response; any other
-/// type has a `decode` of its own. An app gives all its requests its own defaults with a protocol:
+/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which
+/// is nil for an empty response; any other type has a `decode` of its own. An app gives all its requests its own
+/// defaults with a protocol:
 ///
 /// ```swift
 /// nonisolated protocol AppRequest: Request {}
@@ -27,9 +28,9 @@ public protocol Request<Output>: Sendable {
 
     /// GET by default.
     var method: HTTPMethod { get }
-    /// Appended to the base URL; from the root if it starts with `/`; an absolute URL stands for itself. May have a query.
-    /// Empty by default. Must be percent-encoded: `"users/\(segment: name)"`. An absolute URL of another origin than
-    /// the agent's base URLs and trusted origins goes without the agent's authorization and sensitive headers.
+    /// Appended to the base URL; from the root if it starts with `/`; an absolute URL stands for itself. May have a
+    /// query. Empty by default. Must be percent-encoded: `"users/\(segment: name)"`. An absolute URL of another origin
+    /// than the agent's base URLs and trusted origins goes without the agent's authorization and sensitive headers.
     var path: String { get }
     /// Which of the agent's base URLs; `.standard` by default.
     var base: BaseChoice { get }
@@ -39,7 +40,7 @@ public protocol Request<Output>: Sendable {
     var parameters: Parameters? { get }
     /// `.automatic` by default.
     var parameterPlacement: ParameterPlacement { get }
-    /// For query, parameters and forms.
+    /// For query, parameters and forms; the standard encoding by default.
     var parameterEncoding: ParameterEncoding { get }
     /// Replace the agent's of the same name, and the authorization. Empty by default.
     var headers: HTTPHeaders { get }
@@ -65,15 +66,15 @@ public protocol Request<Output>: Sendable {
     var label: String? { get }
     /// Marks for filters, accessories and cancellation; none by default.
     var tags: Tags { get }
-    /// Run after the agent's of the same stage.
+    /// Run after the agent's of the same stage; none by default.
     var filters: [any Filter] { get }
-    /// Says by the body whether the service did what it was asked to, for services that report failures with status 200.
-    /// Runs before `checks`. Filters consult it on each hop: a cache stores nothing that it refuses, and a session refreshes
-    /// a credential where its error has ``RequestFailure/refusesCredential``. None by default (nil).
+    /// Says by the body whether the service did what it was asked to, for services that report failures with status
+    /// 200. Runs before `checks`. Filters consult it on each hop: a cache stores nothing that it refuses, and a session
+    /// refreshes a credential where its error has ``RequestFailure/refusesCredential``. None by default (nil).
     var outcomeCheck: ResponseCheck? { get }
-    /// Run once on the final response, after status and content type, before decoding.
+    /// Run once on the final response, after status and content type, before decoding; none by default.
     var checks: [ResponseCheck] { get }
-    /// Notified after the agent's.
+    /// Notified after the agent's; none by default.
     var accessories: [any Accessory] { get }
     /// Decodes a `Decodable` output; the agent's by default (nil).
     var decoder: (any BodyDecoder)? { get }
@@ -81,10 +82,11 @@ public protocol Request<Output>: Sendable {
     /// A complete request of one's own instead of all of the above that describes one; nil by default. Filters,
     /// checks, accessories, timeouts and decoding apply as always.
     func httpRequest() throws -> HTTPRequest?
-    /// Decodes the response, off the caller's actor. Errors that it throws reach the caller as they are.
+    /// Decodes the response, off the caller's actor. Errors that it throws pass `mapError`, the agent's and then the
+    /// request's, and are not wrapped.
     func decode(_ response: HTTPResponse) async throws -> Output
-    /// Turns a failure into one of the request's own, for instance by decoding `error.response`; the second of the three
-    /// layers that an error passes: agent, request, call site. Not called for a cancellation.
+    /// Turns a failure into one of the request's own, for instance by decoding `error.response`; the second of the
+    /// three layers that an error passes: agent, request, call site. Not called for a cancellation.
     func mapError(_ error: any Error) -> any Error
 }
 

@@ -1,5 +1,5 @@
-/// Notified on the main actor of how a started request ended, before its completion closure: exactly one of the three, once.
-/// All are optional. The agent holds a delegate weakly; `activity` says which call it was.
+/// Notified on the main actor of how a started request ended, before its completion closure: exactly one of the three,
+/// once. All are optional. The agent holds a delegate weakly; `activity` says which call it was.
 @MainActor public protocol RequestDelegate: AnyObject, Sendable {
     /// The response was accepted and decoded.
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)

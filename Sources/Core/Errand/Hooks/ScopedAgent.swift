@@ -4,8 +4,8 @@ import ErrandHTTP
 ///
 /// It sends with the agent below it. A call that names no parent gets the activity as its parent, its tags, and, from a
 /// composite, the filters of the composite's call; one that names another parent belongs to that one and passes through
-/// (``CallOptions/belongs(to:)``). After the activity's end each call throws ``ErrandError/Code/activityEnded``, and after
-/// its cancellation a cancellation.
+/// (``CallOptions/belongs(to:)``). After the activity's end each call throws ``ErrandError/Code/activityEnded``, and
+/// after its cancellation a cancellation.
 ///
 /// A composite receives one in ``Composite/run(on:)``. A filter makes one for requests of its own:
 ///
@@ -62,7 +62,8 @@ public struct ScopedAgent: Agent {
         return response
     }
 
-    /// Starts a request as a member. A composite does not wait for it: it is cancelled when the composite's `run` returns.
+    /// Starts a request as a member. A composite does not wait for it: it is cancelled when the composite's `run`
+    /// returns.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -73,7 +74,7 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member; sending one comes here too.
+    /// Starts a composite or another activity as a member; `send` of one calls this too.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

@@ -3,12 +3,12 @@ import Synchronization
 
 /// One pass of the rest of the way that several calls share; for a filter that hands one response to several.
 ///
-/// The filter sends it in a task of its own, with ``send(_:next:)``, and calls ``distribute(to:)`` before any of the calls
-/// gets the response or the failure.
+/// The filter sends it in a task of its own, with ``send(_:next:)``, and calls ``distribute(to:)`` before any of the
+/// calls gets the response or the failure.
 ///
-/// The exchange goes on after the activity that it was begun by is over; it ends with the task that sends it. What filters
-/// further on add to the call, checks and staged work, belongs to all: the first call whose response is accepted commits
-/// what was staged.
+/// The exchange goes on after the activity that it was begun by is over; it ends with the task that sends it. What
+/// filters further on add to the call, checks and staged work, belongs to all: the first call whose response is
+/// accepted commits what was staged.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
     /// Collects for all calls what filters further on add.
@@ -31,8 +31,8 @@ public final class SharedExchange: Sendable {
         return response
     }
 
-    /// Gives each call its part in what filters further on have added; once, when the response or the failure is there and
-    /// before a call gets it. Where no call is left, staged work is discarded.
+    /// Gives each call its part in what filters further on have added; once, when the response or the failure is there
+    /// and before a call gets it. Where no call is left, staged work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }

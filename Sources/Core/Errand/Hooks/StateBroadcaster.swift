@@ -18,9 +18,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A reader that is slow misses states, and never the last one. A reader that ends leaves nothing behind; the end of the
-/// broadcaster, or ``finish()``, ends all readers. Safe to use from any thread, and from the end of what a state holds; so
-/// do not send under a lock of your own that such an end may take.
+/// A reader that is slow misses states, and never the last one. A reader that ends leaves nothing behind; the end of
+/// the broadcaster, or ``finish()``, ends all readers. Safe to use from any thread, and from the end of what a state
+/// holds; so do not send under a lock of your own that such an end may take.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
@@ -47,7 +47,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - state: the first state.
-    ///   - maximumWaiting: how many states wait for each reader that is slow, the newest ones; 1 by default, and at least.
+    ///   - maximumWaiting: how many states wait for each reader that is slow, the newest ones; 1 by default, and at
+    ///     least.
     public init(_ state: State, maximumWaiting: Int = 1) {
         guarded = Mutex(Guarded(state: state))
         self.maximumWaiting = max(1, maximumWaiting)
@@ -79,7 +80,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         return stream
     }
 
-    /// How many read.
+    /// The number of readers.
     public var readerCount: Int { guarded.withLock { $0.readers.count } }
 
     /// Sends a state to all readers; after ``finish()`` it only becomes ``state``.
@@ -87,8 +88,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
 
     /// Changes the state and sends it to all readers; after ``finish()`` it only becomes ``state``.
     ///
-    /// - Parameter change: called under the lock of the broadcaster. Nothing changes and nothing is sent where it returns nil
-    ///   or throws.
+    /// - Parameter change: called under the lock of the broadcaster. Nothing changes and nothing is sent where it
+    ///   returns nil or throws.
     /// - Returns: what `change` returns.
     @discardableResult
     public func update<Result: Sendable, Failure: Error>(
@@ -123,8 +124,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Delivers what waits, outside of the lock, for a state that a stream drops may run its owner's code. Another thread
-    /// that sends meanwhile leaves its states to this one, which keeps their order.
+    /// Delivers what waits, outside of the lock, for a state that a stream drops may run its owner's code. Another
+    /// thread that sends meanwhile leaves its states to this one, which keeps their order.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

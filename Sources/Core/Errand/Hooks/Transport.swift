@@ -2,7 +2,8 @@ public import ErrandHTTP
 
 /// Moves one HTTP exchange over the wire: a request goes out, a response comes back.
 ///
-/// Choose a ready one in a word (`.curl`, `.urlSession`, `.stub`), or write one to put another client under every agent:
+/// Choose a ready one in a word (`.curl`, `.urlSession`, `.stub`), or write one to put another client under every
+/// agent:
 ///
 /// ```swift
 /// struct Echo: Transport {
@@ -16,10 +17,11 @@ public import ErrandHTTP
 /// A transport follows no redirect, keeps no cookie, no credential and no cache, and retries nothing beyond a reused
 /// connection that turns out closed: that is Core's and the filters' work, so that it is the same on every transport.
 /// It throws ``ErrandError``; it stops within a millisecond or two when its task is cancelled; it ends a wait in which
-/// nothing is received for `options.timeout` with `timedOut`. Where a request may wait for a connection or a turn, it calls
-/// ``TransportOptions/checkDeparture(of:)`` after that. It decodes content codings only if it then removes
-/// `Content-Encoding` and `Content-Length`. A failure after the head of a body that it collects itself carries the head and
-/// the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a transport is expected to pass.
+/// nothing is received for `options.timeout` with `timedOut`. Where a request may wait for a connection or a turn, it
+/// calls ``TransportOptions/checkDeparture(of:)`` after that. It decodes content codings only if it then removes
+/// `Content-Encoding` and `Content-Length`. A failure after the head of a body that it collects itself carries the head
+/// and the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a
+/// transport is expected to pass.
 public protocol Transport: Sendable {
     /// Sends a request that Core has validated, and returns once the head of the response is there. With
     /// `options.delivery == .data` it may wait for the whole body and return it in memory, which is faster.

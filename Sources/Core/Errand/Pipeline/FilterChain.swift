@@ -21,7 +21,8 @@ enum FilterChain {
 
     /// The steps of the agent's filters, and of those of a call; without groups.
     ///
-    /// - Parameter standard: the way of a call without filters of its own, which shares its end with others; nil to make it.
+    /// - Parameter standard: the way of a call without filters of its own, which shares its end with others; nil to
+    ///   make it.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {

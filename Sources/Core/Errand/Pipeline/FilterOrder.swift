@@ -1,6 +1,7 @@
 /// Orders of filters that are known to be wrong.
 enum FilterOrder {
-    /// The problems of the way of a request, a sentence each: those of the order, and the filters that it expects in vain.
+    /// The problems of the way of a request, a sentence each: those of the order, and the filters that it expects in
+    /// vain.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])

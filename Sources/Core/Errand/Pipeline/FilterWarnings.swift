@@ -20,8 +20,8 @@ enum FilterWarnings {
     /// Of either kind; more begin anew.
     private static let maximumSeen = 1_000
 
-    /// Writes the problems with the filters of a request to standard error, each problem once for a process. Looks at the
-    /// first request of its type under a configuration only.
+    /// Writes the problems with the filters of a request to standard error, each problem once for a process. Looks at
+    /// the first request of its type under a configuration only.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {

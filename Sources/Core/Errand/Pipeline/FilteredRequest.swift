@@ -21,7 +21,8 @@ struct FilteredRequest {
         return found
     }
 
-    /// Whether a filter only changes or signs requests; one that stores, repeats, shares or waits for a credential is left out.
+    /// Whether a filter only changes or signs requests; one that stores, repeats, shares or waits for a credential is
+    /// left out.
     private static func changes(_ filter: any Filter) -> Bool {
         let traits = filter.traits
         return !traits.isDisjoint(with: [.changesRequest, .signs])

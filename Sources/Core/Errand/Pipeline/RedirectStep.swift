@@ -24,12 +24,13 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// The request of the next hop. Not in line either.
+    /// The request to follow; nil for none. Not in line, where it would enlarge the frame that lives as long as the
+    /// request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }
 
-    /// The exchange of an attempt. Not in line, where it would enlarge the frame that lives as long as the request.
+    /// The exchange of an attempt. Not in line either.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
         var first = exchange
         (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)

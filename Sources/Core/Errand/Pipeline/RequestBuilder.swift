@@ -57,8 +57,8 @@ struct RequestBuilder {
     }
 
     /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
-    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish, unless
-    /// a server has chosen that origin.
+    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish,
+    /// unless a server has chosen that origin.
     private func addCredentials(
         of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
     ) -> OriginTrust {

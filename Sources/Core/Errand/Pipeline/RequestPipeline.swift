@@ -7,8 +7,8 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Carries out a request, and ends its activity. Every request goes this way, and only this way: a hit of a cache, a
-    /// download, a repeated attempt, a stub in a test.
+    /// Carries out a request, and ends its activity. Every request goes this way, and only this way: a hit of a cache,
+    /// a download, a repeated attempt, a stub in a test.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -57,7 +57,8 @@ struct RequestPipeline: Sendable {
             // Decoding.
             let value = try await request.decode(received.reopened)
 
-            // Accepted: nothing cancels it from here on. What was staged is committed, the file moved to its destination.
+            // Accepted: nothing cancels it from here on. What was staged is committed, the file moved to its
+            // destination.
             try activity.accept()
             if let file { try await file.accept() }
             if activity.ledger.hasStagedWork { await activity.commitStagedWork() }

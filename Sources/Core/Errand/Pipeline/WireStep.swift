@@ -46,8 +46,8 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// The same error, or what a filter has thrown, where the transport has passed that on; a request that reached no server
-    /// does not count as delivered.
+    /// The same error, or what a filter has thrown, where the transport has passed that on; a request that reached no
+    /// server does not count as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? DepartureRefusal {
             exchange.addDeliveries(-1)

@@ -44,8 +44,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// A file's bytes, opened at the first read and read in pieces of 256 KiB as they are pulled. Anything but a regular file,
-    /// such as a pipe, fails with ``ErrandError/Code/fileFailed`` at once.
+    /// A file's bytes, opened at the first read and read in pieces of 256 KiB as they are pulled. Anything but a
+    /// regular file, such as a pipe, fails with ``ErrandError/Code/fileFailed`` at once.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})

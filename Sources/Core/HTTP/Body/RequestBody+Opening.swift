@@ -33,8 +33,8 @@ extension RequestBody {
     /// ```
     ///
     /// A body of which ``opensAtOffset`` is false can be read from its start only: any other offset throws
-    /// ``ErrandError/Code/bodyNotReplayable``, and its upload has to start over. A negative offset, and one behind the end
-    /// where the length is known, throw ``ErrandError/Code/invalidRequest``.
+    /// ``ErrandError/Code/bodyNotReplayable``, and its upload has to start over. A negative offset, and one behind the
+    /// end where the length is known, throw ``ErrandError/Code/invalidRequest``.
     public func open(at offset: Int64) throws -> HTTPBody {
         if offset == 0 { return try open() }
         guard offset > 0, offset <= length ?? .max else {

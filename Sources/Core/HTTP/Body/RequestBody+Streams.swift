@@ -23,8 +23,9 @@ extension RequestBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - length: the number of bytes of all chunks; nil, the default, where it is unknown: the body is then sent chunked.
-    ///     Other numbers of bytes fail with ``ErrandError/Code/truncated`` or ``ErrandError/Code/invalidResponse``.
+    ///   - length: the number of bytes of all chunks; nil, the default, where it is unknown: the body is then sent
+    ///     chunked. Other numbers of bytes fail with ``ErrandError/Code/truncated`` or
+    ///     ``ErrandError/Code/invalidResponse``.
     ///   - contentType: sent as `Content-Type`.
     ///   - sequence: makes the sequence. Its error fails the request with ``ErrandError/Code/encodingFailed``.
     public static func stream<Chunks: AsyncSequence>(
@@ -35,9 +36,9 @@ extension RequestBody {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
-    /// A stream that is opened anew for every attempt, at any of its bytes, so that a resumable upload sends only what the
-    /// server lacks. The closure receives the offset of the first byte that it has to deliver, from 0 to `length`, and
-    /// delivers the same bytes each time.
+    /// A stream that is opened anew for every attempt, at any of its bytes, so that a resumable upload sends only what
+    /// the server lacks. The closure receives the offset of the first byte that it has to deliver, from 0 to `length`,
+    /// and delivers the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -66,11 +67,13 @@ extension RequestBody {
     /// and every attempt sends the same body.
     ///
     /// ```swift
-    /// let body = RequestBody.prepared { encoder in .data(try encoder.encode([1, 2, 3]), contentType: encoder.contentType) }
+    /// let body = RequestBody.prepared { encoder in
+    ///     .data(try encoder.encode([1, 2, 3]), contentType: encoder.contentType)
+    /// }
     /// ```
     ///
-    /// An error that is no ``ErrandError`` becomes the underlying one of ``ErrandError/Code/encodingFailed``; nothing is
-    /// sent then.
+    /// An error that is no ``ErrandError`` becomes the underlying one of ``ErrandError/Code/encodingFailed``; nothing
+    /// is sent then.
     ///
     /// - Parameters:
     ///   - isReplayable: whether the body that is made can be sent again, as far as it is known in advance; true by

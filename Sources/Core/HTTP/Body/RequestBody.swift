@@ -103,8 +103,8 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// The file's bytes, read while they are sent. Anything but a regular file fails with ``ErrandError/Code/fileFailed`` before
-    /// anything is sent.
+    /// The file's bytes, read while they are sent. Anything but a regular file fails with
+    /// ``ErrandError/Code/fileFailed`` before anything is sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }

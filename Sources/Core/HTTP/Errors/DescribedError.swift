@@ -3,8 +3,8 @@ public import ErrandEssentials
 #if canImport(Darwin)
 /// A public error of Errand: a sentence for people, and a number that never changes for each kind of failure.
 ///
-/// `localizedDescription` is the `description`, for a ``CodedError`` without its code. On Apple's platforms the error is
-/// an `NSError` of its domain and code.
+/// `localizedDescription` is the `description`, for a ``CodedError`` without its code. On Apple's platforms the error
+/// is an `NSError` of its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {}
 #else
 /// A public error of Errand: a sentence for people, and a number that never changes for each kind of failure.
@@ -17,8 +17,8 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
 /// }
 /// ```
 ///
-/// `localizedDescription` is the `description`, for a ``CodedError`` without its code. On Apple's platforms the error is
-/// an `NSError` of its domain and code.
+/// `localizedDescription` is the `description`, for a ``CodedError`` without its code. On Apple's platforms the error
+/// is an `NSError` of its domain and code.
 public protocol DescribedError: LocalizedError, CustomStringConvertible {
     /// "Errand." and the name of the type by default.
     static var errorDomain: String { get }

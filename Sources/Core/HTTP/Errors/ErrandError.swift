@@ -40,12 +40,15 @@ public struct ErrandError: Error, Sendable {
     /// failed, or the status is 408, 425, 429, 500, 502, 503 or 504. Whether it is safe to send it twice is another
     /// matter.
     public var isRetryable: Bool {
-        switch code {
-        case .timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated: true
-        case .unacceptableStatus: [408, 425, 429, 500, 502, 503, 504].contains(response?.status)
-        default: false
-        }
+        if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
+        return Set.retryable.contains(code)
     }
+}
+
+extension Set<ErrandError.Code> {
+    /// The failures of a network after which the same request may succeed later: `timedOut`, `cannotConnect`,
+    /// `connectionLost`, `nameLookupFailed` and `truncated`.
+    public static let retryable: Self = [.timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated]
 }
 
 extension FailureCode<ErrandError> {
@@ -125,8 +128,9 @@ extension Error {
     /// Whether the error is a cancellation, of Swift's or of Errand's.
     public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 
-    /// Whether the transport's error says that no server received a byte of this one request.
-    package var reachedNoServer: Bool {
+    /// Whether the transport's error says that no server received a byte of this one request: there was no connection to send it
+    /// on.
+    public var reachedNoServer: Bool {
         guard let error = self as? ErrandError, error.response == nil else { return false }
         return error.code == .cannotConnect || error.code == .nameLookupFailed
     }

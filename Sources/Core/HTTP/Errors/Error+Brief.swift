@@ -1,15 +1,15 @@
 import ErrandEssentials
 
 extension Error {
-    /// The error in a few words, for descriptions and logs: what its author wrote in `description` or `errorDescription`,
-    /// and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`.
+    /// The error in a few words, for descriptions and logs: what its author wrote in `description` or
+    /// `errorDescription`, and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
     /// ```
     ///
-    /// Neither its texts nor the user info of an `NSError`, in which URLs stand: both may hold what does not belong in a
-    /// log.
+    /// Neither its texts nor the user info of an `NSError`, in which URLs stand: both may hold what does not belong in
+    /// a log.
     public var briefDescription: String {
         if !(type(of: self) is AnyClass), !isOfTheSystem, let error = self as? any Error & CustomStringConvertible {
             return error.description

@@ -25,6 +25,6 @@ public struct FailureCode<Failure: Error>: ErrorCode {
     /// Whether the numbers are the same.
     public static func == (a: FailureCode, b: FailureCode) -> Bool { a.number == b.number }
 
-    /// Takes in the number.
+    /// Hashes the number.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

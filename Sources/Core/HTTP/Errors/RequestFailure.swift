@@ -13,8 +13,9 @@ public protocol RequestFailure: Error {
     var response: HTTPResponse? { get }
     /// Whether the same request may succeed when it is sent again later, judged by the failure alone.
     var isRetryable: Bool { get }
-    /// Whether the service refused the credential of the request, in a response of another status than 401. The error of an
-    /// outcome check says so, and a filter that adds credentials gets a new one and sends the request again. False by default.
+    /// Whether the service refused the credential of the request, in a response of another status than 401. The error
+    /// of an outcome check says so, and a filter that adds credentials gets a new one and sends the request again.
+    /// False by default.
     var refusesCredential: Bool { get }
 }
 

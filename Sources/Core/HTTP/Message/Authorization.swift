@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// Credentials for the `Authorization` header; never shown by a description.
 ///
-/// Those of an agent are sent only to the origins of its base URLs and to its `trustedOrigins`; those of a request go where
-/// the request goes, but not along with a redirect to another origin.
+/// Those of an agent are sent only to the origins of its base URLs and to its `trustedOrigins`; those of a request go
+/// where the request goes, but not along with a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

@@ -15,7 +15,8 @@ public import ErrandEssentials
 public protocol BodyDecoder: Sendable {
     /// The content types that it reads, which a `Decodable` output accepts by default.
     var contentTypes: ContentTypes { get }
-    /// Reads a value. Its error becomes the `underlying` one of an error with the code ``ErrandError/Code/decodingFailed``.
+    /// Reads a value. Its error becomes the `underlying` one of an error with the code
+    /// ``ErrandError/Code/decodingFailed``.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 

@@ -1,5 +1,5 @@
-// The names of header fields that Errand's modules read or set. Computed, so that none costs an initializer that runs once
-// or memory: a name is two words that the compiler writes down.
+// The names of header fields that Errand's modules read or set. Computed, so that none costs an initializer that runs
+// once or memory: a name is two words that the compiler writes down.
 
 // MARK: RFC 9110, HTTP Semantics
 

@@ -2,8 +2,8 @@ public import ErrandEssentials
 import ErrandHTTPSyntax
 
 extension HTTPHeaders {
-    /// The wait that a server asks for by `Retry-After` (RFC 9110, section 10.2.3): the longest of all valid fields; nil
-    /// for none, and for a time that has passed.
+    /// The wait that a server asks for by `Retry-After` (RFC 9110, section 10.2.3): the longest of all valid fields;
+    /// nil for none, and for a time that has passed.
     ///
     /// - Parameters:
     ///   - now: the time from which a delay counts, and from which the wait until a date is measured.

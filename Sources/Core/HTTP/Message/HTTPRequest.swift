@@ -26,8 +26,8 @@ public struct HTTPRequest: Sendable {
     }
     /// The text of ``url``, for transports and logs: a request that Core has built has it without parsing.
     public var urlText: String { fields[0].url.text }
-    /// The host of ``url`` in lower case, for accessories: of a request that Core has built, without parsing. Nil where the
-    /// URL has none.
+    /// The host of ``url`` in lower case, for accessories: of a request that Core has built, without parsing. Nil where
+    /// the URL has none.
     public var host: String? {
         switch fields[0].url {
         case .given(let url): url.host?.lowercased()

@@ -80,8 +80,8 @@ public struct HTTPResponse: Sendable {
     /// The media type of `Content-Type` in lower case, without parameters: "application/json".
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
-    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decodingFailed` for bytes
-    /// that are not valid in it, and for an unknown charset.
+    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decodingFailed` for
+    /// bytes that are not valid in it, and for an unknown charset.
     public func text() throws -> String {
         let charset = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
         guard let text = Charset.decode(data, named: charset ?? "utf-8") else {

@@ -15,6 +15,10 @@ public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral, Custom
     public static let successful = StatusCodes(200...299)
     /// Every code, so that a response of any status is decoded.
     public static let any = StatusCodes(0...999)
+    /// The codes after which the same request may succeed later: 408 (it came too slowly), 425 (too early in the handshake), 429
+    /// (too many), 500 (a fault of the server), 502, 503 and 504 (a server behind it, or the server, is not there). Not 501 and
+    /// 505, which stay, nor 421, which asks for another connection.
+    public static let retryable: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
 
     /// The codes of both.
     public static func + (a: StatusCodes, b: StatusCodes) -> StatusCodes {

@@ -5,9 +5,9 @@
 /// var query: Parameters { ["q": text, "page": page, "tags": ["a", "b"], "after": cursor] }
 /// ```
 ///
-/// An optional that is nil leaves its parameter out; ``ParameterValue/null`` sends the name without a value. A literal of
-/// mixed types is written with its name: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw
-/// value needs only the conformance: `enum Sort: String, ParameterConvertible`.
+/// An optional that is nil leaves its parameter out; ``ParameterValue/null`` sends the name without a value. A literal
+/// of mixed types is written with its name: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with
+/// a raw value needs only the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
     /// The value to encode; nil leaves the parameter out.
     var parameterValue: ParameterValue? { get }

@@ -32,7 +32,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// The properties of a value, as `JSONEncoder` sees them: one item each, in the order of their names. A value that
-    /// cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/encodingFailed`` before it is sent.
+    /// cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/encodingFailed`` before it is
+    /// sent.
     ///
     /// ```swift
     /// nonisolated struct Filter: Encodable, Sendable { var text = "swift", page = 2 }

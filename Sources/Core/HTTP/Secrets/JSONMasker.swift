@@ -1,6 +1,7 @@
 import ErrandHTTPSyntax
 
-/// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut off.
+/// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut
+/// off.
 package struct JSONMasker {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let isSecret: (UnsafeBufferPointer<UInt8>) -> Bool

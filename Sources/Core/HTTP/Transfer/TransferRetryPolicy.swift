@@ -10,8 +10,8 @@
 public struct TransferRetryPolicy: Sendable, Hashable {
     /// The number of attempts in a row that may fail without a new byte; one more ends the transfer. 5 by default.
     public var maximumFailures: Int
-    /// Attempts in one run, with progress or without; nil, the default, for no limit. A `deadline` of the request limits
-    /// the time instead.
+    /// Attempts in one run, with progress or without; nil, the default, for no limit. A `deadline` of the request
+    /// limits the time instead.
     public var maximumAttempts: Int?
     /// The waits where the server asks for none: up to half a second at first, and a minute at most, by default.
     public var backoff: Backoff

@@ -1,8 +1,8 @@
-/// The path that a request's URL is made from, with its variables by name, such as `/users/{id}`; nil, the default, where the
-/// app names none.
+/// The path that a request's URL is made from, with its variables by name, such as `/users/{id}`; nil, the default,
+/// where the app names none.
 ///
-/// Metrics and traces count requests by it, since there are as many paths as users: set it to one of a few texts, never to the
-/// path itself.
+/// Metrics and traces count requests by it, since there are as many paths as users: set it to one of a few texts, never
+/// to the path itself.
 ///
 /// ```swift
 /// struct GetUser: Request {

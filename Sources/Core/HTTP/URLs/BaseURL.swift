@@ -17,8 +17,8 @@ package final class BaseURL: Sendable {
     /// The origin in the one form that can be compared.
     private let comparable: String?
 
-    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are appended
-    /// to it, so neither could be kept in its place.
+    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are
+    /// appended to it, so neither could be kept in its place.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -100,7 +100,8 @@ package final class BaseURL: Sendable {
 }
 
 extension String {
-    /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would keep.
+    /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would
+    /// keep.
     fileprivate init(_ first: String, followedBy second: String) {
         var (first, second) = (first, second)
         self = first.withUTF8 { first in

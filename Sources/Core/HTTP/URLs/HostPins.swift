@@ -18,8 +18,8 @@ public struct HostPins: Sendable {
     private var keys: [String: [String]] = [:]
     private let others: [String]?
 
-    /// Makes pins of lists of keys by host. Throws for a host that is no host name, and for one that is written in two ways
-    /// with different keys.
+    /// Makes pins of lists of keys by host. Throws for a host that is no host name, and for one that is written in two
+    /// ways with different keys.
     public init(_ pins: [String: [String]]) throws(Fault) {
         others = pins["*"]
         for (name, list) in pins where name != "*" {
@@ -37,8 +37,8 @@ public struct HostPins: Sendable {
     /// Whether no host is pinned.
     public var isEmpty: Bool { keys.isEmpty && others == nil }
 
-    /// The keys for a host, of which one has to match; nil if it is not pinned. Throws where hosts are pinned and this one
-    /// is no host name.
+    /// The keys for a host, of which one has to match; nil if it is not pinned. Throws where hosts are pinned and this
+    /// one is no host name.
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {

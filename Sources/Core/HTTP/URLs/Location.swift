@@ -3,7 +3,8 @@ package import ErrandHTTPSyntax
 
 /// The `Location` of a response (RFC 9110, section 10.2.2).
 package enum Location {
-    /// Resolves one against the URL of the response. Its fragment falls back to that URL's; credentials in it are dropped.
+    /// Resolves one against the URL of the response. Its fragment falls back to that URL's; credentials in it are
+    /// dropped.
     package static func resolve(_ location: String, from url: URL) throws(URLSyntax.Fault) -> URL {
         var text = ""
         // Servers send raw UTF-8 and spaces here; a browser escapes them.

@@ -24,8 +24,8 @@ public struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// The alternatives of one or more field lines, in the server's order, at most 32; text that is none is left out. Nil
-    /// for `clear`, which makes those of earlier responses invalid (section 3).
+    /// The alternatives of one or more field lines, in the server's order, at most 32; text that is none is left out.
+    /// Nil for `clear`, which makes those of earlier responses invalid (section 3).
     public static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
         if items.contains("clear") { return nil }

@@ -31,8 +31,8 @@ public struct ContentDisposition: Sendable, Hashable {
         if plain != fileName { parameters.all.append(.init("filename*", ExtendedValue.encode(fileName))) }
     }
 
-    /// The name to save under: `filename*` before `filename` (section 4.3). As it was sent: it may hold slashes, `..` and
-    /// control characters, so it is not a path until it has been made safe.
+    /// The name to save under: `filename*` before `filename` (section 4.3). As it was sent: it may hold slashes, `..`
+    /// and control characters, so it is not a path until it has been made safe.
     public var fileName: String? {
         // A value in quotes is not encoded, whatever its name says.
         for parameter in parameters.all where parameter.name == "filename*" && !parameter.isQuoted {

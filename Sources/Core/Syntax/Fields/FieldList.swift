@@ -4,7 +4,8 @@
 /// FieldList.items(#"a, "b,c", d"#)       // ["a", #""b,c""#, "d"]
 /// ```
 public enum FieldList {
-    /// The items between the commas outside of quoted strings, without white space at their ends and without empty ones.
+    /// The items between the commas outside of quoted strings, without white space at their ends and without empty
+    /// ones.
     public static func items(_ value: String) -> [Substring] { allItems(value).filter { !$0.isEmpty } }
 
     /// The same for several field lines of one name, in order.

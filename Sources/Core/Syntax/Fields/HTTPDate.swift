@@ -16,7 +16,8 @@ public enum HTTPDate {
         return days.contains { matches(name, $0) } ? rfc850(rest, now: now) : nil
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; part of a second is dropped. Years outside 0 to 9999 become the nearest of them.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; part of a second is dropped. Years outside 0 to 9999 become the nearest of
+    /// them.
     public static func format(_ date: Date) -> String {
         let range = secondsOfYear0...secondsOfYear9999
         let seconds = Int64(min(max(date.timeIntervalSince1970, range.lowerBound), range.upperBound).rounded(.down))

@@ -36,7 +36,8 @@ public struct ServiceLimit: Sendable, Hashable {
         return limit.map { [$0] } ?? []
     }
 
-    /// Reads the fields `RateLimit-Remaining` and `RateLimit-Reset` of the drafts up to 06; nil unless both are numbers.
+    /// Reads the fields `RateLimit-Remaining` and `RateLimit-Reset` of the drafts up to 06; nil unless both are
+    /// numbers.
     public init?(remaining: String, reset: String) {
         guard let reset = RateLimitGrammar.integer(reset) else { return nil }
         self.init(nil, RateLimitGrammar.integer(remaining), reset)

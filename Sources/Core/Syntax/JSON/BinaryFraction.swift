@@ -1,7 +1,7 @@
 /// A decimal number of nineteen digits at most, as 64 bits and a power of two: all that is needed to round it once.
 ///
-/// The lowest bit of the significand also stands for all below it, so that its conversion to a type of fewer bits rounds as the
-/// number itself does.
+/// The lowest bit of the significand also stands for all below it, so that its conversion to a type of fewer bits
+/// rounds as the number itself does.
 struct BinaryFraction {
     let significand: UInt64
     let exponent: Int

@@ -2,8 +2,8 @@
 extension JSONGrammar {
     /// A string, from behind its opening quote to behind its closing one.
     ///
-    /// The bytes are UTF-8, control characters are escaped, and surrogates come in pairs: half of a pair is not a character,
-    /// and cannot be part of a Swift string. The content is a ``JSONText``.
+    /// The bytes are UTF-8, control characters are escaped, and surrogates come in pairs: half of a pair is not a
+    /// character, and cannot be part of a Swift string. The content is a ``JSONText``.
     @inlinable @inline(__always)
     public static func string(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONScan {
         var p = start

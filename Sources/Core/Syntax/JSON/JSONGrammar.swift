@@ -8,10 +8,10 @@
 /// }
 /// ```
 ///
-/// These functions are the layer for parsers that count nanoseconds: each takes where its token begins and where the text
-/// ends, reads nothing beyond that end, allocates nothing, and returns where the token ends, or where it is wrong and why.
-/// A ``JSONTokenizer`` reads tokens one after the other, cut text among it; ``JSONStringScan`` follows a string that comes in
-/// pieces.
+/// These functions are the layer for parsers that count nanoseconds: each takes where its token begins and where the
+/// text ends, reads nothing beyond that end, allocates nothing, and returns where the token ends, or where it is wrong
+/// and why. A ``JSONTokenizer`` reads tokens one after the other, cut text among it; ``JSONStringScan`` follows a
+/// string that comes in pieces.
 public enum JSONGrammar {
     /// `"`
     @inlinable public static var quote: UInt8 { 0x22 }

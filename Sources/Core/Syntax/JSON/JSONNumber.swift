@@ -110,7 +110,8 @@ public struct JSONNumber {
     /// The value by the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         let parts = parts
-        // No value and no middle between two has so many digits; whether there are more decides at most how a middle rounds.
+        // No value and no middle between two has so many digits; whether there are more decides at most how a middle
+        // rounds.
         let taken = min(parts.significant, 800)
         var digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
         var exponent = parts.exponent - parts.fractionDigits + parts.significant - taken
@@ -121,9 +122,9 @@ public struct JSONNumber {
         return read("\(isNegative ? "-" : "")0\(digits)e\(exponent)")
     }
 
-    /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for one
-    /// more digit in an `Int` of any width.
-    public static let largestExponent = Int.max / 16
+    /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for
+    /// one more digit in an `Int` of any width.
+    public static let maximumExponent = Int.max / 16
 
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
@@ -174,15 +175,15 @@ public struct JSONNumber {
         return parts
     }
 
-    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``largestExponent``, either
-    /// way.
+    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``maximumExponent``,
+    /// either way.
     public static func exponent(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int {
         var p = start
         let isNegative = p < end && p.pointee == 0x2D
         var exponent = 0
         while p < end {
             if JSONGrammar.isDigit(p.pointee) {
-                exponent = min(exponent * 10 + Int(p.pointee - 0x30), largestExponent)
+                exponent = min(exponent * 10 + Int(p.pointee - 0x30), maximumExponent)
             }
             p += 1
         }

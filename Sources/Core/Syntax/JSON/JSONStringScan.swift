@@ -6,9 +6,9 @@
 /// let end = scan.end(in: [0x22, 0x22])                        // 2: behind the closing quote
 /// ```
 ///
-/// A piece is looked at once, eight bytes at a time, and nothing of it is kept. By default only the end is found; a scan that
-/// checks escapes and control characters keeps the first of their faults, and goes on. UTF-8 and pairs of surrogates, which a
-/// piece may break, are left to what decodes the string.
+/// A piece is looked at once, eight bytes at a time, and nothing of it is kept. By default only the end is found; a
+/// scan that checks escapes and control characters keeps the first of their faults, and goes on. UTF-8 and pairs of
+/// surrogates, which a piece may break, are left to what decodes the string.
 public struct JSONStringScan: Sendable {
     /// The first fault, and its index in the piece that has it; nil if there is none, and without checks.
     public private(set) var fault: (fault: JSONFault, index: Int)?

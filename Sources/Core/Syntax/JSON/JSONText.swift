@@ -8,8 +8,8 @@
 /// ```
 ///
 /// It holds addresses, so that nothing is copied: the text has to outlive it. A string that
-/// ``JSONGrammar/string(_:_:)`` has accepted comes back to the letter; in another one, an escape that stands for nothing ends
-/// the characters.
+/// ``JSONGrammar/string(_:_:)`` has accepted comes back to the letter; in another one, an escape that stands for
+/// nothing ends the characters.
 @frozen public struct JSONText {
     /// Behind the opening quote.
     public let start: UnsafePointer<UInt8>

@@ -40,7 +40,8 @@ public struct JSONToken: Sendable, Hashable {
     public let state: State
     /// The bytes of the token, the quotes of a string included.
     public let range: Range<Int>
-    /// The bytes between the quotes of a string, or behind the first one if the input ends before the second; else the range.
+    /// The bytes between the quotes of a string, or behind the first one if the input ends before the second; else the
+    /// range.
     public let content: Range<Int>
 
     @inline(__always) init(_ kind: Kind, _ range: Range<Int>, content: Range<Int>? = nil, _ state: State = .whole) {

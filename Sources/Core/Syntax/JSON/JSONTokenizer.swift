@@ -9,12 +9,12 @@
 /// }
 /// ```
 ///
-/// It throws nothing: each token says by its state whether it is whole, cut by the end of the input or malformed, and who
-/// reads decides what to accept. Behind a malformed token it goes on with the next: a string ends at its closing quote
-/// whatever stands in it, a number or a word before white space, a quote, a bracket, a comma or a colon.
+/// It throws nothing: each token says by its state whether it is whole, cut by the end of the input or malformed, and
+/// who reads decides what to accept. Behind a malformed token it goes on with the next: a string ends at its closing
+/// quote whatever stands in it, a number or a word before white space, a quote, a bracket, a comma or a colon.
 ///
-/// The order of tokens and the depth of nesting are the caller's to check. Each byte is read once, or twice in a malformed
-/// string; nothing is allocated. White space is skipped; a byte order mark is not, and is no token.
+/// The order of tokens and the depth of nesting are the caller's to check. Each byte is read once, or twice in a
+/// malformed string; nothing is allocated. White space is skipped; a byte order mark is not, and is no token.
 ///
 /// A copy reads the same tokens again, which is how to look ahead.
 public struct JSONTokenizer {
@@ -29,8 +29,8 @@ public struct JSONTokenizer {
     ///
     /// - Parameters:
     ///   - bytes: the text; it has to outlive the tokenizer.
-    ///   - isComplete: whether the text ends with the bytes. If it may go on, a token that the end breaks is cut, and not
-    ///     malformed. True by default.
+    ///   - isComplete: whether the text ends with the bytes. If it may go on, a token that the end breaks is cut, and
+    ///     not malformed. True by default.
     public init(_ bytes: UnsafeBufferPointer<UInt8>, isComplete: Bool = true) {
         // An empty text has no address; this pointer is compared only.
         base = bytes.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped

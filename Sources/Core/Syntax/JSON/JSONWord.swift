@@ -1,5 +1,5 @@
-/// Eight bytes of text at a time, the first one lowest. What a search returns has the high bit set of each byte that it looks
-/// for; only the lowest of these bits is reliable, since a borrow propagates upwards.
+/// Eight bytes of text at a time, the first one lowest. What a search returns has the high bit set of each byte that it
+/// looks for; only the lowest of these bits is reliable, since a borrow propagates upwards.
 @usableFromInline enum JSONWord {
     @inlinable @inline(__always) static func load(_ p: UnsafePointer<UInt8>) -> UInt64 {
         UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))

@@ -1,5 +1,5 @@
-/// Structured field values (RFC 9651): lists, dictionaries and items with types, parsed and serialized as the algorithms
-/// of its section 4 say.
+/// Structured field values (RFC 9651): lists, dictionaries and items with types, parsed and serialized as the
+/// algorithms of its section 4 say.
 ///
 /// ```swift
 /// let limits = try StructuredField.Dictionary(parsing: "limit=100, remaining=50;w=1, reset=5")
@@ -147,7 +147,8 @@ public enum StructuredField {
         /// Makes a list.
         public init(_ members: [Member]) { self.members = members }
 
-        /// Parses a field whose value is a list (section 4.2.1); an empty value is an empty list. Throws ``ParseError``.
+        /// Parses a field whose value is a list (section 4.2.1); an empty value is an empty list. Throws
+        /// ``ParseError``.
         public init(parsing text: String) throws(ParseError) {
             members = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.list() }
         }
@@ -203,7 +204,8 @@ public enum StructuredField {
             }
         }
 
-        /// The field value (section 4.1.2); a field with an empty dictionary is not sent. Throws ``SerializationError``.
+        /// The field value (section 4.1.2); a field with an empty dictionary is not sent. Throws
+        /// ``SerializationError``.
         public func serialized() throws(SerializationError) -> String {
             var parts: [String] = []
             for entry in entries {

@@ -5,7 +5,7 @@ struct StructuredParser {
     typealias Failure = StructuredField.ParseError
 
     /// Four times what RFC 9651, section 3, requires of every parser.
-    static let (mostMembers, mostParts) = (4_096, 1_024)
+    static let (maximumMembers, maximumParts) = (4_096, 1_024)
 
     private let bytes: [UInt8]
     private var position = 0
@@ -27,7 +27,7 @@ struct StructuredParser {
     mutating func list() throws(Failure) -> [StructuredField.Member] {
         var members: [StructuredField.Member] = []
         while next != nil {
-            guard members.count < Self.mostMembers else { throw failure("at most \(Self.mostMembers) members") }
+            guard members.count < Self.maximumMembers else { throw failure("at most \(Self.maximumMembers) members") }
             members.append(try member())
             if try !continues() { break }
         }
@@ -39,7 +39,7 @@ struct StructuredParser {
         var count = 0
         while next != nil {
             count += 1
-            guard count <= Self.mostMembers else { throw failure("at most \(Self.mostMembers) members") }
+            guard count <= Self.maximumMembers else { throw failure("at most \(Self.maximumMembers) members") }
             let key = try key()
             if take(UInt8(ascii: "=")) {
                 dictionary[key] = try member()
@@ -76,7 +76,7 @@ struct StructuredParser {
         while true {
             skip { $0 == 0x20 }
             if take(UInt8(ascii: ")")) { return .init(items, parameters: try parameters()) }
-            guard items.count < Self.mostParts else { throw failure("at most \(Self.mostParts) items") }
+            guard items.count < Self.maximumParts else { throw failure("at most \(Self.maximumParts) items") }
             items.append(try item())
             guard next == 0x20 || next == UInt8(ascii: ")") else { throw failure("a space or )") }
         }
@@ -87,7 +87,7 @@ struct StructuredParser {
         var count = 0
         while take(UInt8(ascii: ";")) {
             count += 1
-            guard count <= Self.mostParts else { throw failure("at most \(Self.mostParts) parameters") }
+            guard count <= Self.maximumParts else { throw failure("at most \(Self.maximumParts) parameters") }
             skip { $0 == 0x20 }
             let key = try key()
             parameters[key] = take(UInt8(ascii: "=")) ? try bareItem() : .boolean(true)

@@ -1,8 +1,8 @@
 import ErrandEssentials
 import Synchronization
 
-/// Memory for the chunks of bodies, reused when a reader has released a chunk: fresh memory of this size would cost a page
-/// fault for each page.
+/// Memory for the chunks of bodies, reused when a reader has released a chunk: fresh memory of this size would cost a
+/// page fault for each page.
 package enum ChunkPool {
     /// The size of each piece of memory in bytes: a chunk, and what a transport may receive at once beyond it.
     package static let size = chunkBytes + (32 << 10)

@@ -14,7 +14,8 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
-    /// Fills the buffer with the next bytes, as far as one call of the system does, and returns their number; 0 at the end.
+    /// Fills the buffer with the next bytes, as far as one call of the system does, and returns their number; 0 at the
+    /// end.
     package func read(_ buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
         let received = uninterrupted { systemRead(descriptor, buffer.baseAddress, buffer.count) }
         if received < 0 { throw Failure("cannot be read", path) }
@@ -80,8 +81,8 @@ extension SystemFile {
         if let code { throw Failure("cannot be written", path, code: code) }
     }
 
-    /// Writes all bytes to a descriptor that is already open, such as standard output. Returns the system's error number if it
-    /// fails.
+    /// Writes all bytes to a descriptor that is already open, such as standard output. Returns the system's error
+    /// number if it fails.
     ///
     /// - Parameter waits: whether it waits while a non-blocking descriptor is full, instead of failing with `EAGAIN`.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, waits: Bool = true) -> Int32? {

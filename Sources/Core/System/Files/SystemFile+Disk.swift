@@ -29,8 +29,8 @@ extension SystemFile {
         #endif
     }
 
-    /// Reserves room on the disk for bytes that will be written, without changing the size of the file; false where that is not
-    /// possible.
+    /// Reserves room on the disk for bytes that will be written, without changing the size of the file; false where
+    /// that is not possible.
     package func reserve(_ count: Int64, at offset: Int64) -> Bool {
         #if os(Linux)
         guard let fallocate = Self.fallocate else { return false }
@@ -41,8 +41,8 @@ extension SystemFile {
     }
 
     #if os(Linux)
-    /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits where
-    /// words have.
+    /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits
+    /// where words have.
     private static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
         ? nil
@@ -75,8 +75,8 @@ extension SystemFile {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
 
-    /// Takes the lock, shared with other shared locks or alone; false if another open file holds it. Where the file system has
-    /// no locks, this is true.
+    /// Takes the lock, shared with other shared locks or alone; false if another open file holds it. Where the file
+    /// system has no locks, this is true.
     package func tryLock(shared: Bool = false) -> Bool {
         uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
     }
@@ -84,8 +84,8 @@ extension SystemFile {
     /// Releases the lock; closing the file does, too.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Opens a file for its owner only, and takes its lock; creates it where there is none. Nil if another open file holds the
-    /// lock. A file that was removed while this waited is opened anew.
+    /// Opens a file for its owner only, and takes its lock; creates it where there is none. Nil if another open file
+    /// holds the lock. A file that was removed while this waited is opened anew.
     package static func locked(_ path: String) throws(Failure) -> SystemFile? {
         var waits = 0
         for _ in 0..<100 {

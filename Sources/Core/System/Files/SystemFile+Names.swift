@@ -63,8 +63,8 @@ extension SystemFile {
         try? SystemFile(reading: end == path.startIndex ? "/" : String(path[..<end])).flush()
     }
 
-    /// Replaces a file by one with these bytes that only its owner can read: a reader sees the old one or the new one as a
-    /// whole.
+    /// Replaces a file by one with these bytes that only its owner can read: a reader sees the old one or the new one
+    /// as a whole.
     package static func replace(_ path: String, with data: Data) throws(Failure) {
         if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
         let temporary = temporary(beside: path)

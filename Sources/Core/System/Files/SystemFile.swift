@@ -8,8 +8,9 @@ import ErrandEssentials
 /// try file.flushData()
 /// ```
 ///
-/// A call is repeated when a signal interrupts it, and reads and writes as much as it is asked to. Every call may block; call
-/// it from a `@concurrent` function. A failure names the path and has the system's error number. The last use closes the file.
+/// A call is repeated when a signal interrupts it, and reads and writes as much as it is asked to. Every call may
+/// block; call it from a `@concurrent` function. A failure names the path and has the system's error number. The last
+/// use closes the file.
 package struct SystemFile: ~Copyable, Sendable {
     /// How a file is opened.
     package struct Access: OptionSet, Sendable {
@@ -24,9 +25,9 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let create = Access(rawValue: 8)
         /// With `create`: an existing file is a failure (`EEXIST`).
         package static let exclusive = Access(rawValue: 16)
-        /// For a file of ours in a place where others may leave things: it is opened at once, and only if it is a regular
-        /// file at this path. A symbolic link is a failure (`ELOOP`), as are a pipe or a device (`ENXIO`), a directory
-        /// (`EISDIR`) and, with `write`, a file that has another name too (`EMLINK`).
+        /// For a file of ours in a place where others may leave things: it is opened at once, and only if it is a
+        /// regular file at this path. A symbolic link is a failure (`ELOOP`), as are a pipe or a device (`ENXIO`), a
+        /// directory (`EISDIR`) and, with `write`, a file that has another name too (`EMLINK`).
         package static let refusesLinks = Access(rawValue: 32)
         /// Anything but a regular file is a failure, at once; symbolic links to one are followed.
         package static let onlyRegular = Access(rawValue: 64)

@@ -18,8 +18,7 @@ package struct Throughput: Sendable {
 
     package func value(_ now: ContinuousClock.Instant) -> Double {
         guard let first = steps.first else { return 0 }
-        let passed = first.start.duration(to: now).components
-        let seconds = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+        let seconds = first.start.duration(to: now) / .seconds(1)
         return seconds > 0 ? Double(steps.reduce(0) { $0 + $1.count }) / seconds : 0
     }
 }

@@ -158,7 +158,7 @@ extension CacheHandler {
                 response, lookup, status, found, sent: sent, condition: validating.http.headers, validates: validates,
                 hasOwnConditions: hasOwnConditions)
         } catch {
-            if let found, Self.isUnreachable(error), let stale = await staleOnError(found, lookup, status: nil) {
+            if let found, Self.allowsStale(after: error), let stale = await staleOnError(found, lookup, status: nil) {
                 return stale
             }
             throw error

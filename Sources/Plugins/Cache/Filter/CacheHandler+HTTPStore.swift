@@ -5,9 +5,9 @@ import ErrandEssentials
 ///
 /// The key of the URL leads to the response itself or, if `Vary` distinguishes several, to an index of the header names
 /// that do; each variant has a key of its own. Responses that belong to one user have keys of their own, and are valid
-/// only while the record of the URL has the serial number that they were stored with: an unsafe request that removes the
-/// record invalidates all of them, however many there are. The serial number of an index does the same for its variants.
-/// Validity never depends on a date.
+/// only while the record of the URL has the serial number that they were stored with: an unsafe request that removes
+/// the record invalidates all of them, however many there are. The serial number of an index does the same for its
+/// variants. Validity never depends on a date.
 extension CacheHandler {
     /// The stored response that matches the request; of several, the one whose header names were stored last.
     func lookUp(_ lookup: HTTPLookup) async -> (StoredResponse?, CacheStatus.Forward) {

@@ -54,8 +54,8 @@ extension CacheHandler {
             }
             return await keep(response, lookup)
         } catch {
-            if case .staleIfError = mode, Self.isUnreachable(error),
-                let stale = await stale(lookup, "the server could not be reached")
+            if case .staleIfError = mode, Self.allowsStale(after: error),
+                let stale = await stale(lookup, "the request failed")
             {
                 return stale
             }

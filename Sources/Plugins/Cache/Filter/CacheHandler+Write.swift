@@ -26,7 +26,8 @@ extension CacheHandler {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The caller continues without the cache. A body that the caller did not read to its end is not worth a note.
+                // The caller continues without the cache. A body that the caller did not read to its end is not worth a
+                // note.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange in the cache: its mode, and the access to the store that both policies need. An object: the frame of
-/// each function that waits would contain the whole of a value.
+/// Handles one exchange in the cache: its mode, and the access to the store that both policies need. An object: the
+/// frame of each function that waits would contain the whole of a value.
 final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
@@ -115,6 +115,6 @@ final class CacheHandler: Sendable {
         exchange.note("cache", status().description, details: status())
     }
 
-    /// Whether a failure means that the server could not be reached.
-    static func isUnreachable(_ error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
+    /// Whether a stale response may stand for a request that failed: the same one may succeed later.
+    static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 }

@@ -11,8 +11,8 @@ extension CacheWriter {
         var hasFailed = false
     }
 
-    /// Removes every entry that matches, also those that are queued and those whose responses are in flight. Throws the error
-    /// of the store.
+    /// Removes every entry that matches, also those that are queued and those whose responses are in flight. Throws the
+    /// error of the store.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
             state.remove(in: store) { _, head in matches(head) }
@@ -63,8 +63,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// A store has failed to remove many entries. Where it has failed too often to remember each, all of its entries are
-    /// removed before the next is written. Returns what is no longer remembered.
+    /// A store has failed to remove many entries. Where it has failed too often to remember each, all of its entries
+    /// are removed before the next is written. Returns what is no longer remembered.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -35,7 +35,8 @@ extension CacheWriter.State {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// Ends an operation. The entry becomes visible if the operation left none that was removed, and no other may do so.
+    /// Ends an operation. The entry becomes visible if the operation left none that was removed, and no other may do
+    /// so.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)
@@ -54,7 +55,8 @@ extension CacheWriter.State {
         }
     }
 
-    /// Makes a suspended store visible again after everything has been removed from it, unless a removal failed meanwhile.
+    /// Makes a suspended store visible again after everything has been removed from it, unless a removal failed
+    /// meanwhile.
     mutating func endClearing(_ store: ObjectIdentifier, _ operation: UInt64) {
         if let failure = suspended[store]?.failure, failure < operation { suspended[store] = nil }
         for location in hidden.keys where location.store == store {
@@ -75,8 +77,8 @@ extension CacheWriter.State {
         return run(write.written, write.location)
     }
 
-    /// Ends a queued write. Returns the operation that has to remove the entry from the store, if it was removed meanwhile,
-    /// or if it could not be written: the entry that it replaces is out of date.
+    /// Ends a queued write. Returns the operation that has to remove the entry from the store, if it was removed
+    /// meanwhile, or if it could not be written: the entry that it replaces is out of date.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)

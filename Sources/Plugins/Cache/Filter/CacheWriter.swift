@@ -4,9 +4,9 @@ import Synchronization
 
 /// Writes entries in the background, one after the other; readers see them before they are written.
 ///
-/// An entry is a value that is made when its response is received, so that later changes do not affect what is written. A
-/// removal also applies to entries that are queued, to those that a store is writing, and to responses in flight: once it
-/// has completed, no reader sees anything older than the removal.
+/// An entry is a value that is made when its response is received, so that later changes do not affect what is written.
+/// A removal also applies to entries that are queued, to those that a store is writing, and to responses in flight:
+/// once it has completed, no reader sees anything older than the removal.
 final class CacheWriter: Sendable {
     /// The number of removals when a request began: later removals apply to its response.
     struct Mark: Sendable { let removals: UInt64 }
@@ -116,7 +116,8 @@ final class CacheWriter: Sendable {
 
     /// Queues an entry whose body is in memory. `failed` receives the error if the entry cannot be written.
     ///
-    /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in memory.
+    /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in
+    ///   memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
         in store: any CacheStore, since mark: Mark, failed: @escaping @Sendable (any Error) -> Void
@@ -221,8 +222,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes the entry of a key, including one that is queued or whose response is in flight. From then on readers do not
-    /// see it, even if the store throws.
+    /// Removes the entry of a key, including one that is queued or whose response is in flight. From then on readers do
+    /// not see it, even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in

@@ -17,10 +17,10 @@ import Synchronization
 /// await cache.flush()                                             // everything is written
 /// ```
 ///
-/// One value for the call and the hop stage: as a call filter it applies the timed policy, once for each call; as a hop filter it applies
-/// the HTTP policy to each request on the wire. Put it after the filters that retry and after those that change or sign
-/// the request, so that its key contains what they change. A failure of the store is a miss and a note for logs, never the
-/// failure of a request. Several agents may share one cache.
+/// One value for the call and the hop stage: as a call filter it applies the timed policy, once for each call; as a hop
+/// filter it applies the HTTP policy to each request on the wire. Put it after the filters that retry and after those
+/// that change or sign the request, so that its key contains what they change. A failure of the store is a miss and a
+/// note for logs, never the failure of a request. Several agents may share one cache.
 public final class ResponseCache: Filter {
     /// Both stages.
     public let stages: FilterStages = [.call, .hop]
@@ -54,8 +54,8 @@ public final class ResponseCache: Filter {
     /// - Parameters:
     ///   - store: where entries are stored, unless a request has a store of its own.
     ///   - policy: for requests that do not conform to ``CacheableRequest``; `.off` by default.
-    ///   - appVersion: timed entries of another version of the app are misses; by default the bundle's version on Apple's
-    ///     platforms, none on Linux.
+    ///   - appVersion: timed entries of another version of the app are misses; by default the bundle's version on
+    ///     Apple's platforms, none on Linux.
     ///   - time: determines the expired entries for ``remove(_:)``; requests use the time source of their agent.
     public init(
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
@@ -98,7 +98,7 @@ public final class ResponseCache: Filter {
         let isCacheable = type(of: exchange.request) is any CacheableRequest.Type
         let request = isCacheable ? exchange.request as? any CacheableRequest : nil
         let (policy, mode) = (request?.cachePolicy ?? standardPolicy, exchange.tags[CacheMode.self].kind)
-        if case .bypass = mode { return .passed(exchange) }
+        if case .off = mode { return .passed(exchange) }
         let isStored = mayBeStored(exchange, policy)
         if exchange.stage == .call, policy.isOff || !isStored {
             guard mode.mustNotSend else { return .passed(exchange) }

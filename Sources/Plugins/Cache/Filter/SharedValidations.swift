@@ -3,9 +3,9 @@ import Synchronization
 
 /// The validations in flight: concurrent requests for one stale entry share one.
 ///
-/// The first request leads and sends the validation. The others wait, each with its own cancellation. When the leader is
-/// cancelled, one of them becomes the leader; when the leader fails, or receives a response that cannot be shared, each
-/// sends a request of its own.
+/// The first request leads and sends the validation. The others wait, each with its own cancellation. When the leader
+/// is cancelled, one of them becomes the leader; when the leader fails, or receives a response that cannot be shared,
+/// each sends a request of its own.
 final class SharedValidations: Sendable {
     /// The result of a leader's validation.
     enum Outcome: Sendable {
@@ -37,7 +37,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// The activities that lead or wait: a second request of one, such as that of a hedge, does not wait for the first.
+        /// The activities that lead or wait: a second request of one, such as that of a hedge, does not wait for the
+        /// first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }

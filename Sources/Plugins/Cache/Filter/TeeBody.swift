@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A body that is delivered to its reader and, as a copy, to a store. At most a few chunks are buffered for the store; then
-/// the reader waits for it. The copy ends only when the body is complete and has been accepted.
+/// A body that is delivered to its reader and, as a copy, to a store. At most a few chunks are buffered for the store;
+/// then the reader waits for it. The copy ends only when the body is complete and has been accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []

@@ -3,11 +3,11 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
 
-/// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%` within
-/// values are escaped, so that no value can imitate another line.
+/// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%`
+/// within values are escaped, so that no value can imitate another line.
 enum CacheKeyBuilder {
-    /// The key of a timed entry, by the text of its URL without a fragment; nil if the body is not in memory and cannot be
-    /// compared. Without a partition, that of the users to whom the request belongs.
+    /// The key of a timed entry, by the text of its URL without a fragment; nil if the body is not in memory and cannot
+    /// be compared. Without a partition, that of the users to whom the request belongs.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher

@@ -6,8 +6,8 @@ public import Errand
 /// var cacheKey: CacheKeyRule { .standard.dropping("timestamp", "nonce").including("X-Region") }
 /// ```
 ///
-/// Applies to timed entries only: the key of an HTTP entry is the URL, together with the headers that the server's `Vary`
-/// names.
+/// Applies to timed entries only: the key of an HTTP entry is the URL, together with the headers that the server's
+/// `Vary` names.
 public struct CacheKeyRule: Sendable, Hashable {
     var name: String?
     var dropped: Set<String> = []
@@ -27,7 +27,8 @@ public struct CacheKeyRule: Sendable, Hashable {
         return rule
     }
 
-    /// Leaves out these parameters of the query and of a form: those that change with each request but not the response.
+    /// Leaves out these parameters of the query and of a form: those that change with each request but not the
+    /// response.
     public func dropping(_ parameters: String...) -> CacheKeyRule {
         var rule = self
         rule.dropped.formUnion(parameters)

@@ -1,8 +1,8 @@
 public import Errand
 
 extension Agent {
-    /// The stored response if it is valid, nil if there is none; nothing is sent. The response passes checks and decoding
-    /// like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
+    /// The stored response if it is valid, nil if there is none; nothing is sent. The response passes checks and
+    /// decoding like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
     /// ``CacheMiss/Reason/notInstalled`` if the request passes no cache filter.
     ///
     /// - Parameter includingStale: whether a response past its lifetime is returned too; false by default.
@@ -22,9 +22,10 @@ extension Agent {
         }
     }
 
-    /// Stores a response, for example of another request, under this request's key, as if the server had sent it; nothing
-    /// is sent. The response has to pass this request's checks and decoding; the decoded response is returned. Throws
-    /// ``CacheMiss`` if the request's policy stores nothing (`off`) or there is no cache filter (`notInstalled`).
+    /// Stores a response, for example of another request, under this request's key, as if the server had sent it;
+    /// nothing is sent. The response has to pass this request's checks and decoding; the decoded response is returned.
+    /// Throws ``CacheMiss`` if the request's policy stores nothing (`off`) or there is no cache filter
+    /// (`notInstalled`).
     @discardableResult
     public func store<R: Request>(
         _ response: HTTPResponse, for request: R, options: CallOptions = CallOptions()
@@ -41,8 +42,8 @@ extension Agent {
     }
 
     /// Removes the request's entry; nothing is sent, whatever the method. Returns whether there was an entry with the
-    /// request's version, partition and app version. Throws ``CacheMiss`` if the policy stores nothing (`off`) or there is
-    /// no cache filter (`notInstalled`), and the error of a store that cannot remove the entry.
+    /// request's version, partition and app version. Throws ``CacheMiss`` if the policy stores nothing (`off`) or there
+    /// is no cache filter (`notInstalled`), and the error of a store that cannot remove the entry.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
         let report = CacheReport()
@@ -67,9 +68,10 @@ extension Agent {
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// The second is returned if its body differs from the first, or always. If nothing is stored, only the fresh response
-    /// is returned. If the server fails, the sequence throws the error after the stored response. If the request passes no
-    /// cache filter it throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, and nothing is sent.
+    /// The second is returned if its body differs from the first, or always. If nothing is stored, only the fresh
+    /// response is returned. If the server fails, the sequence throws the error after the stored response. If the
+    /// request passes no cache filter it throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, and
+    /// nothing is sent.
     ///
     /// - Parameters:
     ///   - includingStale: whether the first may be past its lifetime; true by default, since a fresh one follows.

@@ -5,7 +5,7 @@ extension CacheMode.Kind {
     var mustNotSend: Bool {
         switch self {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove, .store: true
-        case .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .bypass: false
+        case .standard, .reload, .reloadFromOrigin, .preferCache, .staleIfError, .staleWhileRevalidate, .off: false
         }
     }
 

@@ -6,12 +6,13 @@ public import Errand
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send: if the request passes no cache filter they throw ``CacheMiss``
-/// with the reason ``CacheMiss/Reason/notInstalled``. All other modes may send, and do so without a cache.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send: if the request passes no cache filter they throw
+/// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``. All other modes may send, and do so without a
+/// cache.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
         case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
-        case staleWhileRevalidate, bypass, remove
+        case staleWhileRevalidate, off, remove
         case store(HTTPResponse)
     }
 
@@ -22,28 +23,30 @@ public struct CacheMode: Sendable {
     /// A valid response from the cache, otherwise the server's response. The default.
     public static let standard = CacheMode(kind: .standard)
 
-    /// The server's response, which is stored; `no-cache` in the Fetch standard. A stored HTTP response is validated rather
-    /// than fetched again, and `Cache-Control: max-age=0` makes intermediate caches validate too, unless the request has
-    /// a `Cache-Control` of its own. A fresh `immutable` response needs no validation (RFC 8246, section 2).
+    /// The server's response, which is stored; `no-cache` in the Fetch standard. A stored HTTP response is validated
+    /// rather than fetched again, and `Cache-Control: max-age=0` makes intermediate caches validate too, unless the
+    /// request has a `Cache-Control` of its own. A fresh `immutable` response needs no validation (RFC 8246, section
+    /// 2).
     public static let reload = CacheMode(kind: .reload)
 
     /// The server's response, fetched in full and stored; `reload` in the Fetch standard. Sends `Pragma: no-cache` and
-    /// `Cache-Control: no-cache`, unless the request has them, and no validators. For a user who suspects that the stored
-    /// response is broken.
+    /// `Cache-Control: no-cache`, unless the request has them, and no validators. For a user who suspects that the
+    /// stored response is broken.
     public static let reloadFromOrigin = CacheMode(kind: .reloadFromOrigin)
 
     /// The stored response, however old, otherwise the server's response; `force-cache` in the Fetch standard.
     public static let preferCache = CacheMode(kind: .preferCache)
 
-    /// A valid response from the cache, otherwise ``CacheMiss``; nothing is sent. `only-if-cached` in the Fetch standard.
+    /// A valid response from the cache, otherwise ``CacheMiss``; nothing is sent. `only-if-cached` in the Fetch
+    /// standard.
     public static let cacheOnly = CacheMode(kind: .cacheOnly)
 
-    /// The stored response, however old, otherwise ``CacheMiss``; nothing is sent. Version, partition and app version still
-    /// have to match.
+    /// The stored response, however old, otherwise ``CacheMiss``; nothing is sent. Version, partition and app version
+    /// still have to match.
     public static let cacheOnlyIncludingStale = CacheMode(kind: .cacheOnlyIncludingStale)
 
-    /// As `standard`, but the stored response, however old, if the server cannot be reached or fails. The deadline of the
-    /// call takes precedence: when it passes, the call throws `deadlineExceeded`.
+    /// As `standard`, but the stored response, however old, if the server cannot be reached or fails. The deadline of
+    /// the call takes precedence: when it passes, the call throws `deadlineExceeded`.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
     /// The stored response, however old, while a fresh one is fetched in the background for later calls. If nothing is
@@ -51,7 +54,7 @@ public struct CacheMode: Sendable {
     public static let staleWhileRevalidate = CacheMode(kind: .staleWhileRevalidate)
 
     /// Neither reads from the cache nor writes to it.
-    public static let bypass = CacheMode(kind: .bypass)
+    public static let off = CacheMode(kind: .off)
 }
 
 /// Modes are equal if they treat a call in the same way.
@@ -62,7 +65,7 @@ extension CacheMode: Equatable {
         return switch (a.kind, b.kind) {
         case (.standard, .standard), (.reload, .reload), (.reloadFromOrigin, .reloadFromOrigin),
             (.preferCache, .preferCache), (.cacheOnly, .cacheOnly), (.staleIfError, .staleIfError),
-            (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.bypass, .bypass), (.remove, .remove),
+            (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.off, .off), (.remove, .remove),
             (.staleWhileRevalidate, .staleWhileRevalidate):
             true
         // Each has a report of its own.

@@ -34,8 +34,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - lifetime: a response is valid up to and including this age. Zero or less stores and reads nothing.
     ///   - version: the version of the app's data format; an entry with another version is a miss. 0 by default.
-    ///   - partition: the user to whom the response belongs, or another owner; an entry of another partition, or of none,
-    ///     is a miss and is replaced. Stored and compared as a keyed hash only.
+    ///   - partition: the user to whom the response belongs, or another owner; an entry of another partition, or of
+    ///     none, is a miss and is replaced. Stored and compared as a keyed hash only.
     public static func timed(_ lifetime: Duration, version: Int = 0, partition: String? = nil) -> CachePolicy {
         var policy = CachePolicy()
         if lifetime > .zero { policy.timed = Timed(lifetime: lifetime, version: version, partition: partition) }
@@ -59,8 +59,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Combines two policies: a valid timed entry is the response; otherwise the request continues to the HTTP cache, which
-    /// serves or validates its own entry. The response is stored twice.
+    /// Combines two policies: a valid timed entry is the response; otherwise the request continues to the HTTP cache,
+    /// which serves or validates its own entry. The response is stored twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -69,8 +69,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// The same policy with responses that are returned only after they have been written. By default responses are written
-    /// in the background, and `await cache.flush()` waits for that.
+    /// The same policy with responses that are returned only after they have been written. By default responses are
+    /// written in the background, and `await cache.flush()` waits for that.
     public func waitingForWrite() -> CachePolicy {
         var policy = self
         policy.waitsForWrite = true
@@ -116,8 +116,8 @@ public struct CacheMiss: DescribedError, Sendable {
 }
 
 extension FailureCode<CacheMiss> {
-    /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body is a
-    /// stream.
+    /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body
+    /// is a stream.
     public static var off: Self { Self("off", 1) }
     /// The request passes no cache filter.
     public static var notInstalled: Self { Self("notInstalled", 2) }

@@ -3,8 +3,8 @@ import ErrandHTTPSyntax
 
 /// The header fields that are stored, sent and merged (RFC 9111, sections 3.1, 3.2 and 4.3).
 enum HTTPCacheHeaders {
-    /// The fields without those of one connection, those that `no-cache` names, `Age`, which is calculated, and sensitive
-    /// fields such as `Set-Cookie`, which are never stored.
+    /// The fields without those of one connection, those that `no-cache` names, `Age`, which is calculated, and
+    /// sensitive fields such as `Set-Cookie`, which are never stored.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
@@ -15,8 +15,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// The stored fields updated with those of a 304 response or of a response to HEAD. Fields that describe the bytes of
-    /// the stored body stay: the body did not change, and its content coding may have been decoded since.
+    /// The stored fields updated with those of a 304 response or of a response to HEAD. Fields that describe the bytes
+    /// of the stored body stay: the body did not change, and its content coding may have been decoded since.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -45,11 +45,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 response validates the stored response: a validator that both have is equal, and the tag decides where
-    /// both have one (section 4.3.4).
+    /// Whether a 304 response validates the stored response: a validator that both have is equal, and the tag decides
+    /// where both have one (section 4.3.4).
     ///
-    /// - Parameter condition: the header fields of the request. Where both have no validator in common, the request must have
-    ///   named the stored response's own, and nothing else.
+    /// - Parameter condition: the header fields of the request. Where both have no validator in common, the request
+    ///   must have named the stored response's own, and nothing else.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {

@@ -30,7 +30,7 @@ enum TimedRules {
 }
 
 extension Duration {
-    var interval: TimeInterval { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    var interval: TimeInterval { self / .seconds(1) }
 
     /// Whole seconds, at most 68 years.
     var wholeSeconds: Int64 { min(max(components.seconds, 0), 1 << 31) }

@@ -24,8 +24,8 @@ struct ByteWriter {
     }
 }
 
-/// Decodes what ``ByteWriter`` encodes, and validates every length. It reads memory that it does not own: use it only while
-/// the bytes are there, within `withUnsafeBytes`.
+/// Decodes what ``ByteWriter`` encodes, and validates every length. It reads memory that it does not own: use it only
+/// while the bytes are there, within `withUnsafeBytes`.
 struct ByteReader {
     struct Fault: Error {}
 

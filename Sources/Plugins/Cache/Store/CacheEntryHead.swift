@@ -34,8 +34,8 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without a fragment.
     public var url: String { fields[0].url }
-    /// The URL of the response, after redirects. Text, because almost every response has the URL of its request, which is
-    /// parsed already.
+    /// The URL of the response, after redirects. Text, because almost every response has the URL of its request, which
+    /// is parsed already.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {

@@ -7,19 +7,19 @@ public import ErrandEssentials
 /// ```
 ///
 /// A store is independent of HTTP: it keeps an entry under a key until the entry is removed or evicted. It may lose
-/// entries, it must never confuse them, and it must have a limit. An error that it throws is noted for logs and counts as
-/// a miss; no request fails because of it. Its methods are called off the caller's actor, by several tasks concurrently.
-/// `ErrandCacheTesting` has the conformance suite for stores.
+/// entries, it must never confuse them, and it must have a limit. An error that it throws is noted for logs and counts
+/// as a miss; no request fails because of it. Its methods are called off the caller's actor, by several tasks
+/// concurrently. `ErrandCacheTesting` has the conformance suite for stores.
 public protocol CacheStore: AnyObject, Sendable {
     /// Returns the entry of a key, nil if there is none, and marks it as recently used.
     func entry(for key: CacheKey) async throws -> CacheEntry?
 
-    /// Stores an entry, and replaces an earlier one with this key. The body may be a stream: read it to its end; if that
-    /// throws, leave the earlier entry unchanged and rethrow.
+    /// Stores an entry, and replaces an earlier one with this key. The body may be a stream: read it to its end; if
+    /// that throws, leave the earlier entry unchanged and rethrow.
     func store(_ entry: CacheEntry, for key: CacheKey) async throws
 
-    /// Replaces the head of an entry; the body stays. Returns false, and changes nothing, if there is no entry or its head
-    /// is not `old`. The default implementation reads the entry and stores it again: implement it if the store can
+    /// Replaces the head of an entry; the body stays. Returns false, and changes nothing, if there is no entry or its
+    /// head is not `old`. The default implementation reads the entry and stores it again: implement it if the store can
     /// replace a head without copying the body.
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool
 

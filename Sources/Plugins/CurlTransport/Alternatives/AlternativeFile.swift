@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
 
-/// The offers of HTTP/3 in a file: a line for each, with the origin, the host, the port and the time at which it expires in
-/// seconds since 1970. A line that is none is left out.
+/// The offers of HTTP/3 in a file: a line for each, with the origin, the host, the port and the time at which it
+/// expires in seconds since 1970. A line that is none is left out.
 struct AlternativeFile: Sendable {
     let path: String
     private static let limit = 1 << 20
@@ -20,8 +20,8 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Writes the offers in place of what the file contains. Blocks. A failure is left for the next time: the offers are in
-    /// memory, and servers repeat them.
+    /// Writes the offers in place of what the file contains. Blocks. A failure is left for the next time: the offers
+    /// are in memory, and servers repeat them.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in

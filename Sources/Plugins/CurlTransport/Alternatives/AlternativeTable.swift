@@ -3,8 +3,9 @@ import ErrandHTTPSyntax
 
 /// The origins that offer HTTP/3, and what has become of their offers (RFC 7838).
 ///
-/// An offer is tried by one request first, on a connection of its own beside one over TCP. Once that has had its response
-/// over HTTP/3, so do all others; an offer that has failed is left alone for five minutes, and twice as long each time.
+/// An offer is tried by one request first, on a connection of its own beside one over TCP. Once that has had its
+/// response over HTTP/3, so do all others; an offer that has failed is left alone for five minutes, and twice as long
+/// each time.
 struct AlternativeTable {
     /// How a request may use the alternative of its origin.
     struct Route: Equatable {
@@ -73,8 +74,8 @@ struct AlternativeTable {
         }
     }
 
-    /// Takes in what a response says of the alternatives of its origin; true where a file is to keep the offers anew: for
-    /// another offer than before, or one that ends much later.
+    /// Takes in what a response says of the alternatives of its origin; true where a file is to keep the offers anew:
+    /// for another offer than before, or one that ends much later.
     ///
     /// - Parameter services: the alternatives of its `Alt-Svc` fields; nil for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {

@@ -225,7 +225,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // The removal of a handle waits for its name lookup, where libcurl cannot leave it; the end of that comes here again.
+        // The removal of a handle waits for its name lookup, where libcurl cannot leave it; the end of that comes here
+        // again.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }

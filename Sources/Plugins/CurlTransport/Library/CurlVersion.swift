@@ -13,7 +13,8 @@ struct CurlVersion: Comparable, CustomStringConvertible {
 
     var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
 
-    /// The oldest version that is used at all: what the rows of ``CurlVersionRule/all`` say of older ones holds for none.
+    /// The oldest version that is used at all: what the rows of ``CurlVersionRule/all`` say of older ones holds for
+    /// none.
     static let oldest = CurlVersion(7, 76, 0)
     /// Later than every version.
     static let latest = CurlVersion(number: .max)

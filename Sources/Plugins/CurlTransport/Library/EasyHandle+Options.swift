@@ -74,8 +74,8 @@ extension EasyHandle {
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
     }
 
-    /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone from
-    /// then on. The name in the certificate is that of the origin.
+    /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone
+    /// from then on. The name in the certificate is that of the origin.
     func setRoute(_ route: AlternativeTable.Route) {
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
         let list = TextList(["::\(host):\(route.port)"])

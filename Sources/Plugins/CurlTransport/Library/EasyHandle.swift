@@ -139,8 +139,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // libcurl looks through all connections of a pool whenever another one is made, and ends those that have bytes to
-        // read: each has a pool of its own.
+        // libcurl looks through all connections of a pool whenever another one is made, and ends those that have bytes
+        // to read: each has a pool of its own.
         set(ERRAND_CURLOPT_SHARE, UnsafeRawPointer(pool))
         let user = Unmanaged.passUnretained(connection).toOpaque()
         set(ERRAND_CURLOPT_PRIVATE, user)

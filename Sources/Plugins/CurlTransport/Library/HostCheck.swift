@@ -4,14 +4,14 @@ import ErrandEssentials
 
 /// Rejects host names that libcurl must not get.
 enum HostCheck {
-    /// The longest name of the domain name system (RFC 1035, section 2.3.4), written with dots. libcurl 7.69 to 8.3 write
-    /// beyond their buffer when a SOCKS5 proxy gets more than 255 bytes (CVE-2023-38545).
+    /// The longest name of the domain name system (RFC 1035, section 2.3.4), written with dots. libcurl 7.69 to 8.3
+    /// write beyond their buffer when a SOCKS5 proxy gets more than 255 bytes (CVE-2023-38545).
     static let longest = 253
     /// A name up to this length without a percent sign needs no check.
     static let short = 60
 
-    /// Throws `invalidURL` for a host that is too long, or in which a percent sign hides an ASCII character: libcurl 7.80
-    /// to 7.83 make a path of `%2F` (CVE-2022-27780).
+    /// Throws `invalidURL` for a host that is too long, or in which a percent sign hides an ASCII character: libcurl
+    /// 7.80 to 7.83 make a path of `%2F` (CVE-2022-27780).
     static func check(_ url: URL) throws(ErrandError) {
         guard let host = url.host(percentEncoded: true) else { return }
         guard host.utf8.count > short || host.utf8.contains(UInt8(ascii: "%")) else { return }

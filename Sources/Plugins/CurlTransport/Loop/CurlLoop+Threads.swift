@@ -13,7 +13,8 @@ extension CurlLoop {
 
     static var ended: ErrandError { ErrandError(.transportFailed, "the transport has ended") }
 
-    /// Carries out a command, on this thread if no other thread runs libcurl at the moment; false once the loop has ended.
+    /// Carries out a command, on this thread if no other thread runs libcurl at the moment; false once the loop has
+    /// ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
         workHere()

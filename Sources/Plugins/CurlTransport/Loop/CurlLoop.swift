@@ -55,10 +55,10 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Under `driver`
 
-    // Exclusive access to these, and to what the lock guards elsewhere, is not checked at run time: the checks were a tenth
-    // of what a request costs here. The lock leaves one thread, and no access of that thread's is open while it runs code
-    // that comes back to the same variable: none is open during a call of libcurl's, from which the callbacks come, but
-    // those that end handles, and these are called without a transfer.
+    // Exclusive access to these, and to what the lock guards elsewhere, is not checked at run time: the checks were a
+    // tenth of what a request costs here. The lock leaves one thread, and no access of that thread's is open while it
+    // runs code that comes back to the same variable: none is open during a call of libcurl's, from which the callbacks
+    // come, but those that end handles, and these are called without a transfer.
 
     @exclusivity(unchecked) var multi: UnsafeMutableRawPointer
     let clock = RoundClock()
@@ -93,8 +93,9 @@ final class CurlLoop: @unchecked Sendable {
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without a libcurl, or one without the HTTP/3 that is required, ``DescriptorShortage``, `transportFailed` for lack of memory or
-    /// threads, `insecureConnection` for pins of something that is no host name, and `nameLookupFailed` for addresses that are none.
+    /// Throws `transportUnavailable` without a libcurl, or one without the HTTP/3 that is required,
+    /// ``DescriptorShortage``, `transportFailed` for lack of memory or threads, `insecureConnection` for pins of
+    /// something that is no host name, and `nameLookupFailed` for addresses that are none.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)

@@ -1,4 +1,5 @@
 #if os(Linux)
+import Errand
 import ErrandSupport
 
 /// Nanoseconds of the monotonic clock.
@@ -11,14 +12,10 @@ enum Nanoseconds {
 
     private static let perSecond: UInt64 = 1_000_000_000
     private static let perMillisecond: UInt64 = 1_000_000
-    /// About a hundred years, in place of no limit.
-    private static let longestSeconds: Int64 = 3_000_000_000
 
-    /// A duration in nanoseconds, from 1 to about a hundred years.
+    /// A duration in nanoseconds, from 1 to a hundred years.
     static func of(_ duration: Duration) -> UInt64 {
-        let (seconds, attoseconds) = duration.components
-        if seconds < 0 || attoseconds < 0 { return 1 }
-        if seconds >= longestSeconds { return UInt64(longestSeconds) * perSecond }
+        let (seconds, attoseconds) = duration.bounded.components
         return max(1, UInt64(seconds) * perSecond + UInt64(attoseconds) / perSecond)
     }
 

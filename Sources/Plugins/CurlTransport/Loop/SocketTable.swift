@@ -130,8 +130,9 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// libcurl has given a transfer a connection without naming the socket. It may have sent the request, received a part
-    /// of the response and paused in one step: then it wants nothing of a socket that seems to be without a request.
+    /// libcurl has given a transfer a connection without naming the socket. It may have sent the request, received a
+    /// part of the response and paused in one step: then it wants nothing of a socket that seems to be without a
+    /// request.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
     /// The socket of such a transfer is known, or the transfer has ended.

@@ -87,8 +87,8 @@ struct ResponseHead: ~Copyable {
         block.map { errand_head_has_coding($0.pointee.bytes, $0.pointee.count) != 0 } ?? false
     }
 
-    /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line that
-    /// is no header field is left out.
+    /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line
+    /// that is no header field is left out.
     var headers: HTTPHeaders { fields.headers }
 
     /// The same, and whether a `Content-Encoding` may be among them.

@@ -40,7 +40,7 @@ extension Transfer {
     }
 
     /// RFC 9110, section 9.2.2: a method that is not idempotent is sent once, any other at most twice.
-    private var mostAttempts: Int { request.method.isIdempotent ? 2 : 1 }
+    private var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
     /// A connection is available, and libcurl is about to send the request on it; false prevents that.
     func beginAttempt() -> Bool {
@@ -85,7 +85,7 @@ extension Transfer {
         }
         // The attempt before sent nothing, so that no server received it.
         if attempts.count > 0 && sent == attempts.sentBefore { return true }
-        guard attempts.count < mostAttempts else {
+        guard attempts.count < maximumAttempts else {
             failure = repetitionError
             return false
         }
@@ -114,7 +114,7 @@ extension Transfer {
             attempts.needsHTTP2 = true
             return .again
         }
-        if route != nil, attempts.count == 0 || attempts.count < mostAttempts && CurlFailure.isUnreached(code) {
+        if route != nil, attempts.count == 0 || attempts.count < maximumAttempts && CurlFailure.isUnreached(code) {
             attempts.avoidsHTTP3 = true
             return .again
         }
@@ -126,7 +126,7 @@ extension Transfer {
             attempts.needsFreshConnection = attempts.refusals > 1
             return .again
         }
-        if failure != nil || attempts.count >= mostAttempts { return .end }
+        if failure != nil || attempts.count >= maximumAttempts { return .end }
         let isLost =
             CurlFailure.isForeign(code) && handle.isReused
             || CurlFailure.isGoAway(code) && !handle.failure(code).isMalformed
@@ -142,13 +142,13 @@ extension Transfer {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
         attempts.refusals += 1
-        if attempts.refusals <= Self.mostRefusals { return true }
+        if attempts.refusals <= Self.maximumRefusals { return true }
         failure = ErrandError(
             .connectionLost, "the server refused to process the request on \(attempts.refusals) connections")
         return false
     }
 
-    private static let mostRefusals = 3
+    private static let maximumRefusals = 3
 
     /// Whether HTTP/2 is avoided for it although it could have it.
     var keepsToHTTP1: Bool {

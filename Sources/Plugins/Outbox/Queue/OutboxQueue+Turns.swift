@@ -109,8 +109,9 @@ extension OutboxQueue {
     /// A server responded, with any status.
     mutating func reachedServer() { network = nil }
 
-    /// The delivery of an entry has ended: it is the turn of its lane again, unless that waits or has stopped. Until then
-    /// nothing starts another delivery of the entry, so that the end of one decides nothing for the content of a later one.
+    /// The delivery of an entry has ended: it is the turn of its lane again, unless that waits or has stopped. Until
+    /// then nothing starts another delivery of the entry, so that the end of one decides nothing for the content of a
+    /// later one.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)

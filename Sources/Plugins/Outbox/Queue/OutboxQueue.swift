@@ -1,7 +1,7 @@
 /// The entries of an outbox, and the decision which one is sent next. Pure: it knows no file and no clock.
 ///
-/// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each start. The
-/// rest, such as turns and failures, is of this process only.
+/// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each
+/// start. The rest, such as turns and failures, is of this process only.
 struct OutboxQueue: Sendable {
     /// The slot of an entry: a later one of the same type, lane and key replaces it.
     struct Slot: Hashable, Sendable {
@@ -22,8 +22,8 @@ struct OutboxQueue: Sendable {
     /// Lanes whose first entry may be sent, and that entry; some are out of date.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that reached no server: how many in a row, the end of the wait, for all lanes, and the entry that is sent
-    /// after it.
+    /// After failures that reached no server: how many in a row, the end of the wait, for all lanes, and the entry that
+    /// is sent after it.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
     /// A new entry, or a new content of one, which keeps its lane.
@@ -125,7 +125,8 @@ struct OutboxQueue: Sendable {
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Takes the entries of a log that was read anew, in one step; what this process knows of those that are the same stays.
+    /// Takes the entries of a log that was read anew, in one step; what this process knows of those that are the same
+    /// stays.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new

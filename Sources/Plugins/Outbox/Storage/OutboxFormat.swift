@@ -13,8 +13,8 @@ import ErrandEssentials
 ///  32  the content, and its checksum, 8 bytes; neither where the length is 0
 /// ```
 ///
-/// A reader that meets damage looks for the next valid head, so damage costs the records that it touches and no other. A
-/// record without content is written twice: one damaged byte brings no entry back.
+/// A reader that meets damage looks for the next valid head, so damage costs the records that it touches and no other.
+/// A record without content is written twice: one damaged byte brings no entry back.
 enum OutboxFormat {
     static let prefix = Array("ERRANDO1".utf8)
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
@@ -65,8 +65,8 @@ enum OutboxFormat {
         bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
     }
 
-    /// FNV-1a of 64 bits with a final mix: finds every changed byte, and other damage but for 1 in 10^19. It does not detect
-    /// forgery: only the owner has access to the file.
+    /// FNV-1a of 64 bits with a final mix: finds every changed byte, and other damage but for 1 in 10^19. It does not
+    /// detect forgery: only the owner has access to the file.
     static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,8 +1,8 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The file of an outbox: records are added at its end, by any process that holds the lock of the directory. Every call may
-/// block.
+/// The file of an outbox: records are added at its end, by any process that holds the lock of the directory. Every call
+/// may block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
@@ -85,8 +85,8 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// The content of a record; nil if it is damaged. Throws where another file could not be read: the extent is of the one
-    /// before.
+    /// The content of a record; nil if it is damaged. Throws where another file could not be read: the extent is of the
+    /// one before.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
@@ -102,8 +102,8 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Adds records, and returns where they begin once they survive a crash of the machine; under the lock. After a failure
-    /// the file is as it was.
+    /// Adds records, and returns where they begin once they survive a crash of the machine; under the lock. After a
+    /// failure the file is as it was.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {

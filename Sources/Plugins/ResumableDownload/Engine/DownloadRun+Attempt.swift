@@ -70,8 +70,7 @@ extension DownloadRun {
         let start = exchange.time.now
         var fetched: Int64 = 0
         func rate() -> Double {
-            let passed = start.duration(to: exchange.time.now).components
-            let seconds = Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+            let seconds = start.duration(to: exchange.time.now) / .seconds(1)
             if fetched == 0 { return 0 }
             return seconds > 0 ? Double(fetched) / seconds : .infinity
         }

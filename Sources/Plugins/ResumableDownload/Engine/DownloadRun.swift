@@ -204,8 +204,7 @@ struct DownloadRun: Sendable {
     }
 
     private func pause(for wait: Duration, after retry: DownloadRetries, because reason: String) async throws {
-        let parts = wait.components
-        let end = exchange.time.date.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+        let end = exchange.time.date.addingTimeInterval(wait / .seconds(1))
         order.report(
             .retrying(attempt: retry.attempts, wait: wait, until: end, reason: reason), .waiting(until: end))
         try await exchange.time.sleep(until: exchange.time.instant(after: wait))

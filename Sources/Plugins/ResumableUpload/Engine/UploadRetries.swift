@@ -69,10 +69,4 @@ extension Error {
         // URLSession on Linux reports a connection that was lost while it sends with this code.
         return error.isRetryable || error.code == .transportFailed
     }
-
-    /// Whether no server received a byte of the request.
-    var reachedNoServer: Bool {
-        guard let error = self as? ErrandError, error.response == nil else { return false }
-        return error.code == .cannotConnect || error.code == .nameLookupFailed
-    }
 }

@@ -37,8 +37,7 @@ struct RetryFailure {
         if error.isCancellation || Task.isCancelled { return nil }
         let known = error as? ErrandError
         if let known, policy.errors.contains(known.code) {
-            let isUnsent = known.code == .cannotConnect || known.code == .nameLookupFailed
-            self.init(known.code.description, known.response, reachedNoServer: isUnsent && known.response == nil)
+            self.init(known.code.description, known.response, reachedNoServer: known.reachedNoServer)
         } else if let known, known.code == .unacceptableStatus, let response = known.response,
             policy.statuses.contains(response.status)
         {

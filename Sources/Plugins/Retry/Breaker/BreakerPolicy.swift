@@ -18,9 +18,7 @@ public struct BreakerPolicy: Sendable {
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures: `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
     /// `truncated` by default.
-    public var errors: Set<ErrandError.Code> = [
-        .timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated,
-    ]
+    public var errors: Set<ErrandError.Code> = .retryable
 
     /// Makes a policy; the defaults are those of the properties.
     public init(

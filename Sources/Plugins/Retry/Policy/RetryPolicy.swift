@@ -20,12 +20,10 @@ public struct RetryPolicy: Sendable {
     public var backoff: Backoff
     /// The statuses that may be repeated: 408, 425, 429, 500, 502, 503 and 504 by default. A status that the request
     /// accepts is no failure.
-    public var statuses: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
+    public var statuses: StatusCodes = .retryable
     /// The errors that may be repeated: `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
     /// `truncated` by default.
-    public var errors: Set<ErrandError.Code> = [
-        .timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated,
-    ]
+    public var errors: Set<ErrandError.Code> = .retryable
     /// Whether the request may be sent twice, whatever its method; nil, the default, decides by the method.
     public var isRepeatable: Bool?
     /// Whether each call whose method is not idempotent gets an `Idempotency-Key`, one for all of its attempts

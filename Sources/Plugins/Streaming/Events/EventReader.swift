@@ -183,7 +183,7 @@ import ErrandEssentials
         let time = seen.time
         var wait = options.reconnection.wait(retry: retry, silent: silent, chance: .random(in: 0...1))
         let headers = (error as? any RequestFailure)?.response?.headers
-        if let asked = headers?.retryAfter(from: time.date, upTo: ReconnectionPolicy.longestDelay) {
+        if let asked = headers?.retryAfter(from: time.date, upTo: ReconnectionPolicy.maximumRetryAfter) {
             wait = max(wait, asked)
         }
         let instant = time.instant(after: wait)

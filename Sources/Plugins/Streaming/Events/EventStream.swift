@@ -32,8 +32,8 @@ public final class EventStream: AsyncSequence, Sendable {
     /// The current state.
     public var state: EventStreamState { status.state }
 
-    /// Each state from now on, the current one first; ends after ``EventStreamState/closed(_:)``. Of states that their
-    /// reader has not taken the newest 100 are kept.
+    /// Each state from now on, the current one first; ends after ``EventStreamState/closed(_:)``. A slow reader
+    /// receives the newest 100.
     public var states: AsyncStream<EventStreamState> { status.states }
 
     /// The id with which the next connection begins: that of the last event that the reader has received, or of an

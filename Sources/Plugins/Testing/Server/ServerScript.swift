@@ -65,7 +65,7 @@ public enum BodyReading: Sendable {
     case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
 }
 
-/// What a server does while it reads the body of a request; see ``BodyReading/watched(_:)``.
+/// An action of the server while it reads the body of a request; see ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
     /// Sends a 1xx response.
     case inform(Int, HTTPHeaders)

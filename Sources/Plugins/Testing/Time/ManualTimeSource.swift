@@ -56,8 +56,7 @@ public final class ManualTimeSource: TimeSource {
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
         let due = state.update { state in
             let then = change(state.now)
-            let passed = state.now.duration(to: then).components
-            state.date += Double(passed.seconds) + Double(passed.attoseconds) / 1e18
+            state.date += state.now.duration(to: then) / .seconds(1)
             state.now = then
             let due = state.sleepers.prefix { $0.instant <= then }
             state.sleepers.removeFirst(due.count)

@@ -26,8 +26,8 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Reads the final head; false if it is not complete. Informational ones before it are left out, but for 101. Throws
-    /// `invalidResponse`.
+    /// Reads the final head; false if it is not complete. Informational ones before it are left out, but for 101.
+    /// Throws `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = bytes.firstRange(of: Self.headEnd) else {
@@ -46,8 +46,8 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// The body as far as it has come, without its chunks' framing and at most `limit` bytes; nil while more is to come and
-    /// the limit is not reached.
+    /// The body as far as it has come, without its chunks' framing and at most `limit` bytes; nil while more is to come
+    /// and the limit is not reached.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()

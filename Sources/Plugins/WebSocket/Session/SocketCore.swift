@@ -120,7 +120,7 @@ final class SocketCore: Sendable {
                 if state.isOver || state.isClosing {
                     throw state.failure ?? WebSocketError(.closed, "the socket is closed")
                 }
-                return (state.link, isSending && state.wasOpen ? mostWaiting : .max)
+                return (state.link, isSending && state.wasOpen ? maximumWaiting : .max)
             }
             if let link { return link }
             guard senders.count < limit else {
@@ -130,7 +130,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    private var mostWaiting: Int {
+    private var maximumWaiting: Int {
         switch options.away {
         case .wait(let maximum): max(0, maximum)
         case .refuse: 0
@@ -287,44 +287,5 @@ final class SocketCore: Sendable {
         broadcaster.send(.closed(failure))
         broadcaster.finish()
         for line in [senders, reader, room, closers] { line.resume() }
-    }
-}
-
-/// The clock of the agent, once an exchange has shown it.
-final class SocketClock: Sendable {
-    private let known = Mutex<(any TimeSource)?>(nil)
-
-    var time: any TimeSource { known.withLock { $0 } ?? SystemTimeSource() }
-
-    func keep(_ time: any TimeSource) {
-        let old = known.withLock { known in
-            defer { known = time }
-            return known
-        }
-        withExtendedLifetime(old) {}
-    }
-}
-
-extension WebSocketMessage {
-    /// The number of bytes.
-    var count: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .data(let data): data.count
-        }
-    }
-}
-
-/// Ends the socket of an activity that has ended, such as one that was cancelled before its body ran.
-private struct SocketEnd: Accessory {
-    let core: SocketCore
-
-    func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .willStop(let outcome) = event else { return }
-        switch outcome {
-        case .success: core.finish(nil)
-        case .failure(let error): core.finish(error)
-        default: core.finish(ErrandError(.cancelled, "the socket was cancelled"))
-        }
     }
 }

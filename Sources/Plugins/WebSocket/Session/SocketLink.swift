@@ -6,11 +6,11 @@ import Synchronization
 final class SocketLink: Sendable {
     private struct State {
         /// When bytes were last received, or could be.
-        var heard: ContinuousClock.Instant
+        var lastReceived: ContinuousClock.Instant
         /// Whether received messages wait for their reader, so that none are taken in.
         var isHeld = false
         /// The content of the last ping that was not responded to, since the server does not take in what it gets.
-        var owed: Data?
+        var pendingPong: Data?
         /// The close frame of the client was sent.
         var isClosing = false
         var failure: (any Error)?
@@ -27,7 +27,7 @@ final class SocketLink: Sendable {
     private let state: Mutex<State>
 
     /// The bytes that wait to be sent beyond which a ping is not responded to at once.
-    private static let mostPending = 64 << 10
+    private static let maximumPending = 64 << 10
 
     init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions) {
         var head = response
@@ -37,7 +37,7 @@ final class SocketLink: Sendable {
         time = opened.exchange.time
         coder = SocketCoder(head, opened.exchange)
         writer = Mutex(FrameWriter(deflate, minimumBytes: options.compression.minimumBytes))
-        state = Mutex(State(heard: time.now))
+        state = Mutex(State(lastReceived: time.now))
     }
 
     // MARK: Sending
@@ -98,13 +98,13 @@ final class SocketLink: Sendable {
 
     /// Responds to the last ping as soon as the server takes in what it gets (RFC 6455, section 5.5.3).
     private func respondToPing(_ content: Data? = nil) {
-        let isFree = connection.pendingBytes <= Self.mostPending
-        let owed = state.withLock { state -> Data? in
-            guard let owed = content ?? state.owed else { return nil }
-            state.owed = isFree ? nil : owed
-            return isFree ? owed : nil
+        let isFree = connection.pendingBytes <= Self.maximumPending
+        let pendingPong = state.withLock { state -> Data? in
+            guard let pendingPong = content ?? state.pendingPong else { return nil }
+            state.pendingPong = isFree ? nil : pendingPong
+            return isFree ? pendingPong : nil
         }
-        if let owed { sendControl(.pong, owed) }
+        if let pendingPong { sendControl(.pong, pendingPong) }
     }
 
     // MARK: Receiving
@@ -146,7 +146,7 @@ final class SocketLink: Sendable {
                     state.withLock { $0.isHeld = true }
                     try await deliver(message)
                     let now = time.now
-                    state.withLock { ($0.isHeld, $0.heard) = (false, now) }
+                    state.withLock { ($0.isHeld, $0.lastReceived) = (false, now) }
                 case .ping(let content): respondToPing(content)
                 case .pong: break
                 case .close(let code, let reason): return await closed(code, reason)
@@ -156,14 +156,14 @@ final class SocketLink: Sendable {
                 throw ErrandError(.connectionLost, "the connection was closed without a close frame")
             }
             let now = time.now
-            state.withLock { $0.heard = now }
+            state.withLock { $0.lastReceived = now }
             count(bytes.count)
             reader.push(bytes)
         }
     }
 
-    /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1). Returns the
-    /// error that the code stands for.
+    /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1). Returns
+    /// the error that the code stands for.
     private func closed(_ code: CloseCode?, _ reason: String) async -> WebSocketError? {
         let isOurs = isClosing
         var error = WebSocketError(
@@ -190,13 +190,13 @@ final class SocketLink: Sendable {
 
     /// Pings a silent server, and fails where it stays silent; returns when to look again.
     private func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
-        let heard = state.withLock { $0.isHeld ? nil : $0.heard }
-        guard let heard else { return time.instant(after: interval) }
-        let due = heard.advanced(by: interval.bounded)
+        let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
+        guard let lastReceived else { return time.instant(after: interval) }
+        let due = lastReceived.advanced(by: interval.bounded)
         if due > time.now { return due }
         sendControl(.ping)
         try await time.sleep(until: time.instant(after: options.pongTimeout))
-        let isSilent = state.withLock { !$0.isHeld && $0.heard == heard }
+        let isSilent = state.withLock { !$0.isHeld && $0.lastReceived == lastReceived }
         if isSilent {
             fail(
                 WebSocketError(

@@ -23,7 +23,8 @@ struct SocketSession: Sendable {
                 let before = core.count.bytes
                 defer { if core.count.bytes > before { silent = 0 } }
                 let end = try await use(link)
-                // A server may respond to the close frame of a socket that is cancelled before the connection is closed.
+                // A server may respond to the close frame of a socket that is cancelled before the connection is
+                // closed.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
                 error = end ?? CancellationError()
             } catch let failure { error = failure }
@@ -66,7 +67,7 @@ struct SocketSession: Sendable {
         let time = core.clock.time
         var wait = core.options.reconnection.wait(retry: nil, silent: silent)
         if let asked = (error as? any RequestFailure)?.response?.headers.retryAfter(
-            from: time.date, upTo: ReconnectionPolicy.longestDelay)
+            from: time.date, upTo: ReconnectionPolicy.maximumRetryAfter)
         {
             wait = max(wait, asked)
         }

@@ -10,8 +10,8 @@ struct EvictionCandidate: Sendable {
 /// Eviction of the least recently used files.
 ///
 /// A process scans the directory once for many evictions: it remembers the least recently used files with the time of
-/// their last use, and evicts one only if that time is unchanged. The scan runs in the background once the limit is near;
-/// a write that comes earlier evicts the oldest files of a sample.
+/// their last use, and evicts one only if that time is unchanged. The scan runs in the background once the limit is
+/// near; a write that comes earlier evicts the oldest files of a sample.
 extension DiskDirectory {
     /// The number of files that are scanned where a full scan would take too long.
     static let sampleSize = 1024
@@ -28,8 +28,8 @@ extension DiskDirectory {
         isScanning.store(false, ordering: .releasing)
     }
 
-    /// Runs an operation that needs disk space. While the disk is full it evicts the least recently used files and tries
-    /// again; throws the operation's last error.
+    /// Runs an operation that needs disk space. While the disk is full it evicts the least recently used files and
+    /// tries again; throws the operation's last error.
     func retryingWhenFull<Value>(
         for bytes: Int64, _ body: () throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -73,7 +73,8 @@ extension DiskDirectory {
         }
     }
 
-    /// Evicts the least recently used files of this total size, because the disk is full. Returns whether it evicted any.
+    /// Evicts the least recently used files of this total size, because the disk is full. Returns whether it evicted
+    /// any.
     private func evict(bytes: Int64) -> Bool {
         do {
             return try withLockedUsage { state, usage throws(DiskFile.Failure) in

@@ -9,8 +9,8 @@ extension DiskDirectory {
         }
     }
 
-    /// Holds the store's lock during a change of files and of the usage. The usage is marked as being changed meanwhile,
-    /// so that after a crash the next process counts the files again.
+    /// Holds the store's lock during a change of files and of the usage. The usage is marked as being changed
+    /// meanwhile, so that after a crash the next process counts the files again.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {

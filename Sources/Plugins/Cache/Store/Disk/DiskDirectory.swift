@@ -66,7 +66,8 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Records the use of an entry: at once if the last recorded one is a minute old, otherwise before the next eviction.
+    /// Records the use of an entry: at once if the last recorded one is a minute old, otherwise before the next
+    /// eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = (0..<Self.useInterval).contains(now - status.used)

@@ -18,9 +18,9 @@ import ErrandSupport
 /// ```
 ///
 /// A writer of a new head writes it, and then clears the slot of the old one. If it is killed before its new head is
-/// complete, the old head stays valid; if it is killed between the two, the head with the higher number is. Afterwards the
-/// new head is the only one: damage to it costs the entry, and brings no older head back. A changed byte, a missing end and
-/// a file under another name each fail a check before a byte is served.
+/// complete, the old head stays valid; if it is killed between the two, the head with the higher number is. Afterwards
+/// the new head is the only one: damage to it costs the entry, and brings no older head back. A changed byte, a missing
+/// end and a file under another name each fail a check before a byte is served.
 struct DiskFormat: Sendable, Hashable {
     static let prefixLength = 80
     static let chunkLength = 256 << 10

@@ -15,8 +15,8 @@ import Synchronization
 /// an entry is written it uses space in addition to the limit, at most a quarter of it. Use one limit for all stores of
 /// a directory.
 public final class DiskStore: CacheStore {
-    /// Encrypts bytes before they are written, and decrypts them after they are read. Use authenticated encryption with a
-    /// new nonce each time. An entry for which `open` throws is a miss.
+    /// Encrypts bytes before they are written, and decrypts them after they are read. Use authenticated encryption with
+    /// a new nonce each time. An entry for which `open` throws is a miss.
     public struct Seal: Sendable {
         let seal: @Sendable (Data) throws -> Data
         let open: @Sendable (Data) throws -> Data
@@ -53,8 +53,8 @@ public final class DiskStore: CacheStore {
         files = DiskDirectory(root: directory.path, limit: limit)
     }
 
-    /// Returns the entry of a key, checked. A body of more than 1 MiB is a stream that is checked chunk by chunk: damage
-    /// ends it with an error before the damaged chunk, and removes the entry.
+    /// Returns the entry of a key, checked. A body of more than 1 MiB is a stream that is checked chunk by chunk:
+    /// damage ends it with an error before the damaged chunk, and removes the entry.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
         let path = files.path(of: digest)

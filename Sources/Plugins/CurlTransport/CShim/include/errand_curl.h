@@ -187,8 +187,8 @@ const char *errand_curl_tls(void);
 int errand_curl_features(void);
 const char *errand_curl_describe(int code);
 
-// A thread says that it is about to run libcurl, and that it no longer does. 0 when the process is about to end: libcurl
-// may not be run then, and the end waits, for two seconds at most, for those who run it.
+// A thread says that it is about to run libcurl, and that it no longer does. 0 when the process is about to end:
+// libcurl may not be run then, and the end waits, for two seconds at most, for those who run it.
 int errand_curl_enter(void);
 void errand_curl_leave(void);
 

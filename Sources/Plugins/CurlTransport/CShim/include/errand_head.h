@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct errand_head {
-    // Gets the lines that more has to be done for than to keep them, and appends them itself: the first and the last one of
-    // a head, the first one of a round of work, and those beyond the limit. Returns `count` if all is well.
+    // Gets the lines that more has to be done for than to keep them, and appends them itself: the first and the last
+    // one of a head, the first one of a round of work, and those beyond the limit. Returns `count` if all is well.
     size_t (*line)(char *bytes, size_t size, size_t count, void *user);
     void *user;
     // When the present round of work began, and the round in which `line` was last called.
@@ -57,8 +57,8 @@ void errand_head_free(struct errand_head *head);
 int errand_head_append(struct errand_head *head, const char *bytes, size_t count);
 // libcurl's callback for a line; `head` is an errand_head.
 size_t errand_head_receive(char *bytes, size_t size, size_t count, void *head);
-// libcurl's callback for the body; `head` is an errand_head. Where the head is watched it gets each of its lines as well,
-// and refuses one that libcurl would add to the last field of another response.
+// libcurl's callback for the body; `head` is an errand_head. Where the head is watched it gets each of its lines as
+// well, and refuses one that libcurl would add to the last field of another response.
 size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *head);
 // The next field from an offset on, which moves beyond it; 0 if there is none. Lines that are no fields are left out.
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field);

@@ -1,0 +1,17 @@
+import Errand
+import Synchronization
+
+/// The clock of the agent, once an exchange has shown it.
+final class SocketClock: Sendable {
+    private let known = Mutex<(any TimeSource)?>(nil)
+
+    var time: any TimeSource { known.withLock { $0 } ?? SystemTimeSource() }
+
+    func keep(_ time: any TimeSource) {
+        let old = known.withLock { known in
+            defer { known = time }
+            return known
+        }
+        withExtendedLifetime(old) {}
+    }
+}

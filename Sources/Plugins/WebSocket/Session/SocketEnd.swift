@@ -1,0 +1,15 @@
+import Errand
+
+/// Ends the socket of an activity that has ended, such as one that was cancelled before its body ran.
+struct SocketEnd: Accessory {
+    let core: SocketCore
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        guard case .willStop(let outcome) = event else { return }
+        switch outcome {
+        case .success: core.finish(nil)
+        case .failure(let error): core.finish(error)
+        default: core.finish(ErrandError(.cancelled, "the socket was cancelled"))
+        }
+    }
+}
