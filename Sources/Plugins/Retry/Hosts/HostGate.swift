@@ -49,45 +49,68 @@ public struct HostGate: Filter {
 
     /// Waits for its turn, sends the request, and adopts the host's limits from the response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let time = exchange.time
-        let start = time.now
-        var (line, ticket) = try await enter(exchange.http, exchange, since: start, at: start)
-        while true {
-            do {
-                var response = try await next(exchange)
-                let isStream = limits.maximumConcurrent != nil && response.body.data == nil
-                line.receive(ticket, response, time, isOver: !isStream)
-                if isStream {
-                    response.body = HTTPBody(length: response.body.length, source: GatedBody(response.body, line))
-                }
-                return response
-            } catch let error as HeldBack where error.gate === lines {
-                // The host has requested a rest while the request waited in the transport.
-                if error.line === line {
-                    ticket = try await line.wait(line.takeBack(ticket), exchange, since: start)
-                } else {
-                    // A filter further in sends it to another host than that of its line.
-                    line.receive(ticket, nil, time, isOver: true)
-                    (line, ticket) = try await enter(error.request, exchange, since: start, at: time.now)
-                }
-            } catch {
-                // A response whose body was cut off also requests a rest.
-                line.receive(ticket, (error as? any RequestFailure)?.response, time, isOver: true)
-                throw error
-            }
+        let now = exchange.time.now
+        let (line, entry) = try begin(exchange.http, at: now)
+        guard case .now(let ticket) = entry else {
+            return try await send(exchange, next, line, entry, since: now)
+        }
+        do {
+            return adopt(try await next(exchange), line, ticket, exchange.time)
+        } catch {
+            let (line, entry) = try place(after: error, line, ticket, exchange)
+            return try await send(exchange, next, line, entry, since: now)
         }
     }
 
-    /// Waits for a turn in the line of a host.
-    private func enter(
-        _ request: HTTPRequest, _ exchange: Exchange, since start: ContinuousClock.Instant,
-        at now: ContinuousClock.Instant
-    ) async throws -> (HostLine, HostLine.Ticket) {
-        let (line, entry) = try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
-        return switch entry {
-        case .now(let ticket): (line, ticket)
-        case .waits(let waiter): (line, try await line.wait(waiter, exchange, since: start))
+    /// The line of a host, and its turn or its place in that.
+    private func begin(_ request: HTTPRequest, at now: ContinuousClock.Instant) throws -> (HostLine, HostLine.Entry) {
+        try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
+    }
+
+    /// The requests that wait, or are held back: apart, so that those that are sent at once need no space for it.
+    @inline(never) private func send(
+        _ exchange: Exchange, _ next: Next, _ line: HostLine, _ entry: HostLine.Entry,
+        since start: ContinuousClock.Instant
+    ) async throws -> HTTPResponse {
+        var (line, entry) = (line, entry)
+        while true {
+            let ticket =
+                switch entry {
+                case .now(let ticket): ticket
+                case .waits(let waiter): try await line.wait(waiter, exchange, since: start)
+                }
+            do {
+                return adopt(try await next(exchange), line, ticket, exchange.time)
+            } catch { (line, entry) = try place(after: error, line, ticket, exchange) }
         }
+    }
+
+    /// The next place of a request that the gate has held back in the transport, because its host requested a rest while it
+    /// waited there; throws any other error.
+    @inline(never) private func place(
+        after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
+    ) throws -> (HostLine, HostLine.Entry) {
+        guard let refusal = error as? HeldBack, refusal.gate === lines else {
+            // A response whose body was cut off also requests a rest.
+            line.receive(ticket, (error as? any RequestFailure)?.response, exchange.time, isOver: true)
+            throw error
+        }
+        if refusal.line === line { return (line, .waits(line.takeBack(ticket))) }
+        // A filter further in sends it to another host than that of its line.
+        line.receive(ticket, nil, exchange.time, isOver: true)
+        return try begin(refusal.request, at: exchange.time.now)
+    }
+
+    /// Takes the limits of the host from a response; one that streams counts as running until its body ends.
+    @inline(never) private func adopt(
+        _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
+    ) -> HTTPResponse {
+        let isStream = limits.maximumConcurrent != nil && response.body.data == nil
+        line.receive(ticket, response, time, isOver: !isStream)
+        if !isStream { return response }
+        var response = response
+        response.body = HTTPBody(length: response.body.length, source: GatedBody(response.body, line))
+        return response
     }
 }
 
