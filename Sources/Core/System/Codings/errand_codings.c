@@ -2,7 +2,6 @@
 
 #if defined(__linux__) || defined(__APPLE__)
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -118,15 +117,7 @@ static int run_zlib(
         if (api.inflate_reset(stream) != 0) return ERRAND_DECODER_CORRUPT;
         decoder->is_ended = 0;
     }
-    stream->next_in = input;
-    stream->avail_in = size > INT_MAX ? INT_MAX : (unsigned int)size;
-    unsigned int given = stream->avail_in;
-    stream->next_out = output;
-    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
-    unsigned int room = stream->avail_out;
-    int code = api.inflate(stream, 0);
-    *taken = given - stream->avail_in;
-    *made = room - stream->avail_out;
+    int code = zlib_step(api.inflate, stream, 0, input, size, taken, output, capacity, made);
     if (code == 1) {
         decoder->is_ended = 1;
         return ERRAND_DECODER_END;

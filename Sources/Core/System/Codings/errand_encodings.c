@@ -2,7 +2,6 @@
 
 #if defined(__linux__) || defined(__APPLE__)
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -89,22 +88,14 @@ static int run_zlib(
     struct errand_encoder *encoder, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
     size_t *made, int is_last) {
     z_stream *stream = &encoder->zlib;
-    int is_all = size <= INT_MAX;
-    stream->next_in = input;
-    stream->avail_in = is_all ? (unsigned int)size : INT_MAX;
-    unsigned int given = stream->avail_in;
-    stream->next_out = output;
-    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
-    unsigned int room = stream->avail_out;
     // 4 ends the stream, 2 brings out all that was taken, 0 takes more.
-    int code = api.deflate(stream, !is_all ? 0 : is_last ? 4 : 2);
-    *taken = given - stream->avail_in;
-    *made = room - stream->avail_out;
+    int flush = size > INT_MAX ? 0 : is_last ? 4 : 2;
+    int code = zlib_step(api.deflate, stream, flush, input, size, taken, output, capacity, made);
     // -5: there was nothing left to do.
     if (code != 0 && code != 1 && code != -5) return ERRAND_ENCODER_FAILED;
     if (code == 1) encoder->is_ended = 1;
     if (is_last) return code == 1 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
-    return is_all && stream->avail_in == 0 && stream->avail_out > 0 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
+    return *taken == size && stream->avail_out > 0 ? ERRAND_ENCODER_DONE : ERRAND_ENCODER_MORE;
 }
 
 static int run_zstd(

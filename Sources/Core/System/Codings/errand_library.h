@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 // Apple's dlopen looks for a name without a path in the current directory too, where anyone may have put a file: the places
@@ -70,6 +72,23 @@ static inline void *open_first(const char *const *names, int codings, int *found
     }
     if (!passes) *found |= codings;
     return NULL;
+}
+
+// A step of zlib, `inflate` or `deflate`, from `input` to `output`; zlib counts in `unsigned int`, so of more than INT_MAX
+// bytes of either it is given as many. Returns zlib's code.
+static inline int zlib_step(
+    int (*step)(z_stream *, int), z_stream *stream, int flush, const uint8_t *input, size_t size, size_t *taken,
+    uint8_t *output, size_t capacity, size_t *made) {
+    unsigned int given = size > INT_MAX ? INT_MAX : (unsigned int)size;
+    unsigned int room = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
+    stream->next_in = input;
+    stream->avail_in = given;
+    stream->next_out = output;
+    stream->avail_out = room;
+    int code = step(stream, flush);
+    *taken = given - stream->avail_in;
+    *made = room - stream->avail_out;
+    return code;
 }
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -2,7 +2,6 @@
 
 #if defined(__linux__) || defined(__APPLE__)
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -95,15 +94,7 @@ int errand_inflater_reset(struct errand_inflater *inflater) { return api.inflate
 static int run(
     int (*step)(z_stream *, int), z_stream *stream, const uint8_t *input, size_t size, size_t *taken, uint8_t *output,
     size_t capacity, size_t *made) {
-    stream->next_in = input;
-    stream->avail_in = size > INT_MAX ? INT_MAX : (unsigned int)size;
-    unsigned int given = stream->avail_in;
-    stream->next_out = output;
-    stream->avail_out = capacity > INT_MAX ? INT_MAX : (unsigned int)capacity;
-    unsigned int room = stream->avail_out;
-    int code = step(stream, SYNC_FLUSH);
-    *taken = given - stream->avail_in;
-    *made = room - stream->avail_out;
+    int code = zlib_step(step, stream, SYNC_FLUSH, input, size, taken, output, capacity, made);
     if (code != 0 && code != STREAM_END && code != BUFFER_ERROR) return ERRAND_MESSAGE_CORRUPT;
     if (code == STREAM_END) return ENDED;
     return *taken == size && stream->avail_out > 0 ? ERRAND_MESSAGE_DONE : ERRAND_MESSAGE_MORE;
