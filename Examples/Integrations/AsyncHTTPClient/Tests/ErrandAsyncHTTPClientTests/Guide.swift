@@ -1,0 +1,10 @@
+// What docs/integrations.md shows of this package, as code that compiles.
+import AsyncHTTPClient
+import Errand
+import ErrandAsyncHTTPClient
+
+private func agents(client: HTTPClient) throws {
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .asyncHTTPClient)
+    let shared = NetworkAgent(baseURL: "https://api.example.com", transport: .asyncHTTPClient(client))
+    _ = (agent, shared)
+}
