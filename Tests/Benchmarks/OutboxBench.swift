@@ -41,22 +41,42 @@ enum OutboxBench {
         rounds.reportMinimum("µs", against: "bare write and flush")
         await outbox.close()
 
-        let large = folder.url.appending(path: "large")
-        let filled = try await opened(at: large)
-        for _ in 0..<50 { try await fill(filled, 200) }
-        await filled.close()
-        var starts = Rounds()
+        try await starts(in: folder.url)
+    }
+
+    /// The time until an outbox is open, for several numbers of entries, and the memory that the most of them take.
+    private static func starts(in folder: URL) async throws {
+        let counts = [10_000, 5_000, 1_000]
+        for count in counts {
+            let before = residentBytes()
+            let outbox = try await opened(at: folder.appending(path: "\(count)"))
+            for _ in 0..<(count / 200) { try await fill(outbox, 200) }
+            if count == counts[0] {
+                let grown = Double(residentBytes() - before) / Double(1 << 20)
+                print("\(Rounds.pad("\(count) entries in memory", 44)) \(Rounds.number(grown)) MiB")
+            }
+            await outbox.close()
+        }
+        var (processor, wall) = (Rounds(), Rounds())
         for _ in 0..<7 {
-            try await starts.take("start with 10,000 entries, processor") {
+            for count in counts {
+                let name = "start with \(count) entries"
                 var outbox: Outbox?
-                let time = try await cpuMicroseconds(1) { outbox = try await opened(at: large) }
-                guard let outbox, outbox.state.entries.count == 10_000 else { return .infinity }
+                let start = ContinuousClock.now
+                try await processor.take("\(name), processor") {
+                    try await cpuMicroseconds(1) { outbox = try await opened(at: folder.appending(path: "\(count)")) }
+                        / 1000
+                }
+                await wall.take(name) { (ContinuousClock.now - start) / .milliseconds(1) }
+                guard let outbox, outbox.state.entries.count == count else { throw Incomplete() }
                 await outbox.close()
-                return time / 1000
             }
         }
-        starts.reportMinimum("ms", against: "start with 10,000 entries, processor")
+        processor.reportMinimum("ms", against: "start with 1000 entries, processor")
+        wall.reportMinimum("ms", against: "start with 1000 entries")
     }
+
+    private struct Incomplete: Error {}
 
     private static func append(_ bytes: [UInt8], to file: Int32) {
         guard write(file, bytes, bytes.count) == bytes.count else { return }
