@@ -198,8 +198,8 @@ let suites: [Target] = [
         name: "ErrandIntegrationTests",
         dependencies: [
             "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
-            "ErrandResumableDownload", "ErrandSystemTransport", "ErrandTesting", "ErrandTestSupport",
-            "ErrandURLSessionTransport", "ErrandWebSocket",
+            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSystemTransport", "ErrandTesting",
+            "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
         ],
         path: "Tests/Integration"),
     suite(

@@ -1,0 +1,99 @@
+#if os(Linux) || os(macOS)
+import Errand
+import ErrandResumableUpload
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite(
+    "Uploads to tuspyserver", .enabled("python3 with tuspyserver is needed") { await TusServer.isInstalled() },
+    .timeLimit(.minutes(10)), .leakChecked)
+struct TusUploadTests {
+    private struct Film: UploadRequest {
+        typealias Output = HTTPResponse
+        let file: URL
+        var method: HTTPMethod { .post }
+        var path: String { "files/" }
+        var body: RequestBody { .file(file) }
+        // The server responds 400 to a question about an upload without these.
+        var uploadMetadata: [String: String] { ["filename": "film.bin", "filetype": "application/octet-stream"] }
+    }
+
+    private let folder: Folder
+    private let film: Film
+
+    init() throws {
+        folder = try Folder()
+        film = Film(file: folder.file("film.bin"))
+    }
+
+    private func write(_ count: Int, seed: Int = 1) throws -> Data {
+        var random = SeededGenerator(seed: seed)
+        let data = Data(random.bytes(count))
+        try data.write(to: film.file)
+        return data
+    }
+
+    private func agent(_ server: TusServer, part: Int64? = nil) -> NetworkAgent {
+        let options = UploadOptions(
+            directory: folder.url, retry: TransferRetryPolicy(maximumFailures: 10, backoff: .none),
+            maximumRequestBytes: part, progressInterval: .zero)
+        return NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
+    }
+
+    @Test("whole, with the request that begins it, and in parts", arguments: [0, 1000, 3_000_000], [nil, 700_000])
+    func whole(count: Int, part: Int64?) async throws {
+        let server = try await TusServer()
+        let data = try write(count)
+        let response = try await agent(server, part: part).send(film).value
+        #expect(200...299 ~= response.status)
+        #expect(try server.contents() == [data])
+    }
+
+    @Test("cut at any byte: each attempt continues where the server is")
+    func cut() async throws {
+        let server = try await TusServer(cutting: (0..<8).map { _ in .random(in: 10_000..<1_000_000) })
+        let data = try write(5_000_000)
+        var notices: [UploadNotice] = []
+        for try await event in agent(server).upload(film) {
+            if case .notice(let notice) = event { notices.append(notice) }
+        }
+        #expect(try server.contents() == [data])
+        #expect(notices.contains { if case .continuing(let offset) = $0 { offset > 0 } else { false } })
+    }
+
+    @Test("left at any moment, and taken up by the next start")
+    func takenUp() async throws {
+        let server = try await TusServer()
+        let data = try write(6_000_000)
+        let agent = agent(server)
+        for _ in 0..<10 {
+            let limit = Int64.random(in: 0..<1_000_000)
+            var start: Int64?
+            for try await event in agent.upload(film) {
+                guard case .progress(let progress) = event else { continue }
+                let first = start ?? progress.sent
+                start = first
+                if progress.sent > first + limit { break }
+            }
+            try await eventually { agent.activities.isEmpty }
+        }
+        _ = try await agent.send(film)
+        #expect(try server.contents().contains(data))
+    }
+
+    @Test("a file that was changed begins anew, and the server forgets the old one")
+    func changed() async throws {
+        let server = try await TusServer(cutting: [200_000])
+        _ = try write(1_000_000)
+        var options = UploadOptions(directory: folder.url, retry: .off)
+        options.progressInterval = .zero
+        let careless = NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
+        await #expect(throws: (any Error).self) { try await careless.send(film) }
+        let data = try write(1_000_000, seed: 2)
+        _ = try await agent(server).send(film)
+        #expect(try server.contents() == [data])
+    }
+}
+#endif
