@@ -14,6 +14,17 @@ enum OutboxChapter {
         var body: RequestBody { .text(text) }
     }
 
+    /// A row of a screen: the content, which is read from the disk, and where the entry is on its way.
+    private static func row(_ entry: OutboxEntry, _ outbox: Outbox) async throws -> String {
+        let text = try await outbox.request(PostComment.self, of: entry.id)?.text ?? entry.name
+        return switch entry.state {
+        case .sending: "\(text): is being sent"
+        case .delayed: "\(text): is sent again soon (\(entry.lastError ?? ""))"
+        case .stopped: "\(text): was refused (\(entry.lastError ?? ""))"
+        default: "\(text): waits"
+        }
+    }
+
     static func run(_ shop: Shop) async throws {
         Quickstart.chapter("An outbox: written without a network, sent after the next start")
         let directory = FileManager.default.temporaryDirectory.appending(path: "errand-outbox-\(UUID())")
@@ -26,7 +37,11 @@ enum OutboxChapter {
             baseURL: "https://shop.example", transport: .stub(.failure(ErrandError(.cannotConnect, "no network"))))
         let offline = try await nowhere.outbox(at: directory, sending: types)
         for text in ["one", "two", "three"] { try await offline.enqueue(PostComment(text: text)) }
-        Quickstart.line("\(offline.state.entries.count) comments wait on the disk")
+        Quickstart.line("\(offline.state.entries.count) comments wait on the disk; a screen shows")
+        for await state in offline.states where state.entries.first?.lastError != nil {
+            for entry in state.entries { Quickstart.line("  " + (try await row(entry, offline))) }
+            break
+        }
         await offline.close()
 
         let server = try TestServer()
