@@ -173,7 +173,9 @@ let suites: [Target] = [
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
     suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport", "ErrandURLFilters"]),
-    suite("ConformanceTests", needs: ["ErrandCurlTransport", "ErrandURLSessionTransport"]),
+    suite(
+        "ConformanceTests",
+        needs: ["ErrandCache", "ErrandCookies", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite(
         "CacheTests",
         needs: [

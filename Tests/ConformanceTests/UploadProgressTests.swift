@@ -1,32 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandTesting
-import ErrandURLSessionTransport
 import Synchronization
 import Testing
 
-#if os(Linux)
-import ErrandCurlTransport
-#endif
-
 @Suite("The progress of uploads", .timeLimit(.minutes(10)), .leakChecked) struct UploadProgressTests {
     private static let size = 900_000
-
-    enum Wire: CaseIterable, Sendable {
-        #if os(Linux)
-        case curl
-        #endif
-        case urlSession
-
-        var transport: any Transport {
-            switch self {
-            #if os(Linux)
-            case .curl: CurlTransport()
-            #endif
-            case .urlSession: URLSessionTransport()
-            }
-        }
-    }
 
     enum Body: CaseIterable, Sendable {
         case data, known, unknown

@@ -100,7 +100,10 @@ struct ResponseHead: ~Copyable {
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private static func status(in bytes: UnsafeRawBufferPointer) -> Int {
-        guard let space = bytes.firstIndex(of: 0x20), space + 3 < bytes.count else { return 0 }
+        // "HTTP", in that case (RFC 9112, section 2.3): libcurl accepts any.
+        guard let space = bytes.firstIndex(of: 0x20), space + 3 < bytes.count, space > 4,
+            UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) == 0x4854_5450
+        else { return 0 }
         var number = 0
         for byte in bytes[(space + 1)...(space + 3)] {
             guard byte >= 0x30, byte <= 0x39 else { return 0 }
