@@ -241,39 +241,7 @@ final class EasyHandle {
         }
     }
 
-    // MARK: After the transfer
-
+    /// The transfer has ended.
     func forgetTransfer() { current = nil }
-
-    func failure(_ code: Int32) -> CurlFailure {
-        CurlFailure(
-            code: code, summary: String(cString: errand_curl_describe(code)), detail: String(cString: errorText),
-            systemError: Int32(truncatingIfNeeded: errand_curl_get_long(raw, ERRAND_CURLINFO_OS_ERRNO)),
-            verification: errand_curl_get_long(raw, ERRAND_CURLINFO_SSL_VERIFYRESULT),
-            proxyStatus: errand_curl_get_long(raw, ERRAND_CURLINFO_HTTP_CONNECTCODE))
-    }
-
-    var hasErrorText: Bool { errorText[0] != 0 }
-
-    /// The sent bytes of the request, over all connections.
-    var sentBytes: Int64 {
-        Int64(errand_curl_get_long(raw, ERRAND_CURLINFO_REQUEST_SIZE))
-            + max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T))
-    }
-
-    /// Whether the connection had carried another request before.
-    var isReused: Bool { errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
-
-    var announcedLength: Int64? {
-        let length = errand_curl_get_offset(raw, ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-        return length < 0 ? nil : length
-    }
-}
-
-/// A reference that is neither counted nor checked, to an object that owns the one that holds it.
-struct Unowned<Object: AnyObject> {
-    private let reference: Unmanaged<Object>
-    init(_ object: Object) { reference = .passUnretained(object) }
-    var value: Object { reference.takeUnretainedValue() }
 }
 #endif
