@@ -6,7 +6,6 @@ import Testing
 
 /// What is shown as a function of what runs and of time.
 @Suite(.leakChecked) struct LoadingTimelineTests {
-    private static let start = ContinuousClock.now
     private static let ids = makeIDs(200)
 
     /// Identities of real activities, which only an agent can make.
@@ -15,9 +14,7 @@ import Testing
         return (0..<count).map { _ in agent.start(Get()).activity.id }
     }
 
-    private func instant(_ milliseconds: Int) -> ContinuousClock.Instant {
-        Self.start.advanced(by: .milliseconds(milliseconds))
-    }
+    private func time(_ milliseconds: Int) -> Duration { .milliseconds(milliseconds) }
 
     /// The rules once more, by counting milliseconds.
     private struct Oracle {
@@ -54,7 +51,7 @@ import Testing
         func pass(_ milliseconds: Int) {
             for _ in 0..<milliseconds {
                 now += 1
-                if let next = timeline.next, next <= instant(now) { timeline.advance(to: instant(now)) }
+                if let next = timeline.next, next <= time(now) { timeline.advance(to: time(now)) }
                 let isShown = oracle.step(now)
                 if timeline.presented.isShown != isShown {
                     Issue.record("at \(now): \(timeline.presented), and it should be \(isShown)")
@@ -77,7 +74,7 @@ import Testing
                 timeline.start(id, parent: nil, label: nil, counts: true)
                 timeline.start(id, parent: nil, label: nil, counts: true)
             }
-            timeline.advance(to: instant(now))
+            timeline.advance(to: time(now))
             #expect(timeline.presented.isShown == oracle.step(now))
             if timeline.presented.isShown != wasShown { changes += 1 }
             wasShown = timeline.presented.isShown
@@ -85,7 +82,7 @@ import Testing
         }
         for number in oracle.live { timeline.end(Self.ids[number]) }
         oracle.live = []
-        timeline.advance(to: instant(now))
+        timeline.advance(to: time(now))
         pass(1000)
         #expect(timeline.presented == .hidden && timeline.next == nil)
         #expect(changes > 50)
@@ -95,11 +92,11 @@ import Testing
     func interval() {
         var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .milliseconds(100), label: "…")
         timeline.start(Self.ids[0], parent: nil, label: nil, counts: true)
-        timeline.advance(to: instant(0))
+        timeline.advance(to: time(0))
         var seen: [LoadingState] = [timeline.presented]
         for step in 1...1000 {
             timeline.progress(Self.ids[0], TransferProgress(received: Int64(step), totalToReceive: 1000))
-            timeline.advance(to: instant(step))
+            timeline.advance(to: time(step))
             if seen.last != timeline.presented { seen.append(timeline.presented) }
         }
         #expect(seen.count == 11)
@@ -114,16 +111,16 @@ import Testing
         timeline.start(Self.ids[2], parent: Self.ids[0], label: nil, counts: true)
         timeline.start(Self.ids[3], parent: nil, label: nil, counts: false)
         timeline.progress(Self.ids[0], TransferProgress(fraction: 0.5))
-        timeline.advance(to: instant(0))
+        timeline.advance(to: time(0))
         #expect(timeline.presented == LoadingState(isShown: true, label: "batch", running: 1, fraction: 0.5))
         timeline.count(Self.ids[3])
-        timeline.advance(to: instant(1))
+        timeline.advance(to: time(1))
         #expect(timeline.presented == LoadingState(isShown: true, label: "batch", running: 2))
         timeline.progress(Self.ids[3], TransferProgress(received: 20, totalToReceive: 10))
-        timeline.advance(to: instant(2))
+        timeline.advance(to: time(2))
         #expect(timeline.presented.fraction == 0.75)
         timeline.end(Self.ids[0])
-        timeline.advance(to: instant(3))
+        timeline.advance(to: time(3))
         #expect(timeline.presented.label == "Loading…" && timeline.presented.running == 3)
     }
 }

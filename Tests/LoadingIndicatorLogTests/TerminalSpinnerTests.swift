@@ -89,7 +89,7 @@ import Testing
         let id = NetworkAgent(baseURL: base, transport: .stub(.text("ok"))).start(Get()).activity.id
         timeline.start(id, parent: nil, label: nil, counts: true)
         timeline.progress(id, TransferProgress(fraction: fraction))
-        timeline.advance(to: .now)
+        timeline.advance(to: .zero)
         #expect(timeline.presented.fraction.map { $0 >= 0 && $0 <= 1 } ?? !fraction.isFinite)
     }
 

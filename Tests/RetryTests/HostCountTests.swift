@@ -98,7 +98,7 @@ import Testing
 
     @Test("hosts of which nothing is known are forgotten, the others beyond the bound: first those not used for long")
     func bounds() throws {
-        let table = HostTable<Record>(capacity: 100, maximum: 1_000) { host in
+        let table = HostTable<Record>(capacity: 100, maximum: 1_000) { host, _ in
             let number = Int(host.dropFirst().prefix { $0.isNumber }) ?? 0
             return Record(host, isBusy: number < 10, isKnown: number % 2 == 0)
         }

@@ -55,18 +55,18 @@ struct StagedAttemptTests {
 
     @Test("a request that was not sent gives back its place in the rate")
     func rate() {
-        let (rate, start) = (RequestRate(3, per: .seconds(60)), ContinuousClock.now)
+        let rate = RequestRate(3, per: .seconds(60))
         var window = RateWindow()
-        for second in 0..<4 { window.add(start.advanced(by: .seconds(second)), rate) }
-        let now = start.advanced(by: .seconds(4))
-        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
-        window.remove(start.advanced(by: .seconds(2)))
+        for second in 0..<4 { window.add(.seconds(second), rate) }
+        let now = Duration.seconds(4)
+        #expect(window.opening(at: now, position: 0, rate) == .seconds(61))
+        window.remove(.seconds(2))
         #expect(window.opening(at: now, position: 0, rate) <= now)
         window.add(now, rate)
-        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(61)))
+        #expect(window.opening(at: now, position: 0, rate) == .seconds(61))
         window.add(now, rate)
-        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
-        window.remove(start.advanced(by: .seconds(500)))
-        #expect(window.opening(at: now, position: 0, rate) == start.advanced(by: .seconds(63)))
+        #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
+        window.remove(.seconds(500))
+        #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
     }
 }

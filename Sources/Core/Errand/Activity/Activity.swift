@@ -18,8 +18,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The request's, with those of the call.
     public let tags: Tags
     /// When it started, by the clock of its agent.
-    public let start: ContinuousClock.Instant
-    let deadline: ContinuousClock.Instant?
+    public var start: ContinuousClock.Instant { began.instant }
+    private let began: Moment
+    let deadline: Moment?
     let maximumBodyBytes: Int
     let registry: ActivityRegistry
     /// The index in the registry, which alone reads and changes it, under its lock.
@@ -60,8 +61,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
         self.registry = registry
         givenLabel = label
-        start = registry.time.now
-        self.deadline = deadline.map(registry.time.instant(after:))
+        let start = registry.time.now
+        began = Moment(start)
+        self.deadline = deadline.map { Moment(start.advanced(by: $0.bounded)) }
         events = accessories.isEmpty && listener == nil ? nil : EventQueue(accessories, listener)
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }

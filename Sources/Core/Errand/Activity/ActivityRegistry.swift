@@ -16,7 +16,7 @@ final class ActivityRegistry: Sendable {
 
         var running: some Sequence<Activity> { entries.lazy.compactMap { $0?.activity } }
         /// When the one timer looks for passed deadlines; nil while it is not set.
-        var wakes: ContinuousClock.Instant?
+        var wakes: Moment?
         var timer: Task<Void, Never>?
     }
 
@@ -56,19 +56,19 @@ final class ActivityRegistry: Sendable {
     ///
     /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time
     /// source.
-    private func wake(_ state: inout State, at instant: ContinuousClock.Instant) -> Task<Void, Never>? {
-        if let wakes = state.wakes, wakes <= instant { return nil }
+    private func wake(_ state: inout State, at moment: Moment) -> Task<Void, Never>? {
+        if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
-        state.wakes = instant
+        state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
-            do { try await time.sleep(until: instant) } catch { return }
+            do { try await time.sleep(until: moment.instant) } catch { return }
             self?.cancelOverdue()
         }
         return stale
     }
 
     private func cancelOverdue() {
-        let now = time.now
+        let now = Moment(time.now)
         let overdue = state.withLock { state in
             state.wakes = nil
             let deadlines = state.running.compactMap(\.deadline)

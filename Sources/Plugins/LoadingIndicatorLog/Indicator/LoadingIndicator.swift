@@ -22,7 +22,8 @@ public final class LoadingIndicator: Accessory {
     private let showsCacheHits: Bool
     private let observers: LoadingObservers
     private let notifier: LatestValueNotifier<LoadingTimeline, LoadingState>
-    private let timer = Mutex<(instant: ContinuousClock.Instant, task: Task<Void, Never>)?>(nil)
+    private let origin: ContinuousClock.Instant
+    private let timer = Mutex<(wake: Duration, task: Task<Void, Never>)?>(nil)
 
     /// - Parameters:
     ///   - presenters: the views that display it; none is needed for ``states``.
@@ -42,6 +43,7 @@ public final class LoadingIndicator: Accessory {
         watching isIncluded: @escaping @Sendable (Activity) -> Bool = { $0.kind != .background && $0.kind != .stream }
     ) {
         self.time = time
+        origin = time.now
         self.isIncluded = isIncluded
         self.showsCacheHits = showsCacheHits
         let observers = LoadingObservers(presenters)
@@ -99,8 +101,8 @@ public final class LoadingIndicator: Accessory {
     }
 
     private func update(_ change: (inout LoadingTimeline) -> Void) {
-        var next: ContinuousClock.Instant?
-        let now = time.now
+        var next: Duration?
+        let now = origin.duration(to: time.now)
         notifier.change { timeline in
             change(&timeline)
             timeline.advance(to: now)
@@ -110,23 +112,23 @@ public final class LoadingIndicator: Accessory {
     }
 
     /// Sets the one timer to an earlier instant; the next check of the state computes the following one.
-    private func wake(at instant: ContinuousClock.Instant) {
+    private func wake(at wake: Duration) {
         let stale = timer.withLock { timer -> Task<Void, Never>? in
-            if let timer, timer.instant <= instant { return nil }
+            if let timer, timer.wake <= wake { return nil }
             let stale = timer?.task
-            let task = Task { [time, weak self] in
-                do { try await time.sleep(until: instant) } catch { return }
-                self?.timerFired(instant)
+            let task = Task { [time, origin, weak self] in
+                do { try await time.sleep(until: origin.advanced(by: wake)) } catch { return }
+                self?.timerFired(wake)
             }
-            timer = (instant, task)
+            timer = (wake, task)
             return stale
         }
         // Not under the lock: that runs code of the time source.
         stale?.cancel()
     }
 
-    private func timerFired(_ instant: ContinuousClock.Instant) {
-        timer.withLock { if $0?.instant == instant { $0 = nil } }
+    private func timerFired(_ wake: Duration) {
+        timer.withLock { if $0?.wake == wake { $0 = nil } }
         update { _ in }
     }
 }

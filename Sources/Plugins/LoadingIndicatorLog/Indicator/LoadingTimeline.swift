@@ -5,7 +5,8 @@ import Errand
 /// Running activities are a set of identities: a start that is reported twice counts once, and an end without a start
 /// changes nothing.
 struct LoadingTimeline: Sendable {
-    typealias Instant = ContinuousClock.Instant
+    /// A time since the indicator was made: an optional duration costs no call of the runtime, an optional instant does.
+    typealias Time = Duration
 
     private struct Live: Sendable {
         let parent: Activity.ID?
@@ -26,10 +27,10 @@ struct LoadingTimeline: Sendable {
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// The instant at which the first of the counted activities began to count.
-    private var since: Instant?
-    private var shownAt: Instant?
-    private var presentedAt: Instant?
+    /// When the first of the counted activities began to count.
+    private var since: Time?
+    private var shownAt: Time?
+    private var presentedAt: Time?
     private var isDirty = false
     private var isFinished = false
 
@@ -72,33 +73,33 @@ struct LoadingTimeline: Sendable {
         presented = .hidden
     }
 
-    /// Updates the presented state to an instant.
-    mutating func advance(to now: Instant) {
+    /// Updates the presented state to a time.
+    mutating func advance(to now: Time) {
         since = counted == 0 ? nil : since ?? now
         if let shownAt {
-            if counted == 0, now >= shownAt.advanced(by: minimum) {
+            if counted == 0, now >= shownAt + minimum {
                 self.shownAt = nil
                 presented = .hidden
                 presentedAt = nil
             }
-        } else if let since, now >= since.advanced(by: delay) {
+        } else if let since, now >= since + delay {
             shownAt = now
             isDirty = true
         }
-        guard shownAt != nil, isDirty, counted > 0, presentedAt.map({ now >= $0.advanced(by: interval) }) ?? true
+        guard shownAt != nil, isDirty, counted > 0, presentedAt.map({ now >= $0 + interval }) ?? true
         else { return }
         presented = state
         presentedAt = now
         isDirty = false
     }
 
-    /// The instant of the next update, if nothing happens before; nil for never.
-    var next: Instant? {
+    /// The time of the next update, if nothing happens before; nil for never.
+    var next: Time? {
         if let shownAt {
-            if counted == 0 { return shownAt.advanced(by: minimum) }
-            return isDirty ? presentedAt?.advanced(by: interval) : nil
+            if counted == 0 { return shownAt + minimum }
+            return isDirty ? presentedAt.map { $0 + interval } : nil
         }
-        return since?.advanced(by: delay)
+        return since.map { $0 + delay }
     }
 
     private var state: LoadingState {

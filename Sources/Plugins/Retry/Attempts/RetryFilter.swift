@@ -6,7 +6,7 @@ struct RetryFilter: Filter {
     private let policy: RetryPolicy
     /// Whether a request or a tag requires it, so that one that is named replaces it.
     private let isRequired: Bool
-    private let ledgers = HostTable<RetryLedger> { _ in RetryLedger() }
+    private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
 
     init(_ policy: RetryPolicy, isRequired: Bool = false) {
         (self.policy, self.isRequired) = (policy, isRequired)

@@ -18,7 +18,7 @@ public struct Breaker: Filter {
     /// Makes a breaker; agents that share it share its knowledge of each host.
     public init(_ policy: BreakerPolicy = BreakerPolicy()) {
         self.policy = policy
-        states = HostTable { BreakerState($0, policy) }
+        states = HostTable { BreakerState($0, policy, at: $1) }
     }
 
     /// ``FilterStages/wire``

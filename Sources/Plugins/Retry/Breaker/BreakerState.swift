@@ -18,7 +18,7 @@ final class BreakerState: HostRecord {
 
     private enum Phase {
         case closed
-        case open(until: ContinuousClock.Instant)
+        case open(until: Duration)
         case probing
     }
 
@@ -40,13 +40,18 @@ final class BreakerState: HostRecord {
 
     let host: String
     private let policy: BreakerPolicy
+    /// Times are counted from here, as those of a ``HostLine`` are.
+    private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
-    init(_ host: String, _ policy: BreakerPolicy) { (self.host, self.policy) = (host, policy) }
+    init(_ host: String, _ policy: BreakerPolicy, at now: ContinuousClock.Instant) {
+        (self.host, self.policy, origin) = (host, policy, now)
+    }
 
     /// A closed breaker without a result that still counts is like a new one.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
-        state.withLock { state in
+        let now = origin.duration(to: now)
+        return state.withLock { state in
             if state.running > 0 { return false }
             var isFresh = false
             if case .closed = state.phase { isFresh = state.results.isOver(at: now, window: policy.window) }
@@ -58,14 +63,15 @@ final class BreakerState: HostRecord {
     /// Admits a request, or throws ``ResilienceError``; nil if the record is out of use. ``leave(_:_:at:)`` has to
     /// follow.
     func enter(at now: ContinuousClock.Instant) throws -> Ticket? {
-        try state.withLock { state in
+        let now = origin.duration(to: now)
+        return try state.withLock { state in
             if state.isRetired { return nil }
             switch state.phase {
             case .closed: break
             case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is on its way")
             case .open(let until):
                 guard now >= until else {
-                    let remaining = now.duration(to: until)
+                    let remaining = until - now
                     throw ResilienceError(
                         .breakerOpen, host: host, remaining: remaining,
                         "too many requests to it have failed, and none is sent for another \(duration: remaining)")
@@ -79,7 +85,8 @@ final class BreakerState: HostRecord {
 
     /// Counts a result. Returns the change of the phase, if there is one.
     func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> Change? {
-        state.withLock { state in
+        let now = origin.duration(to: now)
+        return state.withLock { state in
             state.running -= 1
             guard ticket.generation == state.generation else { return nil }
             switch (state.phase, result) {
@@ -90,7 +97,7 @@ final class BreakerState: HostRecord {
             case (.probing, .failure):
                 let pause = min((state.pause ?? basePause) * 2, longestPause)
                 state.pause = pause
-                state.enter(.open(until: now.advanced(by: pause)))
+                state.enter(.open(until: now + pause))
                 return Change(isOpen: true, message: "open for \(duration: pause): the probe of \(host) failed")
             case (.probing, .neither):
                 // Cancelled, for example: the next request probes.
@@ -104,7 +111,7 @@ final class BreakerState: HostRecord {
                     return nil
                 }
                 state.pause = basePause
-                state.enter(.open(until: now.advanced(by: basePause)))
+                state.enter(.open(until: now + basePause))
                 let message = "open for \(duration: basePause): \(failures) of \(all) requests to \(host) failed"
                 return Change(isOpen: true, message: message)
             case (.closed, .neither), (.open, _):
@@ -120,27 +127,22 @@ final class BreakerState: HostRecord {
 /// Results of the last period, in ten parts of it.
 struct ResultWindow {
     private var parts: [(number: Int64, all: Int, failures: Int)] = []
-    private var begin: ContinuousClock.Instant?
 
     var counts: (all: Int, failures: Int) { parts.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.failures) } }
 
     /// Whether no result counts any more.
-    func isOver(at now: ContinuousClock.Instant, window: Duration) -> Bool {
-        guard let begin, let last = parts.last else { return true }
-        return last.number <= Self.number(of: now, since: begin, window) - 10
+    func isOver(at now: Duration, window: Duration) -> Bool {
+        guard let last = parts.last else { return true }
+        return last.number <= Self.number(of: now, window) - 10
     }
 
-    private static func number(
-        of now: ContinuousClock.Instant, since begin: ContinuousClock.Instant, _ window: Duration
-    ) -> Int64 {
+    private static func number(of now: Duration, _ window: Duration) -> Int64 {
         let tenth = max(window / 10, .milliseconds(1))
-        return Int64(min(max(0, begin.duration(to: now) / tenth), 1e15))
+        return Int64(min(max(0, now / tenth), 1e15))
     }
 
-    mutating func add(isFailure: Bool, at now: ContinuousClock.Instant, window: Duration) {
-        let start = begin ?? now
-        begin = start
-        let number = Self.number(of: now, since: start, window)
+    mutating func add(isFailure: Bool, at now: Duration, window: Duration) {
+        let number = Self.number(of: now, window)
         if parts.last?.number != number {
             parts.removeAll { $0.number <= number - 10 }
             parts.append((number, 0, 0))

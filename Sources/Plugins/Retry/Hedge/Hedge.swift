@@ -22,7 +22,7 @@ public struct Hedge: Filter {
     /// Makes a filter; agents that share it share its knowledge of each host.
     public init(_ policy: HedgePolicy = HedgePolicy()) {
         self.policy = policy
-        histories = HostTable(maximum: 10_000) { _ in HedgeHistory(policy) }
+        histories = HostTable(maximum: 10_000) { _, _ in HedgeHistory(policy) }
     }
 
     /// The conditions for a second request, in numbers.

@@ -23,7 +23,7 @@ public struct HostGate: Filter {
     /// Makes a gate; agents that share it share its limits.
     public init(_ limits: HostLimits = HostLimits()) {
         self.limits = limits
-        lines = HostTable { HostLine($0, limits) }
+        lines = HostTable { HostLine($0, limits, at: $1) }
     }
 
     /// ``FilterStages/wire``

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 extension HostLine {
-    /// The requests of the line, and what its host allows.
+    /// The requests of the line, and what its host allows; all times are counted from the line's origin.
     struct State {
         var isRetired = false
         /// The number of running requests, streamed bodies included.
@@ -10,8 +10,8 @@ extension HostLine {
         var arrivals: UInt64 = 0
         var sent: UInt64 = 0
         /// The requests without a response so far, in the order in which they were sent.
-        var pending: [(number: UInt64, at: ContinuousClock.Instant)] = []
-        var pausedUntil: ContinuousClock.Instant?
+        var pending: [(number: UInt64, at: Duration)] = []
+        var pausedUntil: Duration?
         var quota: HostQuota?
         var ramp: HostRamp?
         var rate = RateWindow()
@@ -19,8 +19,9 @@ extension HostLine {
 
         /// The request has a response, or has failed.
         mutating func receive(_ ticket: Ticket) {
-            if pending.first?.number == ticket.number { return pending.removeFirst(1) }
-            if let index = pending.lastIndex(where: { $0.number <= ticket.number }),
+            if pending.first?.number == ticket.number {
+                pending.remove(at: 0)
+            } else if let index = pending.lastIndex(where: { $0.number <= ticket.number }),
                 pending[index].number == ticket.number
             {
                 pending.remove(at: index)
@@ -29,18 +30,18 @@ extension HostLine {
 
         enum Opening {
             case now
-            /// Not before an instant.
-            case at(ContinuousClock.Instant)
-            /// At an instant, or as soon as a response arrives.
-            case soon(ContinuousClock.Instant)
+            /// Not before a time.
+            case at(Duration)
+            /// At a time, or as soon as a response arrives.
+            case soon(Duration)
             /// As soon as a request ends.
             case later
         }
 
-        /// The earliest instant at which a request may be sent that has this many others before it.
-        mutating func opening(at now: ContinuousClock.Instant, position: Int = 0, _ limits: HostLimits) -> Opening {
+        /// The earliest time at which a request may be sent that has this many others before it.
+        mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
-            var news: ContinuousClock.Instant?
+            var news: Duration?
             if let until = pausedUntil {
                 if until > now {
                     earliest = until
@@ -73,7 +74,7 @@ extension HostLine {
         }
 
         /// Counts a request as sent.
-        mutating func admit(at now: ContinuousClock.Instant, arrival: UInt64, _ limits: HostLimits) -> Ticket {
+        mutating func admit(at now: Duration, arrival: UInt64, _ limits: HostLimits) -> Ticket {
             running += 1
             sent += 1
             pending.append((sent, now))

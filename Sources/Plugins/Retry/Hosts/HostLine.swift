@@ -10,17 +10,23 @@ final class HostLine: HostRecord {
         let arrival: UInt64
         /// Its position in the order of sending.
         let number: UInt64
-        let start: ContinuousClock.Instant
+        let start: Duration
     }
 
     let host: String
     private let limits: HostLimits
+    /// The times of the line are counted from here: an instant in an optional or an enum costs calls of the runtime at each
+    /// copy, a duration none.
+    private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
-    init(_ host: String, _ limits: HostLimits) { (self.host, self.limits) = (host, limits) }
+    init(_ host: String, _ limits: HostLimits, at now: ContinuousClock.Instant) {
+        (self.host, self.limits, origin) = (host, limits, now)
+    }
 
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
-        state.withLock { state in
+        let now = origin.duration(to: now)
+        return state.withLock { state in
             if state.running > 0 || !state.queue.isEmpty { return false }
             let isResting = state.pausedUntil.map { $0 > now } ?? false || state.quota.map { $0.until > now } ?? false
             let isRising = state.ramp.map { !$0.isOver(at: now) } ?? false
@@ -37,7 +43,8 @@ final class HostLine: HostRecord {
 
     /// Admits a request, or makes it wait; nil if the line is out of use. Throws ``ResilienceError``.
     func begin(at now: ContinuousClock.Instant) throws -> Entry? {
-        try state.withLock { state in
+        let now = origin.duration(to: now)
+        return try state.withLock { state in
             if state.isRetired { return nil }
             state.arrivals += 1
             if state.queue.isEmpty, case .now = state.opening(at: now, limits) {
@@ -77,18 +84,18 @@ final class HostLine: HostRecord {
         let headers = response?.headers ?? [:]
         let asked = concernsHost ? headers.retryAfter(from: time.date, upTo: limits.maximumPause) : nil
         let field = RateLimitField(headers)
-        let now = asked == nil && field == nil ? ticket.start : time.now
+        let now = asked == nil && field == nil ? ticket.start : origin.duration(to: time.now)
         let first = state.withLock { state -> HostWaiter? in
             if isOver { state.running -= 1 }
             state.receive(ticket)
             state.ramp?.receive(for: ticket.start)
             if let asked {
-                let end = now.advanced(by: asked)
+                let end = now + asked
                 state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
             }
             if let field {
                 // A request that was sent a whole period before does not count any more.
-                let begin = now.advanced(by: .zero - field.reset)
+                let begin = now - field.reset
                 let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
                 let quota = HostQuota(
                     field, now, since: ticket.start, onTheirWay: state.pending.count - older, lastSent: state.sent,
@@ -111,7 +118,8 @@ final class HostLine: HostRecord {
 
     /// Whether a request that was admitted earlier may still be sent.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
-        state.withLock { state in
+        let now = origin.duration(to: now)
+        return state.withLock { state in
             if let until = state.pausedUntil, until > now { return false }
             if let quota = state.quota, quota.isSpent, quota.until > now { return false }
             return true
@@ -141,7 +149,8 @@ final class HostLine: HostRecord {
         while true {
             try Task.checkCancellation()
             let now = time.now
-            switch state.withLock({ step(&$0, waiter, at: now, limit) }) {
+            let (moment, last) = (origin.duration(to: now), origin.duration(to: limit))
+            switch state.withLock({ step(&$0, waiter, at: moment, last) }) {
             case .enter(let ticket, let next):
                 next?.signal()
                 if let wait = waitsSince?.duration(to: now) {
@@ -156,19 +165,19 @@ final class HostLine: HostRecord {
             case .wait(let until):
                 if waitsSince == nil { exchange.note("gate", "waits for \(host)") }
                 waitsSince = waitsSince ?? now
-                await waiter.wait(until: until, time)
+                await waiter.wait(until: origin.advanced(by: until), time)
             }
         }
     }
 
     private enum Step {
         case enter(Ticket, next: HostWaiter?)
-        case wait(until: ContinuousClock.Instant)
+        case wait(until: Duration)
         case refuse(remaining: Duration?)
     }
 
     private func step(
-        _ state: inout State, _ waiter: HostWaiter, at now: ContinuousClock.Instant, _ limit: ContinuousClock.Instant
+        _ state: inout State, _ waiter: HostWaiter, at now: Duration, _ limit: Duration
     ) -> Step {
         let position = state.queue.firstIndex { $0 === waiter } ?? 0
         switch state.opening(at: now, position: position, limits) {
@@ -182,7 +191,7 @@ final class HostLine: HostRecord {
             if now >= limit { return .refuse(remaining: nil) }
             return .wait(until: position == 0 ? min(instant, limit) : limit)
         case .at(let instant):
-            if instant >= limit { return .refuse(remaining: now.duration(to: instant)) }
+            if instant >= limit { return .refuse(remaining: instant - now) }
             return .wait(until: position == 0 ? instant : limit)
         }
     }

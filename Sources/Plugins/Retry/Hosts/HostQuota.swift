@@ -12,7 +12,7 @@ struct HostQuota {
     private let onTheirWay: Int
     /// Whether the host itself reported that nothing is left, not counting requests under way.
     var isSpent: Bool { remaining <= 0 }
-    private(set) var until: ContinuousClock.Instant
+    private(set) var until: Duration
     /// The number of the last request that was sent before the host's report.
     private var lastSent: UInt64
 
@@ -31,22 +31,22 @@ struct HostQuota {
     ///   - onTheirWay: the number of other requests that the host may not have counted yet.
     ///   - lastSent: the number of the last request that was sent.
     init(
-        _ field: RateLimitField, _ now: ContinuousClock.Instant, since start: ContinuousClock.Instant, onTheirWay: Int,
-        lastSent: UInt64, longest: Duration
+        _ field: RateLimitField, _ now: Duration, since start: Duration, onTheirWay: Int, lastSent: UInt64,
+        longest: Duration
     ) {
-        isFresh = start.duration(to: now) * Self.freshPart <= field.reset
+        isFresh = (now - start) * Self.freshPart <= field.reset
         remaining = field.remaining
         self.onTheirWay = isFresh ? onTheirWay : 0
         left = max(0, remaining - self.onTheirWay)
-        until = (isFresh || remaining <= 0 ? now : start).advanced(by: min(field.reset, max(longest, .zero)))
+        until = (isFresh || remaining <= 0 ? now : start) + min(field.reset, max(longest, .zero))
         self.lastSent = lastSent
     }
 
     /// Another response has arrived, to the request with a number.
     mutating func update(with new: HostQuota, from number: UInt64) {
-        if number > lastSent || !new.isFresh || new.until > until.advanced(by: Self.rounding) {
+        if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
-        } else if new.until.advanced(by: Self.rounding) >= until {
+        } else if new.until + Self.rounding >= until {
             remaining = min(remaining, new.remaining)
             left = max(0, remaining - new.onTheirWay)
             until = max(until, new.until)
@@ -62,7 +62,7 @@ struct HostQuota {
 /// The first moments after a rest, in which it is unknown how many requests the host accepts: one goes first, and each
 /// response lets two more follow. So does time, if a response takes long.
 struct HostRamp {
-    private let begin: ContinuousClock.Instant
+    private let begin: Duration
     private var sent = 0
     private var received = 0
 
@@ -72,26 +72,24 @@ struct HostRamp {
     private static let steps = 16
 
     /// - Parameter begin: the end of the rest.
-    init(_ begin: ContinuousClock.Instant) { self.begin = begin }
+    init(_ begin: Duration) { self.begin = begin }
 
-    private func step(at now: ContinuousClock.Instant) -> Int {
-        Int(min(max(0, begin.duration(to: now) / Self.step), 99))
+    private func step(at now: Duration) -> Int {
+        Int(min(max(0, (now - begin) / Self.step), 99))
     }
 
-    func isOver(at now: ContinuousClock.Instant) -> Bool { step(at: now) >= Self.steps }
+    func isOver(at now: Duration) -> Bool { step(at: now) >= Self.steps }
 
     /// Whether another request may be sent.
-    func permits(at now: ContinuousClock.Instant) -> Bool {
+    func permits(at now: Duration) -> Bool {
         sent < 2 * received + (1 << min(step(at: now), Self.steps))
     }
 
-    /// The instant at which time lets more requests follow.
-    func next(after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        begin.advanced(by: Self.step * (step(at: now) + 1))
-    }
+    /// When time lets more requests follow.
+    func next(after now: Duration) -> Duration { begin + Self.step * (step(at: now) + 1) }
 
     mutating func send() { sent += 1 }
 
     /// A response or a failure has arrived; one to a request from before the rest says nothing about the time after it.
-    mutating func receive(for start: ContinuousClock.Instant) { if start >= begin { received += 1 } }
+    mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }

@@ -32,9 +32,12 @@ final class HostTable<Record: HostRecord>: Sendable {
 
     private let state: Mutex<State>
     private let (capacity, maximum): (Int, Int)
-    private let make: @Sendable (_ host: String) -> Record
+    private let make: @Sendable (_ host: String, _ now: ContinuousClock.Instant) -> Record
 
-    init(capacity: Int = 1_000, maximum: Int = 100_000, make: @escaping @Sendable (_ host: String) -> Record) {
+    init(
+        capacity: Int = 1_000, maximum: Int = 100_000,
+        make: @escaping @Sendable (_ host: String, _ now: ContinuousClock.Instant) -> Record
+    ) {
         (self.capacity, self.maximum, self.make) = (capacity, maximum, make)
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
@@ -66,7 +69,7 @@ final class HostTable<Record: HostRecord>: Sendable {
                 record = known
             } else {
                 if state.entries.count >= state.sweepCount { forgotten = sweep(&state, at: now) }
-                record = make(host)
+                record = make(host, now)
                 state.entries[host] = Entry(record: record, lastUse: state.uses)
             }
             state.last = (Self.spelling(of: text), host, record)
@@ -119,13 +122,13 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private static func begins(_ text: String, with spelling: String) -> Bool {
-        var (text, spelling) = (text, spelling)
-        return text.withUTF8 { text in
-            spelling.withUTF8 { spelling in
-                guard text.count >= spelling.count else { return false }
-                for index in spelling.indices where text[index] != spelling[index] { return false }
-                return text.count == spelling.count || [0x2F, 0x3F, 0x23].contains(text[spelling.count])
-            }
+        guard text.hasPrefix(spelling) else { return false }
+        let count = spelling.utf8.count
+        var text = text
+        return text.withUTF8 { bytes in
+            guard count < bytes.count else { return true }
+            let next = bytes[count]
+            return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
         }
     }
 }

@@ -1,20 +1,20 @@
 /// The times at which the last requests were sent, as many as a rate counts.
 struct RateWindow {
-    private var sent: [ContinuousClock.Instant] = []
+    private var sent: [Duration] = []
     /// The index of the oldest one, once there are as many as the rate counts.
     private var oldest = 0
 
-    /// The earliest instant at which a request may be sent that has this many others before it.
-    func opening(at now: ContinuousClock.Instant, position: Int, _ rate: RequestRate?) -> ContinuousClock.Instant {
+    /// The earliest time at which a request may be sent that has this many others before it.
+    func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)
         guard ahead >= 0 else { return now }
         let index = ahead % rate.count
         let base = index < sent.count ? sent[(oldest + index) % sent.count] : nil
-        return (base ?? now.advanced(by: .zero - rate.period)).advanced(by: rate.period * (1 + ahead / rate.count))
+        return (base ?? now - rate.period) + rate.period * (1 + ahead / rate.count)
     }
 
-    mutating func add(_ now: ContinuousClock.Instant, _ rate: RequestRate?) {
+    mutating func add(_ now: Duration, _ rate: RequestRate?) {
         guard let rate, rate.period > .zero else { return }
         if sent.count < rate.count {
             sent.append(now)
@@ -25,7 +25,7 @@ struct RateWindow {
     }
 
     /// Takes back the time of a request that was not sent after all.
-    mutating func remove(_ time: ContinuousClock.Instant) {
+    mutating func remove(_ time: Duration) {
         // In the order of time: what is not full begins with its oldest.
         sent = Array(sent[oldest...] + sent[..<oldest])
         oldest = 0
@@ -33,8 +33,8 @@ struct RateWindow {
     }
 
     /// Whether no time counts any more.
-    func isOver(at now: ContinuousClock.Instant, _ rate: RequestRate?) -> Bool {
+    func isOver(at now: Duration, _ rate: RequestRate?) -> Bool {
         guard let rate, !sent.isEmpty else { return true }
-        return sent[(oldest + sent.count - 1) % sent.count].advanced(by: rate.period) <= now
+        return sent[(oldest + sent.count - 1) % sent.count] + rate.period <= now
     }
 }
