@@ -11,6 +11,7 @@ extension CurlLoop {
     ///
     /// - Parameter isReady: whether its socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
+        driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
         switch connection.phase {
         case .new: begin(connection)

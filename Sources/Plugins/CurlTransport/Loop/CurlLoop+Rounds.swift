@@ -25,6 +25,7 @@ extension CurlLoop {
     /// Handles the events of sockets, the commands of other threads and the timers, then their results. Does nothing,
     /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
     func work(events: UnsafeBufferPointer<errand_poll_event>) -> Bool {
+        driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
         defer { errand_curl_leave() }
         now = Nanoseconds.now

@@ -12,6 +12,7 @@ extension CurlLoop {
 
     /// With `isNext` it has its turn; otherwise it is put behind those that wait already.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
+        driver.assertHeld()
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
@@ -62,6 +63,7 @@ extension CurlLoop {
     }
 
     func resume(_ transfer: Transfer) {
+        driver.assertHeld()
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
@@ -71,6 +73,7 @@ extension CurlLoop {
     }
 
     func finish(_ transfer: Transfer, _ code: Int32) {
+        driver.assertHeld()
         guard let handle = transfer.handle else { return }
         if transfer.isParked { return detach(transfer) }
         if code != 0, transfer.failure == nil { noteFailure(of: transfer, code) }
@@ -96,6 +99,7 @@ extension CurlLoop {
 
     /// Ends a transfer that libcurl has not ended.
     func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
+        driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
         // Its lookup has a thread of libcurl's that continues when the handle is removed; before 7.87 the removal would
@@ -114,6 +118,7 @@ extension CurlLoop {
     }
 
     func detach(_ transfer: Transfer, endsExchange: Bool = false) {
+        driver.assertHeld()
         guard let index = transfer.index, let handle = transfer.handle else { return }
         errand_curl_multi_remove(multi, handle.raw)
         if transfer.isParked {
