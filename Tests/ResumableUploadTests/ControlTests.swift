@@ -133,7 +133,9 @@ import Testing
 
     @Test("the explanation names the protocol, and a signature further out is a problem")
     func explanation() {
-        #expect(ResumableUploads(UploadOptions(uploadProtocol: .tus)).explanation.contains("tus"))
+        let options = UploadOptions(uploadProtocol: .tus, maximumSegments: 4)
+        #expect(ResumableUploads(options).explanation == "uploads in 4 segments that resume after failures (tus)")
+        #expect(!ResumableUploads().explanation.contains("segments"))
         struct Signing: Filter {
             var traits: FilterTraits { .signs }
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }

@@ -47,13 +47,14 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
 /// Options of a test that waits for nothing.
 func quick(
     _ uploadProtocol: UploadProtocol = .automatic, in directory: URL? = nil, tries: Int = 5, part: Int64? = nil,
-    digest: Bool = false
+    segments: Int = 1, minimum: Int64 = 1, digest: Bool = false
 ) -> UploadOptions {
     UploadOptions(
         directory: directory, uploadProtocol: uploadProtocol,
         retry: TransferRetryPolicy(
             maximumFailures: tries - 1, maximumAttempts: tries == 1 ? 1 : nil, backoff: .none),
-        maximumRequestBytes: part, sendsDigest: digest, progressInterval: .zero)
+        maximumRequestBytes: part, maximumSegments: segments, minimumSegmentBytes: minimum, sendsDigest: digest,
+        progressInterval: .zero)
 }
 
 func agent(_ origin: UploadOrigin, _ options: UploadOptions = quick()) -> NetworkAgent {

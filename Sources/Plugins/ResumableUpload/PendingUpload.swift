@@ -21,7 +21,7 @@ public struct PendingUpload: Sendable, Identifiable {
     public let acknowledged: Int64
     /// The length of the body in bytes.
     public let total: Int64
-    /// When the server forgets the upload; nil where it does not say.
+    /// When the server forgets the upload, or the first of its segments; nil where it does not say.
     public let expiry: Date?
     /// Whether an upload, in this process or another, holds the record.
     public let isActive: Bool
@@ -54,6 +54,6 @@ extension ResumableUploads {
         guard let record = UploadRecordFile.read(file)?.record else { return nil }
         return PendingUpload(
             id: id, url: record.url, name: record.name, acknowledged: record.acknowledged, total: record.source.size,
-            expiry: record.resource?.expiry, isActive: isActive, directory: directory)
+            expiry: record.places.compactMap(\.expiry).min(), isActive: isActive, directory: directory)
     }
 }

@@ -2,5 +2,5 @@
 //
 // Protocol/ what requests and responses of each protocol say; pure
 // Source/   the body, opened at an offset, and what tells it from another
-// Engine/   an upload from its first request to its end: questions, parts, retries
+// Engine/   an upload from its first request to its end: questions, parts, segments, retries
 // Storage/  the record of an upload that is not finished

@@ -31,8 +31,11 @@ public struct ResumableUploads: Filter {
         outer.traits.contains(.signs) ? "every request repeats the signature of the first, with its time" : nil
     }
 
-    /// A description with the protocol.
-    public var explanation: String { "uploads that resume after failures (\(options.uploadProtocol.rawValue))" }
+    /// A description with the protocol and the options in numbers.
+    public var explanation: String {
+        let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
+        return "uploads\(segments) that resume after failures (\(options.uploadProtocol.rawValue))"
+    }
 
     /// Sends the body of an ``UploadRequest``; any other request passes unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -41,9 +44,9 @@ public struct ResumableUploads: Filter {
         defer { exchange.declareFailureFinal() }
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
-            // The file, its record and the socket.
-            return try await DescriptorBudget.shared.withDescriptors(for: 3) {
-                order.report(.queued(reason: "other transfers use the files that the process may open"), .queued)
+            return try await DescriptorBudget.shared.withDescriptors(for: order.descriptors) {
+                order.report(.queued(reason: "other transfers use the files that the process may open"))
+                order.meter.set(.queued)
             } _: {
                 try await UploadRun(order, next).run()
             }

@@ -21,6 +21,12 @@ public struct UploadOptions: Sendable {
     /// The most bytes of the body in one request; nil, the default, for as many as the server takes. For servers behind a
     /// proxy that stores a request before it passes it on.
     public var maximumRequestBytes: Int64?
+    /// The maximum number of segments of one body that are sent at once, from 1 to 16; 1 by default. A tus server that has
+    /// the extension concatenation joins them. Any other server gets the body over one connection, as do all where it cannot be
+    /// opened at an offset.
+    public var maximumSegments: Int
+    /// The shortest segment, in bytes; 1 MiB by default.
+    public var minimumSegmentBytes: Int64
     /// Whether the server gets a SHA-256 to check: of the whole body (`Repr-Digest`, RFC 9530), or with tus of each request,
     /// where it knows the checksum extension. The bytes are read once more before they are sent. False by default.
     public var sendsDigest: Bool
@@ -31,12 +37,15 @@ public struct UploadOptions: Sendable {
     /// Makes options; every argument has a default.
     public init(
         directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: TransferRetryPolicy = .standard,
-        maximumRequestBytes: Int64? = nil, sendsDigest: Bool = false, progressInterval: Duration = .milliseconds(100)
+        maximumRequestBytes: Int64? = nil, maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,
+        sendsDigest: Bool = false, progressInterval: Duration = .milliseconds(100)
     ) {
         self.directory = directory
         self.uploadProtocol = uploadProtocol
         self.retry = retry
         self.maximumRequestBytes = maximumRequestBytes
+        self.maximumSegments = maximumSegments
+        self.minimumSegmentBytes = minimumSegmentBytes
         self.sendsDigest = sendsDigest
         self.progressInterval = progressInterval
     }

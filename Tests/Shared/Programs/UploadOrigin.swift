@@ -22,6 +22,8 @@ package final class UploadOrigin: Sendable {
         case respond(Int, HTTPHeaders = [:])
         /// Forgets every upload, and then works on the request.
         case forget
+        /// Forgets the upload that is asked for, and then works on the request.
+        case forgetThis
         /// Loses all but so many bytes of each upload, and then works on the request.
         case keepOnly(Int)
         /// Says another offset than the right one.
@@ -50,6 +52,8 @@ package final class UploadOrigin: Sendable {
         package var total: Int?
         package var isComplete = false
         package var metadata: String?
+        /// Whether it is a segment, which is joined with others.
+        package var isPartial = false
 
         package init(total: Int? = nil) { self.total = total }
     }
@@ -66,12 +70,18 @@ package final class UploadOrigin: Sendable {
         package var extensions = "creation,creation-with-upload,expiration,checksum,termination"
         package var expires: String?
         package var finalStatus = 201
+        /// Whether segments are deleted once they are joined.
+        package var deletesJoined = false
+        /// The metadata of each body that was joined of segments.
+        package var joined: [String?] = []
+        /// The prefix of the names of uploads.
+        package var naming = ""
         /// Bytes that were kept, and those that came for an offset at which they have no place.
         package var received = 0
         package var misplaced = 0
         /// How often it fell silent.
         package var stalls = 0
-        fileprivate var lastID = 0
+        var lastID = 0
         fileprivate var running: [String: Running] = [:]
     }
 
@@ -145,6 +155,7 @@ package final class UploadOrigin: Sendable {
         }
         switch running.fault {
         case .forget: state.uploads = [:]
+        case .forgetThis: state.uploads[Self.id(request)] = nil
         case .keepOnly(let count):
             state.uploads = state.uploads.mapValues { upload in
                 var upload = upload
@@ -158,14 +169,17 @@ package final class UploadOrigin: Sendable {
         default: break
         }
         var actions: [BodyAction] = []
-        let id = String(request.path.dropFirst("/files/".count))
+        let id = Self.id(request)
         switch request.method {
+        case .post where Self.joins(request): break
         case .post, .put:
             state.lastID += 1
-            running.id = "\(state.lastID)"
+            let id = "\(state.naming)\(state.lastID)"
+            running.id = id
             var upload = Upload(total: Self.number(request, "Upload-Length"))
             upload.metadata = request.headers["Upload-Metadata"]
-            state.uploads["\(state.lastID)"] = upload
+            upload.isPartial = request.headers["Upload-Concat"] == "partial"
+            state.uploads[id] = upload
             let isDraft = request.headers.contains("Upload-Draft-Interop-Version")
             if case .draft(let version) = kind, isDraft {
                 switch running.fault {
@@ -226,7 +240,8 @@ package final class UploadOrigin: Sendable {
             state.bodies.append(upload.data)
             return .text("stored", status: state.finalStatus)
         }
-        let id = running?.id ?? String(request.path.dropFirst("/files/".count))
+        if Self.joins(request) { return state.join(request) }
+        let id = running?.id ?? Self.id(request)
         guard var upload = state.uploads[id] else { return .status(404) }
         var headers: HTTPHeaders = kind == .tus ? ["Tus-Resumable": "1.0.0"] : [:]
         if let expires = state.expires { headers["Upload-Expires"] = expires }
@@ -236,6 +251,7 @@ package final class UploadOrigin: Sendable {
             headers["Upload-Offset"] = "\(upload.count)"
             if let total = upload.total { headers["Upload-Length"] = "\(total)" }
             if kind != .tus { headers["Upload-Complete"] = upload.isComplete ? "?1" : "?0" }
+            if upload.isPartial { headers["Upload-Concat"] = "partial" }
             headers[.cacheControl] = "no-store"
             return .status(kind == .tus ? 200 : 204, headers: headers)
         case .delete:
@@ -262,7 +278,7 @@ package final class UploadOrigin: Sendable {
         if isLast {
             upload.isComplete = true
             state.uploads[id] = upload
-            state.bodies.append(upload.data)
+            if !upload.isPartial { state.bodies.append(upload.data) }
         }
         if kind == .tus { return .status(request.method == .post ? 201 : 204, headers: headers) }
         headers["Upload-Complete"] = isLast ? "?1" : "?0"
@@ -278,14 +294,16 @@ package final class UploadOrigin: Sendable {
             headers["Upload-Limit"] = state.limits.isEmpty ? "min-size=0" : state.limits
             return .status(204, headers: headers)
         case .tus:
-            return .status(
-                204,
-                headers: [
-                    "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": state.extensions,
-                    "Tus-Checksum-Algorithm": "sha1,sha256",
-                ])
+            var headers: HTTPHeaders = [
+                "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": state.extensions,
+                "Tus-Checksum-Algorithm": "sha1,sha256",
+            ]
+            if !state.limits.isEmpty { headers["Tus-Max-Size"] = state.limits }
+            return .status(204, headers: headers)
         }
     }
+
+    private static func id(_ request: RecordedRequest) -> String { String(request.path.dropFirst("/files/".count)) }
 
     private static func number(_ request: RecordedRequest, _ name: HTTPHeaderName) -> Int? {
         request.headers[name].flatMap { Int($0) }

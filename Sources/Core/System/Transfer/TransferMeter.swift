@@ -86,6 +86,9 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
         }
     }
 
+    /// So many bytes more, or fewer, count as moved by earlier attempts: the rate is not theirs.
+    package func shift(by count: Int64) { update(isForced: true) { state, _ in state.count += count } }
+
     /// Reports the state of the transfer, and the bytes not reported yet.
     package func set(_ phase: Phase) { update(isForced: true) { state, _ in state.phase = phase } }
 

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
-import Synchronization
 
 /// The upload that one call requests, checked before anything is opened or sent.
 struct UploadOrder: Sendable {
@@ -35,7 +34,7 @@ struct UploadOrder: Sendable {
             interval: options.progressInterval, mayFall: true, now: { time.now },
             sleep: { try await time.sleep(until: $0) },
             deliver: { [listeners] report in
-                let (confirmed, transfer) = acknowledged.values
+                let (confirmed, transfer) = acknowledged.values(reporting: report.count)
                 let progress = UploadProgress(
                     sent: report.count, acknowledged: min(confirmed, report.count), total: report.total,
                     rate: report.rate, timeLeft: report.timeLeft, state: report.phase)
@@ -50,8 +49,8 @@ struct UploadOrder: Sendable {
     }
 
     private static let ownFields = [
-        UploadFields.complete, UploadFields.offset, UploadFields.length, UploadFields.version, "Tus-Resumable",
-        "Upload-Metadata",
+        UploadFields.complete, UploadFields.offset, UploadFields.length, UploadFields.version, UploadConcat.name,
+        "Tus-Resumable", "Upload-Metadata",
     ]
 
     /// What identifies the upload, as the name of its record: a digest, so that no secret of a URL is on the disk.
@@ -70,30 +69,23 @@ struct UploadOrder: Sendable {
             name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
     }
 
-    /// The server has so many bytes.
-    func acknowledge(_ count: Int64) { acknowledged.set(count) }
+    /// Segments that may be sent at once, where the server joins them.
+    var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// An attempt begins behind so many bytes.
-    func begin(at offset: Int64) {
-        acknowledged.beginTransfer()
-        meter.begin(at: offset, total: source.length)
+    /// The segments of a body; nil for one connection.
+    func split(_ source: UploadSource) -> [UploadSegment]? {
+        guard source.opensAtOffset, let total = source.length,
+            options.uploadProtocol == .automatic || options.uploadProtocol == .tus
+        else { return nil }
+        return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// Delivers a notice to accessories and to the reader of the events, and the upload's new state.
-    func report(_ notice: UploadNotice, _ state: UploadState? = nil) {
+    /// The files that the upload may have open at once: the record, and for each connection the body and a socket.
+    var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
+
+    /// Delivers a notice to accessories and to the reader of the events.
+    func report(_ notice: UploadNotice) {
         exchange.note("upload", notice.description, details: notice)
         for listener in listeners { listener(.notice(notice)) }
-        if let state { meter.set(state) }
     }
-}
-
-/// What the server has confirmed, and which transfer of the call this is, from 1.
-final class Acknowledgement: Sendable {
-    private let state = Mutex((count: Int64(0), transfer: 0))
-
-    var values: (count: Int64, transfer: Int) { state.withLock { ($0.count, max(1, $0.transfer)) } }
-
-    func set(_ count: Int64) { state.withLock { $0.count = count } }
-
-    func beginTransfer() { state.withLock { $0.transfer += 1 } }
 }

@@ -9,11 +9,15 @@ extension UploadRun {
         guard let server = state.server else { return try await ask(&state) }
         let plan = UploadPlan(
             total: state.source.length, maximumRequestBytes: options.maximumRequestBytes,
-            metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty, server: server)
+            metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty, isSegment: segment != nil,
+            server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
             throw UploadError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
         }
-        guard let resource = state.resource else { return try await create(&state, plan) }
+        if let segments = state.segments { return try await step(&state, segments, server) }
+        guard let resource = state.resource else {
+            return divides(&state, server) ? .continues : try await create(&state, plan)
+        }
         guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
         if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can be read from its start only") }
         return try await append(&state, plan, resource, plan.part(at: offset))
@@ -21,7 +25,7 @@ extension UploadRun {
 
     /// Asks the server which protocol it has.
     private func ask(_ state: inout State) async throws -> Outcome {
-        meter.set(.connecting)
+        tally.set(.connecting)
         let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
         let response = try await send(exchange(for: message), canPause: true)
         response.body.cancel()
@@ -42,14 +46,14 @@ extension UploadRun {
             digest = try await digestOfBody(state.source)
         }
         let message = dialect.creation(plan, method: exchange.http.method, digest: digest)
-        var creation = exchange(for: message, isCreation: true)
+        var creation = exchange(for: message, isCreation: segment == nil)
         let findings = CreationFindings(state)
         creation.observeTransport { event in
             if case .informational(let status, let headers) = event { interim(status, headers, findings) }
         }
         let count = SentBytes()
         if let part = message.part { try load(&creation, state.source, part, count) }
-        order.begin(at: 0)
+        tally.begin(at: 0, of: state.source.length)
         let response: HTTPResponse
         do { response = try await send(creation, canPause: false, findings) } catch {
             state.hasSent = state.hasSent || message.part != nil
@@ -69,12 +73,18 @@ extension UploadRun {
             guard isAcceptable(url) else {
                 throw UploadError(.unusableResponse, "the upload leads from https to http")
             }
+            if let segment, !UploadConcat.fits(url, among: segment.ledger.segments.count) {
+                await terminate([UploadResource(url: url)], on: plan.server)
+                throw PlaceTooLong()
+            }
             state.resource = UploadResource(url: url)
         }
         state.learn(response.headers, exchange.time.date)
         switch verdict {
         case .complete:
-            let knows = wasFound || dialect.namesUpload(response) || response.headers.contains(UploadFields.complete)
+            let knows =
+                segment != nil || wasFound || dialect.namesUpload(response)
+                || response.headers.contains(UploadFields.complete)
             if !knows { order.report(.ordinary) }
             return .complete(named(response, state))
         case .refused where state.resource == nil:
@@ -88,17 +98,19 @@ extension UploadRun {
 
     /// Asks what the server has.
     private func inquire(_ state: inout State, _ plan: UploadPlan, _ resource: UploadResource) async throws -> Outcome {
-        meter.set(.connecting)
+        tally.set(.connecting)
         let dialect = plan.server.dialect
         let response = try await send(exchange(for: dialect.inquiry(), at: resource.url), canPause: true)
         state.learn(response.headers, exchange.time.date)
         let verdict = dialect.verdict(onInquiry: response, plan)
         if case .complete = verdict {
-            order.report(.completedEarlier)
+            if segment == nil { order.report(.completedEarlier) }
             return .complete(named(response, state))
         }
         let outcome = try took(verdict, response, &state, nil)
-        if let offset = state.offset { order.report(.continuing(at: offset)) }
+        if let offset = state.offset {
+            order.report(.continuing(at: segment == nil ? offset : order.acknowledged.count))
+        }
         return outcome
     }
 
@@ -113,7 +125,7 @@ extension UploadRun {
         var request = exchange(for: message, at: resource.url)
         try load(&request, state.source, part, SentBytes())
         state.hasSent = true
-        order.begin(at: part.offset)
+        tally.begin(at: part.offset, of: state.source.length)
         let response = try await send(request, canPause: state.source.opensAtOffset)
         state.learn(response.headers, exchange.time.date)
         let verdict = dialect.verdict(onAppend: response, plan, part: part)
@@ -140,7 +152,7 @@ extension UploadRun {
                 return .continues
             }
             state.retries.confirmed(offset)
-            order.acknowledge(offset)
+            tally.acknowledge(offset)
             try save(state)
             if let before, part?.count != 0 || part?.isLast == true, offset <= before {
                 throw TemporaryFault(reason: "the server has taken none of the bytes")
@@ -158,18 +170,19 @@ extension UploadRun {
         guard status == 104 else { return }
         let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
         let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
-        if let offset = UploadFields.integer(headers, UploadFields.offset) { order.acknowledge(offset) }
+        if let offset = UploadFields.integer(headers, UploadFields.offset) { tally.acknowledge(offset) }
         // The transport waits for this. A record that cannot be written is missed after a crash only.
         if url != nil { try? save(state, flushes: false) }
     }
 
     /// Whether the request that begins the upload may be received twice.
-    private var isRepeatable: Bool {
-        exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
+    var isRepeatable: Bool {
+        // Nobody misses a segment that is never joined.
+        segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
     }
 
     private func digestOfBody(_ source: UploadSource) async throws -> [UInt8] {
-        meter.set(.preparing)
+        tally.set(.preparing)
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 

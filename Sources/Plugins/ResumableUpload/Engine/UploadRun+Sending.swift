@@ -31,21 +31,18 @@ extension UploadRun {
             exchange.http.body = .data(Data(), contentType: nil)
             return
         }
-        let (meter, acknowledged, pauses) = (order.meter, order.acknowledged, control.pauses)
-        // Accessories and errors keep requests: the body must not keep the activity, which the meter reports to.
-        let open: @Sendable () throws -> HTTPBody = { [weak meter] in
+        let (tally, pauses) = (tally, control.pauses)
+        // Accessories and errors keep requests: the body must not keep the activity, which the tally reports to.
+        let open: @Sendable () throws -> HTTPBody = { [weak tally] in
             // A redirect sends the part once more.
-            if count.restart() {
-                acknowledged.beginTransfer()
-                meter?.begin(at: part.offset, total: source.length)
-            }
-            return try source.open(part) { [weak meter] bytes in
+            if count.restart() { tally?.begin(at: part.offset, of: source.length) }
+            return try source.open(part) { [weak tally] bytes in
                 if pauses.isPaused {
-                    meter?.set(.paused)
+                    tally?.set(.paused)
                     try await pauses.waitUntilResumed()
                 }
                 count.add(bytes)
-                meter?.add(Int64(bytes))
+                tally?.add(Int64(bytes))
             }
         }
         exchange.http.body =

@@ -2,14 +2,18 @@ import Errand
 import ErrandEssentials
 
 /// tus 1.0 (tus.io/protocols/resumable-upload): the core protocol, and the extensions creation, creation-with-upload,
-/// expiration, checksum and termination.
+/// expiration, checksum, termination and concatenation.
 struct TusDialect: UploadDialect {
     let server: UploadServer
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
         var headers = fields
         headers[UploadFields.length] = "\(upload.total ?? 0)"
-        if let metadata = Self.metadata(upload.metadata) { headers["Upload-Metadata"] = metadata }
+        if upload.isSegment {
+            headers[UploadConcat.name] = UploadConcat.partial.text
+        } else if let metadata = Self.metadata(upload.metadata) {
+            headers["Upload-Metadata"] = metadata
+        }
         // Only the response names the upload: of a request that breaks off, nothing could be resumed.
         let part = upload.part(at: 0)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
@@ -18,6 +22,14 @@ struct TusDialect: UploadDialect {
         }
         headers[.contentType] = Self.contentType
         return UploadMessage(method: .post, headers: headers, part: part)
+    }
+
+    /// Joins the segments of a body. The length follows from theirs, and the metadata is that of the whole.
+    func joining(_ places: [UploadResource], _ metadata: [String: String]) -> UploadMessage {
+        var headers = fields
+        headers[UploadConcat.name] = UploadConcat.final(places.map(\.url.absoluteString)).text
+        if let metadata = Self.metadata(metadata) { headers["Upload-Metadata"] = metadata }
+        return UploadMessage(method: .post, headers: headers)
     }
 
     func inquiry() -> UploadMessage { UploadMessage(method: .head, headers: fields) }
@@ -47,6 +59,9 @@ struct TusDialect: UploadDialect {
         if let reason = DraftDialect.loss(response) { return .gone(reason) }
         if response.status == 403 { return .gone("the server no longer has the upload (403)") }
         guard 200...299 ~= response.status else { return refusal(response) }
+        if upload.isSegment, let concat = UploadConcat(response.headers), concat != .partial {
+            return .gone("the upload is no segment any more")
+        }
         guard let offset = UploadFields.integer(response.headers, UploadFields.offset) else {
             return .gone("the server does not say what it has")
         }

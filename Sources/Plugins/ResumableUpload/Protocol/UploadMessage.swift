@@ -85,6 +85,8 @@ struct UploadPlan: Sendable, Equatable {
     /// Whether the upload is begun without a byte, for a server whose 104 responses do not arrive: the final response to such
     /// a request names the upload.
     var beginsEmpty = false
+    /// Whether it is a segment of a body, which tus joins with the others.
+    var isSegment = false
     var server: UploadServer
 
     func part(at offset: Int64) -> UploadPart {

@@ -21,6 +21,9 @@ struct UploadServer: Codable, Sendable, Equatable {
         }
     }
 
+    /// Whether it joins uploads.
+    var joinsSegments: Bool { uploadProtocol == .tus && extensions.contains("concatenation") }
+
     /// A server that has not said anything yet.
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 

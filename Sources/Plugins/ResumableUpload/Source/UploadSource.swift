@@ -7,23 +7,34 @@ import Synchronization
 struct UploadSource: Sendable {
     let body: RequestBody
     /// Nil where it is not known.
-    let length: Int64?
+    private(set) var length: Int64?
     /// Whether a request can begin behind the first byte.
     let opensAtOffset: Bool
     /// The path of a body that is a file.
     let path: String?
     private let modified: Int64?
+    /// The length of the file.
+    private let size: Int64?
+    /// Where this body begins in that of the request.
+    private var start: Int64 = 0
 
     /// Looks at the file, where the body is one. Blocks.
     init(_ body: RequestBody) throws {
         self.body = body
         opensAtOffset = body.opensAtOffset
         guard opensAtOffset, body.data == nil, let file = try body.open().file else {
-            (length, path, modified) = (body.length, nil, nil)
+            (length, path, modified, size) = (body.length, nil, nil, nil)
             return
         }
         let status = try Self.status(of: file.path)
-        (length, path, modified) = (status.size, file.path, status.modified)
+        (length, path, modified, size) = (status.size, file.path, status.modified, status.size)
+    }
+
+    /// A segment of this body, as a body of its own.
+    func segment(_ segment: UploadSegment) -> UploadSource {
+        var source = self
+        (source.start, source.length) = (start + segment.start, segment.length)
+        return source
     }
 
     private static func status(of path: String) throws(UploadError) -> FileStatus {
@@ -37,13 +48,13 @@ struct UploadSource: Sendable {
     func check() throws {
         guard let path else { return }
         let status = try Self.status(of: path)
-        if status.size != length || status.modified != modified { throw SourceChanged() }
+        if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
     /// The bytes of a part, checked at its end. `willSend` is called with the count of each piece.
     func open(_ part: UploadPart, willSend: @escaping @Sendable (Int) async throws -> Void) throws -> HTTPBody {
         try check()
-        let chunks = BodyChunks(try path == nil ? body.open(at: part.offset) : file(at: part.offset))
+        let chunks = BodyChunks(try path == nil ? body.open(at: start + part.offset) : file(at: start + part.offset))
         let reader = PartReader(chunks, count: part.count, check: check, willSend: willSend)
         return HTTPBody(length: part.count, source: reader)
     }

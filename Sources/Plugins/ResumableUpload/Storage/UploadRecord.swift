@@ -16,7 +16,14 @@ struct UploadRecord: Codable, Sendable, Equatable {
     var resource: UploadResource?
     /// Bytes that the server had when it was asked last, for people.
     var acknowledged: Int64 = 0
+    /// The segments of a body that is sent in several; nil for one upload, whose place is `resource`.
+    var segments: [UploadSegment]?
+    /// True once the server was asked to join the segments: what it made of them may need them.
+    var mayBeJoined: Bool?
 
     static let format = 1
     static let magic = Array("ErrandU1".utf8)
+
+    /// The places of the upload, or of its segments.
+    var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 }

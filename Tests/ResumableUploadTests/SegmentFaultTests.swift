@@ -1,0 +1,246 @@
+import Errand
+import ErrandResumableUpload
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("Servers that misbehave during an upload in segments", .leakChecked) struct SegmentFaultTests {
+    private let film = bytes(800_003)
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
+
+    /// Decides a fault once for each place that a request goes to.
+    private final class Once: Sendable {
+        private let seen = Mutex<Set<String>>([])
+        func first(_ request: RecordedRequest) -> Bool { seen.withLock { $0.insert(request.path).inserted } }
+    }
+
+    @Test("segments that are cut at any byte continue where the server is", arguments: 0..<12)
+    func cut(seed: Int) async throws {
+        let origin = try joiningOrigin()
+        let random = Mutex(SeededGenerator(seed: UInt64(seed) + 100))
+        origin.set {
+            $0.fault = { number, request in
+                guard request.method == .patch || request.method == .head, number < 30 else { return nil }
+                return random.withLock { random in
+                    switch Int.random(in: 0..<5, using: &random) {
+                    case 0 where request.method == .head: .cut(0)
+                    case 1 where request.method == .patch: .loseResponse
+                    case 2 where request.method == .patch: .cut(.random(in: 1..<200_000, using: &random), .close)
+                    case 3 where request.method == .patch: .cut(.random(in: 1..<200_000, using: &random))
+                    default: nil
+                    }
+                }
+            }
+        }
+        _ = try await agent(origin, quick(tries: 40, segments: 4)).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film])
+    }
+
+    @Test("a segment that the server has forgotten starts over alone")
+    func forgotten() async throws {
+        let origin = try joiningOrigin()
+        let (cuts, heads) = (Once(), Counter())
+        origin.set {
+            $0.fault = { _, request in
+                if request.method == .patch, cuts.first(request) { return .cut(100_000) }
+                guard request.method == .head else { return nil }
+                heads.increment()
+                return heads.value == 2 ? .forgetThis : nil
+            }
+        }
+        let upload = agent(origin, quick(segments: 4)).upload(Send(.data(film)))
+        let names = try await notices(of: upload).map(\.name)
+        #expect(names.filter { $0 == "restarting" }.count == 1)
+        #expect(bodies(of: origin) == [film])
+        // The new place of the forgotten segment is cut once more.
+        #expect(origin.snapshot.log.filter { $0 == "PATCH 0" }.count == 5)
+        #expect(origin.snapshot.received == 800_003 + 100_000)
+    }
+
+    @Test("a segment of which the server lost a part, or says a wrong offset, arrives whole")
+    func otherOffset() async throws {
+        for fault in [UploadOrigin.Fault.keepOnly(50_000), .offset("20000"), .offset("999999999"), .length(7)] {
+            let origin = try joiningOrigin()
+            let (cuts, heads) = (Once(), Counter())
+            origin.set {
+                $0.fault = { _, request in
+                    if request.method == .patch, cuts.first(request) { return .cut(100_000) }
+                    guard request.method == .head else { return nil }
+                    heads.increment()
+                    return heads.value == 1 ? fault : nil
+                }
+            }
+            _ = try await agent(origin, quick(tries: 9, segments: 3)).send(Send(.data(film)))
+            #expect(bodies(of: origin) == [film], "\(fault)")
+        }
+    }
+
+    @Test("a damaged segment is sent again where the server checks it")
+    func damaged() async throws {
+        let origin = try joiningOrigin()
+        let patches = Counter()
+        origin.set {
+            $0.fault = { _, request in
+                guard request.method == .patch else { return nil }
+                patches.increment()
+                return patches.value == 2 ? .flip : nil
+            }
+        }
+        _ = try await agent(origin, quick(segments: 3, digest: true)).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film])
+    }
+
+    /// Lets the segments but the first wait, and does something else to the first.
+    private func breakFirst(_ origin: UploadOrigin, _ fault: UploadOrigin.Fault) {
+        origin.set { state in
+            state.fault = { _, request in
+                if request.method != .patch { return nil }
+                return request.path == "/files/1" ? fault : .cut(100_000, .stall)
+            }
+        }
+    }
+
+    @Test(
+        "a segment that is refused ends the others, and the refusal is the response of the call", arguments: [401, 413])
+    func refused(status: Int) async throws {
+        let origin = try joiningOrigin()
+        breakFirst(origin, .respond(status))
+        let error = await failure { _ = try await agent(origin, quick(segments: 4)).send(Send(.data(film))) }
+        #expect((error as? ErrandError)?.response?.status == status)
+        try await origin.server.waitUntilNoConnections()
+        #expect(bodies(of: origin).isEmpty)
+    }
+
+    @Test("a segment that fails too often ends the others, and a later start continues with all")
+    func failed() async throws {
+        let origin = try joiningOrigin()
+        breakFirst(origin, .cut(0))
+        let options = quick(in: folder.url, tries: 3, segments: 4)
+        let error = await failure { _ = try await agent(origin, options).send(Send(.data(film))) }
+        #expect((error as? ErrandError)?.isRetryable == true)
+        try await origin.server.waitUntilNoConnections()
+        origin.set {
+            $0.fault = { _, _ in nil }
+            $0.log = []
+        }
+        _ = try await agent(origin, options).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film] && !origin.snapshot.log.contains("OPTIONS"))
+        #expect(origin.snapshot.misplaced == 0 && origin.snapshot.received == 800_003)
+    }
+
+    @Test("places that are too long to be listed lead to one connection")
+    func longPlaces() async throws {
+        let origin = try joiningOrigin()
+        origin.set { $0.naming = String(repeating: "x", count: 2000) }
+        let upload = agent(origin, quick(in: folder.url, segments: 4)).upload(Send(.data(film)))
+        #expect(try await notices(of: upload).map(\.name) == ["restarting"])
+        #expect(bodies(of: origin) == [film] && origin.snapshot.joined.isEmpty)
+        #expect(origin.snapshot.uploads.count == 1)
+    }
+
+    /// Meets the request that joins the segments, once.
+    private func breakJoining(_ origin: UploadOrigin, _ fault: UploadOrigin.Fault) {
+        let joins = Counter()
+        origin.set { state in
+            state.fault = { _, request in
+                guard UploadOrigin.joins(request) else { return nil }
+                joins.increment()
+                return joins.value == 1 ? fault : nil
+            }
+            state.log = []
+        }
+    }
+
+    @Test("segments are joined once more only where that is safe")
+    func lostResponse() async throws {
+        for (method, headers, count) in [
+            (HTTPMethod.post, HTTPHeaders(), 1), (.put, [:], 2), (.post, [.idempotencyKey: "k"], 2),
+        ] {
+            let origin = try joiningOrigin()
+            breakJoining(origin, .loseResponse)
+            let send = Send(.data(film)).with { ($0.method, $0.headers) = (method, headers) }
+            let error = await failure { _ = try await agent(origin, quick(segments: 3)).send(send) }
+            #expect(bodies(of: origin) == Array(repeating: film, count: count) && (error == nil) == (count == 2))
+            #expect(origin.snapshot.received == 800_003)
+        }
+    }
+
+    @Test("after a lost response the next start joins again, or sends what is gone again", arguments: [false, true])
+    func nextStart(deletes: Bool) async throws {
+        let origin = try joiningOrigin()
+        origin.set { $0.deletesJoined = deletes }
+        breakJoining(origin, .loseResponse)
+        let options = quick(in: folder.url, segments: 3)
+        let error = await failure { _ = try await agent(origin, options).send(Send(.data(film))) }
+        #expect(error != nil)
+        #expect(try ResumableUploads.pendingUploads(in: folder.url).first?.acknowledged == 800_003)
+        origin.set { $0.log = [] }
+        _ = try await agent(origin, options).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film, film])
+        #expect(origin.snapshot.received == (deletes ? 2 : 1) * 800_003)
+        #expect(origin.snapshot.log.filter { $0 == "HEAD" }.count == 3 && !origin.snapshot.log.contains("DELETE"))
+        #expect(try ResumableUploads.pendingUploads(in: folder.url).isEmpty)
+    }
+
+    @Test("where it is safe, segments that are gone after a lost response are sent again at once")
+    func goneAtOnce() async throws {
+        let origin = try joiningOrigin()
+        origin.set { $0.deletesJoined = true }
+        breakJoining(origin, .loseResponse)
+        _ = try await agent(origin, quick(segments: 3)).send(Send(.data(film)).with { $0.method = .put })
+        #expect(bodies(of: origin) == [film, film])
+    }
+
+    @Test("a request to join that was not worked on is sent again", arguments: [408, 423, 429, 503])
+    func notYet(status: Int) async throws {
+        let origin = try joiningOrigin()
+        breakJoining(origin, .respond(status, [.retryAfter: "0"]))
+        _ = try await agent(origin, quick(segments: 3)).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film] && origin.snapshot.received == 800_003)
+    }
+
+    @Test("a failure inside the server may come after its work, so it is the response", arguments: [500, 502, 504])
+    func perhaps(status: Int) async throws {
+        let origin = try joiningOrigin()
+        breakJoining(origin, .respond(status))
+        let error = await failure { _ = try await agent(origin, quick(segments: 3)).send(Send(.data(film))) }
+        #expect((error as? ErrandError)?.response?.status == status && bodies(of: origin).isEmpty)
+        breakJoining(origin, .respond(status))
+        let put = Send(.data(film)).with { $0.method = .put }
+        _ = try await agent(origin, quick(segments: 3)).send(put)
+        #expect(bodies(of: origin) == [film])
+    }
+
+    @Test("a segment that is missing when they are joined is sent again, and no other")
+    func missing() async throws {
+        let origin = try joiningOrigin()
+        let (joins, heads) = (Counter(), Counter())
+        origin.set {
+            $0.fault = { _, request in
+                if request.method == .head { heads.increment() }
+                if request.method == .head, heads.value == 2 { return .forgetThis }
+                guard UploadOrigin.joins(request) else { return nil }
+                joins.increment()
+                return joins.value == 1 ? .respond(404) : nil
+            }
+        }
+        _ = try await agent(origin, quick(segments: 4)).send(Send(.data(film)))
+        #expect(bodies(of: origin) == [film] && heads.value == 4)
+        #expect(origin.snapshot.log.filter { $0 == "PATCH 0" }.count == 5)
+    }
+
+    @Test("a server that refuses to join what it has ends the upload", arguments: [400, 403, 404])
+    func neverJoins(status: Int) async throws {
+        let origin = try joiningOrigin()
+        origin.set { $0.fault = { _, request in UploadOrigin.joins(request) ? .respond(status) : nil } }
+        let error = await failure { _ = try await agent(origin, quick(segments: 3)).send(Send(.data(film))) }
+        #expect((error as? ErrandError)?.response?.status == status)
+        #expect(origin.snapshot.log.filter { $0 == "HEAD" }.count == (status == 403 ? 0 : 3))
+        #expect(origin.snapshot.received == 800_003)
+    }
+}
