@@ -16,6 +16,7 @@ struct UploadArguments {
     private(set) var metadata: [String: String] = [:]
     private(set) var uploadProtocol = UploadProtocol.automatic
     private(set) var partBytes: Int64?
+    private(set) var segments = 1
     private(set) var sendsDigest = false
     private(set) var state: URL?
     private(set) var tries = 5
@@ -36,6 +37,7 @@ struct UploadArguments {
               --metadata KEY=TEXT what a tus server learns of the file; may be repeated
               --protocol NAME     automatic, draft8, draft6 or tus
               --part BYTES        the most bytes of one request
+              --segments N        segments that are sent at once, where a tus server joins them, 1 to 16; 1 by default
               --digest            lets the server check a SHA-256
               --state DIRECTORY   where unfinished uploads are recorded; $XDG_STATE_HOME/errand-upload by default
               --tries COUNT       attempts in a row that bring nothing, 1 to 1000; 5 by default
@@ -68,6 +70,7 @@ struct UploadArguments {
                 }
                 uploadProtocol = known
             case "--part": partBytes = Int64(try Self.number(value(), argument, 1...Int.max))
+            case "--segments": segments = try Self.number(value(), argument, 1...16)
             case "--digest": sendsDigest = true
             case "--state": state = URL(filePath: try value(), directoryHint: .isDirectory).absoluteURL
             case "--tries": tries = try Self.number(value(), argument, 1...1000)

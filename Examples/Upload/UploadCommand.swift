@@ -60,7 +60,8 @@ struct UploadJob {
             uploadOptions: UploadOptions(
                 directory: arguments.state, uploadProtocol: arguments.uploadProtocol,
                 retry: TransferRetryPolicy(maximumFailures: arguments.tries - 1),
-                maximumRequestBytes: arguments.partBytes, sendsDigest: arguments.sendsDigest),
+                maximumRequestBytes: arguments.partBytes, maximumSegments: arguments.segments,
+                sendsDigest: arguments.sendsDigest),
             timeout: .seconds(arguments.timeout))
         let agent = NetworkAgent(baseURL: "", transport: .system)
         let reporter = UploadReporter(arguments)

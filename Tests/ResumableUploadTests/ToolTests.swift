@@ -30,7 +30,10 @@ import Testing
     @Test("what is wrong with a command is said, with status 2")
     func wrong() async throws {
         let program = try Program(built: "errand-upload")
-        for arguments in [[], ["a"], ["a", "b"], ["--protocol", "x", "a", "http://b"], ["--tries"], ["--unknown"]] {
+        for arguments in [
+            [], ["a"], ["a", "b"], ["--protocol", "x", "a", "http://b"], ["--tries"], ["--unknown"],
+            ["--segments", "17", "a", "http://b"],
+        ] {
             let ended = try await program.start(arguments).ended()
             #expect(ended.status == 2 && ended.complaint.hasPrefix("errand-upload: "), "\(arguments)")
         }
@@ -75,6 +78,28 @@ import Testing
         let last = try await start(origin).ended()
         #expect(last.status == 0 && kills == 20, "\(last)")
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
+        #expect(origin.snapshot.misplaced == 0 && origin.snapshot.log.filter { $0 == "HEAD" }.count > 5)
+    }
+
+    @Test("an upload in segments that is killed twenty times at any moment arrives once, byte by byte")
+    func killedInSegments() async throws {
+        let origin = try joiningOrigin()
+        var random = SeededGenerator(seed: 11)
+        for _ in 0..<20 {
+            let most = Int.random(in: 0...(film.count / 100), using: &random)
+            origin.set { $0.fault = { _, request in request.method == .patch ? .cut(most, .stall) : nil } }
+            let stalls = origin.snapshot.stalls + Int.random(in: 0...3, using: &random)
+            let tool = try start(origin, "--segments", "4")
+            try await eventually { tool.hasEnded || origin.snapshot.stalls > stalls }
+            tool.signal(SIGKILL)
+            let ended = try await tool.ended()
+            #expect(ended.wasKilled, "\(ended)")
+            try await origin.server.waitUntilNoConnections()
+        }
+        origin.set { $0.fault = { _, _ in nil } }
+        let last = try await start(origin, "--segments", "4").ended()
+        #expect(last.status == 0, "\(last)")
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film] && origin.snapshot.joined.count == 1)
         #expect(origin.snapshot.misplaced == 0 && origin.snapshot.log.filter { $0 == "HEAD" }.count > 5)
     }
 }
