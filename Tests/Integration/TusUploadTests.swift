@@ -35,10 +35,10 @@ struct TusUploadTests {
         return data
     }
 
-    private func agent(_ server: TusServer, part: Int64? = nil) -> NetworkAgent {
+    private func agent(_ server: TusServer, part: Int64? = nil, segments: Int = 1) -> NetworkAgent {
         let options = UploadOptions(
             directory: folder.url, retry: TransferRetryPolicy(maximumFailures: 10, backoff: .none),
-            maximumRequestBytes: part, progressInterval: .zero)
+            maximumRequestBytes: part, maximumSegments: segments, minimumSegmentBytes: 1000, progressInterval: .zero)
         return NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
     }
 
@@ -70,6 +70,36 @@ struct TusUploadTests {
         let agent = agent(server)
         for _ in 0..<10 {
             let limit = Int64.random(in: 0..<1_000_000)
+            var start: Int64?
+            for try await event in agent.upload(film) {
+                guard case .progress(let progress) = event else { continue }
+                let first = start ?? progress.sent
+                start = first
+                if progress.sent > first + limit { break }
+            }
+            try await eventually { agent.activities.isEmpty }
+        }
+        _ = try await agent.send(film)
+        #expect(try server.contents().contains(data))
+    }
+
+    @Test("in segments that it joins, whole, in parts and cut at any byte", arguments: [2, 5], [nil, 300_000])
+    func segments(count: Int, part: Int64?) async throws {
+        let server = try await TusServer(cutting: part == nil ? (0..<6).map { _ in .random(in: 10_000..<400_000) } : [])
+        let data = try write(5_000_003)
+        let response = try await agent(server, part: part, segments: count).send(film).value
+        #expect(response.status == 201 && response.location != nil)
+        // It deletes the segments once it has joined them.
+        #expect(try server.contents() == [data])
+    }
+
+    @Test("in segments, left at any moment and taken up by the next start")
+    func segmentsTakenUp() async throws {
+        let server = try await TusServer()
+        let data = try write(6_000_000)
+        let agent = agent(server, segments: 4)
+        for _ in 0..<10 {
+            let limit = Int64.random(in: 0..<500_000)
             var start: Int64?
             for try await event in agent.upload(film) {
                 guard case .progress(let progress) = event else { continue }
