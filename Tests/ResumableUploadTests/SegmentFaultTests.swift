@@ -234,6 +234,23 @@ import Testing
         #expect(origin.snapshot.log.filter { $0 == "PATCH 0" }.count == 5)
     }
 
+    @Test(
+        "a server that cannot join, or has no segments, gets the body over one connection", arguments: [431, 501],
+        [false, true])
+    func cannotJoin(status: Int, atOnce: Bool) async throws {
+        let origin = try joiningOrigin()
+        origin.set {
+            $0.fault = { _, request in
+                UploadOrigin.joins(request) || atOnce && request.headers["Upload-Concat"] == "partial"
+                    ? .respond(status) : nil
+            }
+        }
+        let upload = agent(origin, quick(in: folder.url, segments: 3)).upload(Send(.data(film)))
+        #expect(try await notices(of: upload).map(\.name) == ["restarting"])
+        #expect(bodies(of: origin) == [film] && origin.snapshot.uploads.count == 1)
+        #expect(origin.snapshot.log.filter { $0 == "DELETE" }.count == (atOnce ? 0 : 3))
+    }
+
     @Test("a server that refuses to join what it has ends the upload", arguments: [400, 403, 404])
     func neverJoins(status: Int) async throws {
         let origin = try joiningOrigin()

@@ -15,11 +15,11 @@ public enum UploadNotice: Sendable, Hashable {
     /// The process has too many open files; the upload waits for its turn.
     case queued(reason: String)
     /// An attempt failed, and the next one begins after a wait. `attempt` is the number of the failed one in this run, from
-    /// 1; `until` is the end of the wait.
+    /// 1, or of its segment; `until` is the end of the wait.
     case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
-    /// The server has so many bytes; the upload continues behind them.
+    /// The server has so many bytes, in all segments; the upload continues behind them.
     case continuing(at: Int64)
-    /// The bytes that the server has cannot be used, so the upload starts over; `discarded` counts them.
+    /// The bytes that the server has cannot be used, so the upload, or one segment, starts over; `discarded` counts them.
     case restarting(reason: String, discarded: Int64)
     /// The server took the body as an ordinary request: had it been interrupted, it would have started over.
     case ordinary

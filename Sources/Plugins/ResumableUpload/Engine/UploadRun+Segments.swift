@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 import ErrandSupport
 
 /// A body in segments: uploads of their own, side by side, that the server joins at the end.
@@ -42,17 +43,40 @@ extension UploadRun {
     /// Sends what the server lacks of the segments, or joins them.
     func step(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
         if ledger.open.isEmpty { return try await join(&state, ledger, server) }
-        do { return try await send(ledger, state.source, server) } catch {
+        do {
+            let outcome = try await send(ledger, state.source, server)
+            guard case .ended(let response) = outcome, Self.cannotJoin(response) else { return outcome }
+            return try await undivide(&state, ledger, server, because: response)
+        } catch {
             if error.isChangeOfSource { throw error }
             guard error is PlaceTooLong else { return .failed(error) }
-            order.report(
-                .restarting(reason: "the server's names of segments are too long to be joined", discarded: 0))
-            await terminate(ledger.places, on: server)
-            (state.segments, state.mayDivide) = (nil, false)
-            tally.acknowledge(0)
-            try save(state)
-            return .continues
+            return try await undivide(
+                &state, ledger, server, "the server's names of segments are too long to be joined")
         }
+    }
+
+    /// Whether a server says that it has no such request, or takes none of such a length, though it names the extension.
+    private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
+
+    private func undivide(
+        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, because response: HTTPResponse
+    ) async throws -> Outcome {
+        response.body.cancel()
+        let status = ReasonPhrase.describing(response.status)
+        return try await undivide(
+            &state, ledger, server, "the server cannot join segments: it responded with \(status)")
+    }
+
+    /// Discards the segments, and begins again over one connection.
+    private func undivide(
+        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, _ reason: String
+    ) async throws -> Outcome {
+        order.report(.restarting(reason: reason, discarded: order.acknowledged.count))
+        await terminate(ledger.places, on: server)
+        (state.segments, state.mayDivide) = (nil, false)
+        tally.acknowledge(0)
+        try save(state)
+        return .continues
     }
 
     /// Sends the open segments, as many at once as there may be. One that fails ends the others.
@@ -110,6 +134,7 @@ extension UploadRun {
             throw error
         }
         if 200...299 ~= response.status { return .complete(response) }
+        if Self.cannotJoin(response) { return try await undivide(&state, ledger, server, because: response) }
         // It may have lost a segment since; which one, it says when it is asked for each.
         if [400, 404, 409, 410].contains(response.status), !state.hasDoubted {
             response.body.cancel()
