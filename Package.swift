@@ -246,8 +246,12 @@ let suites: [Target] = [
         ]),
     suite(
         "RecordingTests",
-        needs: ["ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport"]),
-    suite("ReplayTests", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport"]),
+        needs: [
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport", "ErrandWebSocket",
+        ]),
+    suite(
+        "ReplayTests",
+        needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport", "ErrandWebSocket"]),
     suite(
         "ResumableDownloadTests",
         needs: [

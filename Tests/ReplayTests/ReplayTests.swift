@@ -1,7 +1,9 @@
 import Errand
 import ErrandHTTPSyntax
+import ErrandRecording
 import ErrandReplay
 import ErrandTesting
+import ErrandWebSocket
 import Foundation
 import Testing
 
@@ -146,6 +148,46 @@ struct ReplayTests {
         #expect(response.headers.values(of: .setCookie) == ["a=1", "b=2"] && response.headers["x"] == "y")
         #expect(response.headers.count == 3 && response.version == "1.1")
         #expect(replay.report.entryCount == 1 && replay.report.ignoredEntryCount == 2)
+    }
+
+    @Test("an archive with the messages of a recorded socket is read, and the socket is no entry that can be replayed")
+    func recordedSocket() async throws {
+        struct Echo: SocketRequest { var path: String { "socket" } }
+        let stub = StubTransport()
+        stub.on("/socket", response: .webSocket { try await $0.echo() })
+        stub.on("/a", response: .text("ok"))
+        let (recorder, events) = (ExchangeRecorder(maximumBodyBytes: 100), RecordingAccessory())
+        let recorded = NetworkAgent(baseURL: site, transport: stub, accessories: [recorder, events])
+        let socket = recorded.socket(Echo())
+        try await socket.send(.text("one \"two\" \u{0}"))
+        var received = socket.makeAsyncIterator()
+        _ = try await received.next()
+        _ = try await recorded.send(Get(path: "a"))
+        await socket.close()
+        try await events.waitUntilQuiet()
+        let archive = recorder.harFile()
+        #expect(archive.log.entries.compactMap(\.webSocketMessages).map(\.count) == [2])
+        #expect(try JSONDecoder().decode(HARFile.self, from: try archive.encoded()) == archive)
+        // One of a program that writes the URL of the handshake.
+        var other = archive
+        for index in other.log.entries.indices {
+            other.log.entries[index].request.url.replace("wss:", with: "https:")
+        }
+        for archive in [archive, other] {
+            let replay = try ReplayTransport(har: archive)
+            #expect(replay.report.entryCount == 1 && replay.report.ignoredEntryCount == 1)
+            #expect(try await agent(replay).send(Get(path: "a")).value == "ok")
+        }
+    }
+
+    @Test("what a program has in the fields of its own does not matter")
+    func ownFields() async throws {
+        for own in [#""_resourceType":7"#, #""_resourceType":null,"_webSocketMessages":[1,{"type":2}]"#] {
+            let text = entry("\(site)/a").replacing(#""time":1,"#, with: #""time":1,\#(own),"#)
+            #expect(try ReplayTransport(har: archive(text)).report.entryCount == 1)
+            let file = try JSONDecoder().decode(HARFile.self, from: archive(text))
+            #expect(file.log.entries.count == 1 && file.log.entries[0].webSocketMessages == nil)
+        }
     }
 
     @Test(

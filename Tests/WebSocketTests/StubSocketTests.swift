@@ -109,4 +109,35 @@ private struct Lines: SocketRequest {
         var path: String { "socket" }
         var socketOptions: SocketOptions { SocketOptions(maximumQueueBytes: 1_000_000, pingInterval: nil) }
     }
+
+    @Test("an accessory that wants messages receives them in their order, with as many bytes as of a body")
+    func observedMessages() async throws {
+        stub.on("/socket", response: .webSocket { try await $0.echo() })
+        func events(_ accessory: RecordingAccessory, _ observer: any Accessory) async throws -> [StreamMessage] {
+            let socket = agent.socket(Lines(), options: CallOptions(accessories: [observer]))
+            var received = socket.makeAsyncIterator()
+            for text in ["grüße", ""] {
+                try await socket.send(text)
+                #expect(try await received.next() == text)
+            }
+            await socket.close()
+            try await accessory.waitUntilQuiet()
+            #expect(Set(accessory.records().filter { $0.name == "message" }.map(\.kind)).isSubset(of: [.stream]))
+            return accessory.records().compactMap { record in
+                if case .message(let message) = record.event { message } else { nil }
+            }
+        }
+        for limit in [0, 4, 100] {
+            let accessory = RecordingAccessory(maximumBodyBytes: limit, observesMessages: true)
+            let copy = Data("grüße".utf8.prefix(limit))
+            let expected = [
+                StreamMessage(.sent, isText: true, copy, length: 7),
+                StreamMessage(.received, isText: true, copy, length: 7),
+                StreamMessage(.sent, isText: true), StreamMessage(.received, isText: true),
+            ]
+            #expect(try await events(accessory, WeakAccessory(accessory)) == expected, "\(limit)")
+        }
+        let other = RecordingAccessory(maximumBodyBytes: 100)
+        #expect(try await events(other, other).isEmpty)
+    }
 }

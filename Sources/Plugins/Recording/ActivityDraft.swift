@@ -7,6 +7,8 @@ struct ActivityDraft: Sendable {
     var host: String?
     var progress = TransferProgress()
     var stream: StreamCount?
+    /// The open connection of a socket.
+    var socket: SocketDraft?
     /// The exchange that began last.
     var exchange: ExchangeDraft?
     /// Earlier exchanges that had no response or no timings yet: each has failed, or still runs.

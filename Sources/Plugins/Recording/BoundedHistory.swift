@@ -3,7 +3,8 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
     /// The position of the oldest element: the positions before it are empty, and removed together now and then.
     private var first = 0
-    private var cost = 0
+    /// Of all elements together.
+    private(set) var cost = 0
     private let limit: Int
     private let costLimit: Int
     /// The number of dropped elements.

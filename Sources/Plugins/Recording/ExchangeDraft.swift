@@ -9,6 +9,8 @@ struct ExchangeDraft: Sendable {
     let date: Date
     let start: ContinuousClock.Instant
     private var response: RecordedExchange.ClearResponse?
+    /// Those of the socket that it opens.
+    var messages: SocketMessages?
     /// The start of another exchange of the activity, if this one had no response then, and got none later.
     var supersededAt: ContinuousClock.Instant?
     private var timeToHead: Duration?
@@ -24,6 +26,9 @@ struct ExchangeDraft: Sendable {
 
     /// Whether the response and its timings have been received; the timings follow the end of the body.
     var isComplete: Bool { response != nil && timings != nil }
+
+    /// Whether a WebSocket follows the response.
+    var opensSocket: Bool { response?.status == 101 && request.headers[.upgrade]?.lowercased() == "websocket" }
 
     mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
         switch event {
@@ -60,6 +65,7 @@ struct ExchangeDraft: Sendable {
     var approximateByteCount: Int {
         let fields = request.headers.count + (response?.headers.count ?? 0)
         return 600 + request.url.utf8.count + 120 * fields + sent.count + received.count
+            + (messages?.approximateByteCount ?? 0)
     }
 
     /// The exchange with its secrets masked, without the activity, the end and the outcome.
@@ -68,7 +74,8 @@ struct ExchangeDraft: Sendable {
         let passed = max(progress.received, Int64(received.count))
         let length = response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         var exchange = RecordedExchange(
-            masking: request, sent: sent, response, received: received, receivedLength: length, label, date, redaction)
+            masking: request, sent: sent, response, received: received, receivedLength: length, messages, label, date,
+            redaction)
         (exchange.attempt, exchange.hop) = (attempt, hop)
         exchange.offset = origin.duration(to: start)
         (exchange.timeToHead, exchange.timings) = (timeToHead, timings)

@@ -34,6 +34,8 @@ public final class ExchangeRecorder: Accessory {
     private let maximumExchanges: Int
     private let maximumBytes: Int
     private let maximumHosts: Int
+    private let maximumSocketMessages: Int
+    private let maximumSocketBytes: Int
     private let redaction: Redaction
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
@@ -46,15 +48,22 @@ public final class ExchangeRecorder: Accessory {
     ///     With 0 the recorder only counts, at a fraction of the cost.
     ///   - maximumBytes: the approximate number of bytes that the kept values may take in memory; 64 MiB by default.
     ///   - maximumHosts: the number of hosts that the counters keep separately; 100 by default.
+    ///   - maximumSocketMessages: the number of messages of each WebSocket to keep, at most as many bytes of each as of a
+    ///     body; the newest 1000 by default, 0 for none.
+    ///   - maximumSocketBytes: the approximate number of bytes that they may take in memory; 1 MiB by default. Those of
+    ///     open sockets come on top of `maximumBytes`.
     ///   - redaction: the rules for secrets.
     ///   - time: the clock of the agents.
     public init(
         maximumBodyBytes: Int = 0, maximumExchanges: Int = 1000, maximumBytes: Int = 64 << 20,
-        maximumHosts: Int = 100, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
+        maximumHosts: Int = 100, maximumSocketMessages: Int = 1000, maximumSocketBytes: Int = 1 << 20,
+        redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
     ) {
         (self.maximumExchanges, self.maximumBytes) = (max(0, maximumExchanges), max(0, maximumBytes))
         self.maximumBodyBytes = maximumExchanges > 0 ? max(0, maximumBodyBytes) : 0
         (self.maximumHosts, self.redaction, self.time) = (maximumHosts, redaction, time)
+        self.maximumSocketMessages = maximumExchanges > 0 && maximumSocketBytes > 0 ? max(0, maximumSocketMessages) : 0
+        self.maximumSocketBytes = maximumSocketBytes
         origin = time.now
         state = Mutex(Self.empty(maximumExchanges, maximumBytes, maximumHosts))
     }
@@ -66,20 +75,17 @@ public final class ExchangeRecorder: Accessory {
             metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// The exchanges and activities that have ended so far.
-    public var recording: Recording {
-        let ended = state.withLock { state in
-            var ended = state
-            ended.running = [:]
-            return ended
-        }
-        return Self.recording(of: ended)
-    }
+    /// Whether it keeps messages.
+    public var observesMessages: Bool { maximumSocketMessages > 0 }
+
+    /// The exchanges and activities that have ended so far, and behind them the handshakes of open sockets.
+    public var recording: Recording { recording(of: state.withLock { $0 }) }
 
     /// The counters of all activities that have ended so far, dropped ones included.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
 
-    /// Returns the recording and begins a new one. A running activity goes into the new one when it ends.
+    /// Returns the recording and begins a new one. A running activity goes into the new one when it ends, and an open
+    /// socket is in both.
     @discardableResult
     public func reset() -> Recording {
         let old = state.withLock { state in
@@ -88,12 +94,14 @@ public final class ExchangeRecorder: Accessory {
             swap(&new, &state)
             return new
         }
-        return Self.recording(of: old)
+        return recording(of: old)
     }
 
-    private static func recording(of state: State) -> Recording {
-        Recording(
-            exchanges: state.exchanges.all.map(\.masked), activities: state.activities.all,
+    private func recording(of state: State) -> Recording {
+        let sockets = state.running.values.compactMap(\.socket).sorted { $0.handshake.start < $1.handshake.start }
+        let open = sockets.map { EndedExchange($0.handshake, $0.ending, since: origin, redaction) }
+        return Recording(
+            exchanges: (state.exchanges.all + open).map(\.masked), activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
             metrics: state.metrics)
     }
@@ -115,6 +123,9 @@ public final class ExchangeRecorder: Accessory {
             change(activity) { ended = $0.begin(draft, at: now) }
             if let ended { record(ended, of: activity, nil, now) }
         case .received, .requestBody, .responseBody, .transport: add(event, to: activity)
+        case .message(let message):
+            let date = time.date
+            change(activity) { $0.socket?.add(message, at: date, limit: maximumBodyBytes) }
         case .note(let note):
             guard let count = note.details as? StreamCount else { return }
             change(activity) { $0.stream = count }
@@ -143,8 +154,17 @@ public final class ExchangeRecorder: Accessory {
     private func record(
         _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
     ) {
-        let ending = EndedExchange.Ending(
+        record(draft, ending(of: activity, outcome, now))
+    }
+
+    private func ending(
+        of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
+    ) -> EndedExchange.Ending {
+        EndedExchange.Ending(
             activity: activity.id, parent: activity.parent, label: activity.label, end: now, outcome: outcome)
+    }
+
+    private func record(_ draft: ExchangeDraft, _ ending: EndedExchange.Ending) {
         let exchange = EndedExchange(draft, ending, since: origin, redaction)
         let cost = draft.approximateByteCount
         let starts = state.withLock { state in
@@ -181,9 +201,11 @@ public final class ExchangeRecorder: Accessory {
         let now = time.now
         guard let draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
         for exchange in draft.pending { record(exchange, of: activity, nil, now) }
+        if let socket = draft.socket { record(socket.handshake, socket.ending) }
         if var exchange = draft.exchange {
             exchange.add(evidence: outcome, limit: maximumBodyBytes)
-            record(exchange, of: activity, RecordedOutcome(outcome), now)
+            let ending = ending(of: activity, RecordedOutcome(outcome), now)
+            if !keepsOpen(exchange, ending) { record(exchange, ending) }
         }
         var redactor = Redactor(redaction)
         let label = maximumExchanges > 0 ? redactor.url(activity.label) : ""
@@ -197,5 +219,24 @@ public final class ExchangeRecorder: Accessory {
             state.metrics.add(ended)
             state.activities.append(ended, cost: 300 + label.utf8.count)
         }
+    }
+
+    /// Keeps the opening handshake of a socket with the activity of the socket, for the messages to come; false for any
+    /// other exchange.
+    private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
+        guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
+            return false
+        }
+        var socket = SocketDraft(handshake: exchange, ending: ending)
+        socket.handshake.messages = SocketMessages(limit: maximumSocketMessages, maximumBytes: maximumSocketBytes)
+        var (isKept, old) = (false, SocketDraft?.none)
+        state.withLock { state in
+            guard let index = state.running.index(forKey: parent) else { return }
+            (isKept, old) = (true, state.running.values[index].socket)
+            state.running.values[index].socket = socket
+        }
+        // The connection before it.
+        if let old { record(old.handshake, old.ending) }
+        return isKept
     }
 }

@@ -28,12 +28,12 @@ extension RecordedExchange {
     ) {
         self.init(
             masking: ClearRequest(request), sent: sent, response.map { ClearResponse($0) }, received: received,
-            receivedLength: receivedLength, label, date, redaction)
+            receivedLength: receivedLength, nil, label, date, redaction)
     }
 
     init(
         masking request: ClearRequest, sent: Data, _ response: ClearResponse?, received: Data, receivedLength: Int64?,
-        _ label: String, _ date: Date, _ redaction: Redaction
+        _ messages: SocketMessages?, _ label: String, _ date: Date, _ redaction: Redaction
     ) {
         var redactor = Redactor(redaction)
         // Everything is searched for secrets first: a secret of one part is masked in all of them.
@@ -41,6 +41,7 @@ extension RecordedExchange {
             request: Request(request, sent, &redactor),
             response: response.map { Response($0, received, receivedLength, &redactor) },
             label: redactor.url(label), date: date)
+        webSocket = messages?.masked(&redactor)
         mask(redactor)
     }
 
@@ -50,6 +51,7 @@ extension RecordedExchange {
         request.headers = request.headers.masked(redactor)
         request.body.mask(redactor)
         label = redactor.masking(label)
+        webSocket?.mask(redactor)
         guard var response else { return }
         response.headers = response.headers.masked(redactor)
         response.redirectURL = response.redirectURL.map { redactor.masking($0) }

@@ -54,6 +54,8 @@ public struct RecordedExchange: Sendable, Hashable {
     public var request: Request
     /// The response; nil if its head did not arrive.
     public var response: Response?
+    /// The messages of the socket that it opened, until now or until its end; nil for any other exchange.
+    public var webSocket: RecordedWebSocket?
     /// The activity that sent the request; nil for an exchange from a file.
     public var activity: Activity.ID?
     /// The batch, chain or request that the activity belongs to.
@@ -101,6 +103,6 @@ extension RecordedExchange {
         let headers = [request.headers, response?.headers ?? [:]].joined()
         return headers.reduce(into: 600 + request.url.utf8.count + label.utf8.count) { sum, field in
             sum += 80 + field.name.rawName.utf8.count + field.value.utf8.count
-        } + request.body.data.count + (response?.body.data.count ?? 0)
+        } + request.body.data.count + (response?.body.data.count ?? 0) + (webSocket?.approximateByteCount ?? 0)
     }
 }

@@ -2,6 +2,7 @@
 //
 // HAR/        HTTP Archives
 // Metrics/    counters and histograms of hosts
+// Sockets/    the messages of WebSockets
 // Waterfall/  a page that shows exchanges over time
 
 /// The exchanges and activities that a recorder has kept, or that a file restores: values without secrets, to inspect

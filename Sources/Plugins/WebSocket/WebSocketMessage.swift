@@ -1,3 +1,4 @@
+import Errand
 public import ErrandEssentials
 
 /// A message of a WebSocket (RFC 6455, section 5.6).
@@ -20,6 +21,15 @@ public enum WebSocketMessage: Sendable, Hashable {
         switch self {
         case .text(let text): text.utf8.count
         case .data(let data): data.count
+        }
+    }
+
+    /// The message for accessories, with so many bytes of it at most.
+    func report(_ direction: StreamMessage.Direction, upTo limit: Int) -> StreamMessage {
+        switch self {
+        case .text(let text):
+            StreamMessage(direction, isText: true, Data(text.utf8.prefix(limit)), length: count)
+        case .data(let data): StreamMessage(direction, isText: false, Data(data.prefix(limit)), length: count)
         }
     }
 }

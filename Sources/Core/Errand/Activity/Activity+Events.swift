@@ -31,6 +31,14 @@ extension Activity: TransportObserver {
         events?.deliver(.transport(.progress(progress)), of: self)
     }
 
+    /// Notifies accessories of a message of a stream, if one of them wants messages. Does nothing once the activity is
+    /// over.
+    ///
+    /// - Parameter message: makes the message, with as many bytes of it at most; not called if no accessory wants it.
+    public func report(_ message: (_ maximumBytes: Int) -> StreamMessage) {
+        if observesMessages { notify(.message(message(maximumBodyBytes))) }
+    }
+
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work
     /// that is committed or discarded still counts as a part of it.
     public func note(

@@ -16,6 +16,8 @@
 public protocol Accessory: Sendable {
     /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
     var maximumBodyBytes: Int { get }
+    /// Whether it wants the messages of WebSockets; false by default, and then no message is touched for it.
+    var observesMessages: Bool { get }
     /// Read when an activity starts; one that is false receives no event of it, and costs nothing. True by default.
     var isListening: Bool { get }
     /// Receives an event, in the order in which the events of the activity happen.
@@ -25,6 +27,8 @@ public protocol Accessory: Sendable {
 extension Accessory {
     /// None.
     public var maximumBodyBytes: Int { 0 }
+    /// False.
+    public var observesMessages: Bool { false }
     /// True.
     public var isListening: Bool { true }
 }

@@ -19,6 +19,8 @@ public enum ActivityEvent: Sendable {
     case responseBody(Data)
     /// A redirect is followed.
     case redirected(HTTPResponse, to: HTTPRequest)
+    /// A message of a WebSocket, if asked for: sent to its connection, or received and not yet read.
+    case message(StreamMessage)
     /// A message from a filter, such as a retry that waits or a cache that could not be written.
     case note(ActivityNote)
     /// The outcome is decided; delegate and completion are next. Nothing but ``didStop(_:)`` follows.

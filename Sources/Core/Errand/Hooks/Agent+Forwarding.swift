@@ -65,6 +65,7 @@ private struct ForwardedEvents: Accessory {
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }
+    var observesMessages: Bool { activity.observesMessages }
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {

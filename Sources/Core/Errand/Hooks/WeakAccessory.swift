@@ -3,13 +3,15 @@ public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
     /// That of the object.
     public let maximumBodyBytes: Int
+    /// That of the object.
+    public let observesMessages: Bool
     /// Whether the object still exists and listens.
     public var isListening: Bool { object?.isListening ?? false }
 
     /// Holds the object weakly.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
-        maximumBodyBytes = object.maximumBodyBytes
+        (maximumBodyBytes, observesMessages) = (object.maximumBodyBytes, object.observesMessages)
     }
 
     /// Passes the event on, while the object exists.

@@ -31,6 +31,9 @@ extension HARFile.Entry {
             response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
             timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
             comment: fields.value("comment"), error: fields.value("_error"))
+        // Not of the format: another program may mean something else by them.
+        resourceType = try? fields.value("_resourceType")
+        webSocketMessages = try? fields.value("_webSocketMessages")
     }
 }
 
@@ -81,6 +84,16 @@ extension HARFile.Content {
             size: fields.value("size", or: -1), compression: fields.value("compression"),
             mimeType: fields.value("mimeType", or: "x-unknown"), text: fields.value("text"),
             encoding: fields.value("encoding"), comment: fields.value("comment"))
+    }
+}
+
+extension HARFile.WebSocketMessage {
+    /// Reads a message. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            type: fields.value("type", or: ""), time: fields.value("time", or: 0),
+            opcode: fields.value("opcode", or: -1), data: fields.value("data", or: ""), size: fields.value("_size"))
     }
 }
 

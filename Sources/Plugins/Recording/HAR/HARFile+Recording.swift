@@ -22,6 +22,11 @@ extension HARFile.Entry {
             response: HARFile.Response(exchange.response, version, wireBytes: exchange.timings?.bytesReceived),
             timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
             error: exchange.response == nil ? exchange.outcome?.failureName : nil)
+        guard exchange.isWebSocket else { return }
+        // "ws" for "http", "wss" for "https".
+        if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
+        resourceType = "websocket"
+        webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []
     }
 }
 
@@ -30,6 +35,7 @@ extension RecordedExchange {
     fileprivate var comment: String {
         [
             label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
+            droppedMessages,
         ].compactMap(\.self).joined(separator: ", ")
     }
 }

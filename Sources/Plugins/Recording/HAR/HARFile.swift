@@ -74,6 +74,11 @@ public struct HARFile: Codable, Sendable, Hashable {
         /// The reason why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write
         /// too.
         public var error: String?
+        /// The kind of the resource: "websocket" for an opening handshake, nil for anything else of Errand's;
+        /// `_resourceType` in the file, a field of Chromium's.
+        public var resourceType: String?
+        /// The messages of a WebSocket; `_webSocketMessages` in the file, a field of Chromium's.
+        public var webSocketMessages: [WebSocketMessage]?
 
         /// Makes an entry.
         public init(
@@ -93,6 +98,8 @@ public struct HARFile: Codable, Sendable, Hashable {
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
             case error = "_error"
+            case resourceType = "_resourceType"
+            case webSocketMessages = "_webSocketMessages"
         }
     }
 

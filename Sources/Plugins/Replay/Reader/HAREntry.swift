@@ -36,11 +36,13 @@ struct HAREntry: Sendable {
     /// The reason why there was no response.
     private(set) var failure = ""
     private(set) var comment = ""
+    /// Whether the program calls it a WebSocket, whatever the scheme of its URL.
+    private var isWebSocket = false
 
     /// Whether it is a request over HTTP, not a data URL, a WebSocket or a page of an extension.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
-        return (scheme == "http" || scheme == "https") && method != "CONNECT"
+        return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket
     }
 }
 
@@ -63,6 +65,10 @@ extension HAREntry {
                 try entry.readResponse(&reader)
             case "timings": try entry.readTimings(&reader)
             case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
+            case "_resourceType":
+                // Not of the format: it may be anything.
+                guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
+                entry.isWebSocket = try reader.beginning(limit: 64)?.text == "websocket"
             case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
             default: try reader.skipValue()
             }

@@ -38,14 +38,18 @@ public final class RecordingAccessory: Accessory {
 
     /// The number of bytes of each body that it receives.
     public let maximumBodyBytes: Int
+    /// Whether it receives the messages of WebSockets.
+    public let observesMessages: Bool
     private let maximumRecords: Int
     private let state = Watched(State())
 
     /// - Parameters:
     ///   - maximumBodyBytes: the number of bytes of each body to receive; none by default.
+    ///   - observesMessages: whether to receive the messages of WebSockets; false by default.
     ///   - maximumRecords: the number of events to keep, the first ones; 100,000 by default.
-    public init(maximumBodyBytes: Int = 0, maximumRecords: Int = 100_000) {
+    public init(maximumBodyBytes: Int = 0, observesMessages: Bool = false, maximumRecords: Int = 100_000) {
         (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)
+        self.observesMessages = observesMessages
         CreationObservers.notify(of: self)
     }
 
@@ -160,6 +164,7 @@ extension RecordingAccessory {
         case .received: "received"
         case .responseBody: "responseBody"
         case .redirected: "redirected"
+        case .message: "message"
         case .note: "note"
         case .willStop: "willStop"
         case .didStop: "didStop"

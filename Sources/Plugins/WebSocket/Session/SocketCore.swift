@@ -68,7 +68,7 @@ final class SocketCore: Sendable {
                         throw WebSocketError(
                             .handshakeFailed, "the server has not opened the socket", response: response)
                     }
-                    return SocketLink(opened, response, options)
+                    return SocketLink(opened, response, options, activity)
                 }
                 defer { activity.note("stream", "\(core.count)", details: core.count) }
                 try await session.run()

@@ -22,6 +22,7 @@ final class SocketLink: Sendable {
     private let rest: Data
     private let deflate: DeflateAgreement?
     private let options: SocketOptions
+    private let activity: Activity
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     private let state: Mutex<State>
@@ -29,10 +30,10 @@ final class SocketLink: Sendable {
     /// The bytes that wait to be sent beyond which a ping is not responded to at once.
     private static let maximumPending = 64 << 10
 
-    init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions) {
+    init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions, _ activity: Activity) {
         var head = response
         head.body = .empty
-        (self.response, self.options) = (head, options)
+        (self.response, self.options, self.activity) = (head, options, activity)
         (connection, rest, deflate) = (opened.connection, opened.rest, opened.agreement.deflate)
         time = opened.exchange.time
         coder = SocketCoder(head, opened.exchange)
@@ -56,6 +57,7 @@ final class SocketLink: Sendable {
             // Under the lock: deflated messages build on each other.
             connection.enqueue(try writer.frame(message))
         }
+        activity.report { message.report(.sent, upTo: $0) }
         do { try await connection.flush() } catch {
             throw failure ?? error
         }
@@ -143,6 +145,7 @@ final class SocketLink: Sendable {
                 switch event {
                 case .message(let message):
                     if isClosing { continue }
+                    activity.report { message.report(.received, upTo: $0) }
                     state.withLock { $0.isHeld = true }
                     try await deliver(message)
                     let now = time.now

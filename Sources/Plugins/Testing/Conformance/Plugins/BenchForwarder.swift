@@ -30,6 +30,7 @@ final class BenchForwarder: Accessory {
     }
 
     var maximumBodyBytes: Int { accessory.maximumBodyBytes }
+    var observesMessages: Bool { accessory.observesMessages }
     var isListening: Bool { accessory.isListening }
     var events: [Event] { state.read { $0.events } }
 

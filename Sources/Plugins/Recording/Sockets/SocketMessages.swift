@@ -1,0 +1,95 @@
+import Errand
+import ErrandEssentials
+
+/// The newest messages of a socket, with their secrets in the clear.
+struct SocketMessages: Sendable {
+    private struct Message: Sendable {
+        let message: StreamMessage
+        let date: Date
+    }
+
+    /// The bytes that a message takes in memory beside its copy.
+    static let overhead = 200
+
+    private var kept: BoundedHistory<Message>
+    private let maximumBytes: Int
+
+    /// - Parameters:
+    ///   - limit: the number of messages to keep.
+    ///   - maximumBytes: the number of bytes that they may take in memory.
+    init(limit: Int, maximumBytes: Int) {
+        kept = BoundedHistory(limit: limit, costLimit: maximumBytes)
+        self.maximumBytes = maximumBytes
+    }
+
+    mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
+        var message = message
+        // Another accessory may want more of it; and one message alone does not exceed the limit.
+        message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
+        kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
+    }
+
+    var approximateByteCount: Int { kept.cost }
+
+    /// The messages with those secrets masked that have names in them.
+    func masked(_ redactor: inout Redactor) -> RecordedWebSocket {
+        RecordedWebSocket(
+            messages: kept.all.map { kept in
+                let (message, length) = (kept.message, Int64(kept.message.length))
+                let body = RecordedBody(redacting: message, length: length, &redactor)
+                return RecordedWebSocket.Message(
+                    message.direction, isText: message.isText, date: kept.date, body: body)
+            }, droppedMessages: kept.dropped)
+    }
+}
+
+extension RecordedBody {
+    /// A message has no type. Its secrets have names where it is JSON, also behind the type and the name with which
+    /// Socket.IO begins, and in the lines of a head, such as STOMP's.
+    fileprivate init(redacting message: StreamMessage, length: Int64, _ redactor: inout Redactor) {
+        let data = message.data
+        self.init(Data(), length: length, copiedBytes: data.count)
+        let start = message.isText ? Self.jsonStart(in: data) : nil
+        let head = data[..<(start ?? data.startIndex)]
+        switch redactor.body(Data(data[head.endIndex...]), contentType: nil) {
+        case .shown(let bytes): self.data = head + bytes
+        case .omitted(let reason): omission = "left out: \(reason)"
+        }
+        if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
+    }
+
+    /// The position of the first brace or bracket, if what stands before it is one short word.
+    private static func jsonStart(in data: Data) -> Data.Index? {
+        let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
+        let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256
+        return isBegun ? word.endIndex : nil
+    }
+}
+
+extension Redactor {
+    /// A text with the values of secret fields masked in its head: lines of a name, a colon and a value behind a first
+    /// line without a colon, up to an empty one.
+    fileprivate mutating func headMasked(_ data: Data) -> Data {
+        let lineFeed = UInt8(ascii: "\n")
+        guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
+        var result = Data(data[...end])
+        var rest = data[data.index(after: end)...]
+        while let first = rest.first, first != lineFeed, first != UInt8(ascii: "\r") {
+            let line = rest.prefix { $0 != lineFeed && $0 != UInt8(ascii: "\r") }
+            rest = rest[line.endIndex...]
+            if let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                redaction.isSecret(String(decoding: line[..<colon], as: UTF8.self))
+            {
+                let value = line[line.index(after: colon)...].drop { $0 == UInt8(ascii: " ") }
+                remember(String(decoding: value, as: UTF8.self))
+                result += line[...colon] + Data(Redaction.mask.utf8)
+            } else {
+                result += line
+            }
+            let ending = rest.prefix { $0 == UInt8(ascii: "\r") }.count + 1
+            result += rest.prefix(ending)
+            rest = rest.dropFirst(ending)
+        }
+        return result + rest
+    }
+}
