@@ -43,6 +43,7 @@ public struct ReplayError: CodedError, Sendable {
             return (["no request asked for \(unused.count) recorded entries:"] + lines).joined(separator: "\n  ")
         case .exhausted:
             return "\(url) was recorded less often than it is requested: \(differences.joined(separator: ", "))"
+        case .notReplayed: return "\(url) opens a connection for another protocol, such as a WebSocket"
         default:
             guard let nearest else { return "\(url) is not in the recording, which is empty" }
             return (["\(url) is not in the recording. The nearest entry is \(nearest):"] + differences)
@@ -56,6 +57,8 @@ extension FailureCode<ReplayError> {
     public static var unmatched: Self { Self("unmatched", 1) }
     /// All equal recorded requests were used already.
     public static var exhausted: Self { Self("exhausted", 2) }
+    /// A recording cannot be replayed as a connection for another protocol than HTTP, such as a WebSocket.
+    public static var notReplayed: Self { Self("notReplayed", 4) }
     /// Some entries were used by no request; see ``ReplayTransport/checkAllUsed()``.
     public static var unusedEntries: Self { Self("unusedEntries", 3) }
 }

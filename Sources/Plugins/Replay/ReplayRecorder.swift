@@ -135,7 +135,8 @@ final class ReplayRecorder: Sendable {
         if !isKept { omit(draft.request, "the recording has reached \(Self.costLimit) bytes") }
     }
 
-    private func omit(_ request: HTTPRequest, _ reason: String) {
+    /// Adds an exchange that is not recorded to the report.
+    func omit(_ request: HTTPRequest, _ reason: String) {
         var redactor = Redactor(redaction)
         let text = "\(request.method) \(redactor.url(request.urlText).prefix(500)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }

@@ -16,6 +16,7 @@ import Synchronization
 /// A request gets the response that was recorded for the same method and URL; repeated requests get theirs in the order
 /// of the file, each once. Redirects, failures and bodies are replayed as they were recorded. A request that was not
 /// recorded throws ``ReplayError``, which names the nearest entry and the differences; ``ReplayMode`` has other ways.
+/// WebSockets are not replayed; a mode that passes requests on passes them on as well.
 ///
 /// A file of more than 4 MiB stays open and is read in one pass of 64 KiB at a time; bodies are read on demand, so a
 /// file of 1 GB takes little memory. Each transport counts for itself: tests that run in parallel have one each, and
@@ -39,7 +40,7 @@ public final class ReplayTransport: Transport {
     private let matching: ReplayMatching
     private let timing: ReplayTiming
     private let repeatsLastResponse: Bool
-    private let redaction: Redaction
+    let redaction: Redaction
     private let state = Mutex(State())
 
     /// Opens an archive. Blocks while it reads the file, in memory that does not depend on its size.
@@ -170,7 +171,8 @@ public final class ReplayTransport: Transport {
             redaction: redaction)
     }
 
-    private func note(_ request: HTTPRequest) {
+    /// Adds a request that is not in the recording to the report.
+    func note(_ request: HTTPRequest) {
         var redactor = Redactor(redaction)
         let text = "\(request.method) \(redactor.url(request.urlText).prefix(500))"
         state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }
