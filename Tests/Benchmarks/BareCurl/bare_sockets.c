@@ -128,6 +128,8 @@ static void *run_server(void *user) {
             struct peer *peer = events[index].data.ptr;
             if (peer) {
                 if (serve(server, peer, input, output)) continue;
+                // A process that is being started holds the connection for a moment, and with it its events.
+                epoll_ctl(server->poll, EPOLL_CTL_DEL, peer->descriptor, NULL);
                 close(peer->descriptor);
                 free(peer->rest);
                 free(peer);
