@@ -98,7 +98,8 @@ struct TusUploadTests {
         let server = try await TusServer()
         let data = try write(6_000_000)
         let agent = agent(server, segments: 4)
-        for _ in 0..<10 {
+        // Each one that is left may hold the server up for half a minute: it waits for the lock of what was sent.
+        for _ in 0..<2 {
             let limit = Int64.random(in: 0..<500_000)
             var start: Int64?
             for try await event in agent.upload(film) {
