@@ -141,7 +141,7 @@ final class SocketLink: Sendable {
         var reader = MessageReader(limit: max(0, options.maximumMessageBytes), deflate)
         reader.push(rest)
         while true {
-            while let event = try reader.next() {
+            while let event = try Self.next(from: &reader) {
                 switch event {
                 case .message(let message):
                     if isClosing { continue }
@@ -165,9 +165,14 @@ final class SocketLink: Sendable {
         }
     }
 
+    /// Not inlined: what it needs for a moment would be a part of the memory of each socket that waits.
+    @inline(never) private static func next(from reader: inout MessageReader) throws -> MessageReader.Event? {
+        try reader.next()
+    }
+
     /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1). Returns
     /// the error that the code stands for.
-    private func closed(_ code: CloseCode?, _ reason: String) async -> WebSocketError? {
+    @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> WebSocketError? {
         let isOurs = isClosing
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
