@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -69,6 +70,37 @@ int errand_socket_make(int family, int type, int protocol) { return socket(famil
 int errand_socket_is_datagram(int type) { return (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_DGRAM; }
 
 int errand_close(int descriptor) { return close(descriptor); }
+
+int errand_socket_take(int descriptor) {
+    int taken = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (taken < 0) return -1;
+    int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int result = other < 0 ? -1 : dup3(other, descriptor, O_CLOEXEC);
+    if (other >= 0) close(other);
+    if (result >= 0) return taken;
+    close(taken);
+    return -1;
+}
+
+static int counted(ssize_t result, size_t *count) {
+    *count = result < 0 ? 0 : (size_t)result;
+    if (result >= 0) return 0;
+    return errno == EWOULDBLOCK ? EAGAIN : errno;
+}
+
+int errand_socket_send(int descriptor, const void *bytes, size_t size, size_t *count) {
+    ssize_t result;
+    do result = send(descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (result < 0 && errno == EINTR);
+    return counted(result, count);
+}
+
+int errand_socket_receive(int descriptor, void *bytes, size_t size, size_t *count) {
+    ssize_t result;
+    do result = recv(descriptor, bytes, size, MSG_DONTWAIT);
+    while (result < 0 && errno == EINTR);
+    return counted(result, count);
+}
 
 int errand_socket_port(int descriptor) {
     struct sockaddr_storage address;

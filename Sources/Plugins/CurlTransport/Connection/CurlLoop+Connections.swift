@@ -82,6 +82,7 @@ extension CurlLoop {
         guard connection.descriptor >= 0 else {
             return fail(connection, ErrandError(.connectionLost, "the connection was closed at once"))
         }
+        if connection.isPlain { take(connection) }
         connection.phase = .open
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
@@ -132,7 +133,6 @@ extension CurlLoop {
 
     /// Sends until nothing is left or the system takes no more; false if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
-        guard let handle = connection.handle else { return false }
         var sent = 0
         while true {
             if connection.outgoing.isEmpty {
@@ -145,8 +145,7 @@ extension CurlLoop {
             guard let piece = connection.outgoing.first else { break }
             var count = 0
             let code = piece.withUnsafeBytes { bytes in
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[connection.offset...])
-                return errand_curl_send(handle.raw, rest.baseAddress, rest.count, &count)
+                connection.send(UnsafeRawBufferPointer(rebasing: bytes[connection.offset...]), &count)
             }
             sent += count
             connection.offset += count
@@ -157,7 +156,7 @@ extension CurlLoop {
                 break
             }
             if code != 0 && code != ERRAND_CURL_AGAIN {
-                fail(connection, lost(handle, code))
+                fail(connection, connection.lost(code))
                 return false
             }
         }
@@ -179,17 +178,16 @@ extension CurlLoop {
 
     /// Receives what has arrived, as far as there is room for it; false if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
-        guard let handle = connection.handle else { return false }
         let room = connections.room()
         while connection.shared.withLock({ $0.input.count < CurlConnection.highWater && !$0.isAtEnd }) {
             var count = 0
-            let code = errand_curl_receive(handle.raw, room.baseAddress, room.count, &count)
+            let code = connection.receive(room, &count)
             if code == ERRAND_CURL_AGAIN { break }
             guard code == 0 else {
-                fail(connection, lost(handle, code))
+                fail(connection, connection.lost(code))
                 return false
             }
-            take(UnsafeRawBufferPointer(rebasing: room[..<count]), on: connection)
+            add(UnsafeRawBufferPointer(rebasing: room[..<count]), on: connection)
             // Nothing else is there: the system would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
@@ -204,18 +202,12 @@ extension CurlLoop {
     }
 
     /// No bytes are the end.
-    private func take(_ bytes: UnsafeRawBufferPointer, on connection: CurlConnection) {
+    private func add(_ bytes: UnsafeRawBufferPointer, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
             if data.isEmpty { shared.isAtEnd = true }
             if shared.input.isEmpty { shared.input = data } else { shared.input.append(data) }
         }
-    }
-
-    private func lost(_ handle: EasyHandle, _ code: Int32) -> ErrandError {
-        let failure = handle.failure(code)
-        let text = failure.detail.isEmpty ? failure.summary : failure.detail
-        return ErrandError(.connectionLost, text, underlying: CurlError(code: code, message: text))
     }
 
     // MARK: The end
@@ -237,13 +229,10 @@ extension CurlLoop {
         if connection.descriptor >= 0 {
             if connection.registered != 0 { errand_poll_remove(sockets.poll, connection.descriptor) }
             connections.open[connection.descriptor] = nil
+            if connection.isTaken { _ = errand_close(connection.descriptor) }
         }
-        if let handle = connection.handle, let multi = connections.multi, connection.phase != .new {
-            errand_curl_multi_remove(multi, handle.raw)
-        }
-        connection.phase = .over
-        (connection.handle, connection.outgoing) = (nil, [])
-        if let pool = connection.pool.take() { errand_curl_pool_free(pool) }
+        leaveLibrary(connection)
+        (connection.phase, connection.outgoing) = (.over, [])
         if connections.all.removeValue(forKey: ObjectIdentifier(connection)) != nil { outbox.add(.leave(connection)) }
     }
 }

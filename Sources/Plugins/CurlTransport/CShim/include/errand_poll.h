@@ -3,6 +3,7 @@
 #define ERRAND_POLL_H
 #if defined(__linux__)
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define ERRAND_POLL_IN 1
@@ -34,6 +35,12 @@ int errand_socket_make(int family, int type, int protocol);
 // Whether a type of socket is that of datagrams.
 int errand_socket_is_datagram(int type);
 int errand_close(int descriptor);
+// A descriptor of one's own for an open socket; the given one stands for another socket from then on, which is not
+// connected, so that whatever is done to it has no effect. -1, and nothing has changed, where the system has none left.
+int errand_socket_take(int descriptor);
+// Without waiting: 0, and how many bytes; an error's number otherwise, EAGAIN to wait first.
+int errand_socket_send(int descriptor, const void *bytes, size_t size, size_t *count);
+int errand_socket_receive(int descriptor, void *bytes, size_t size, size_t *count);
 // The local port of an internet socket; 0 if it has none.
 int errand_socket_port(int descriptor);
 // Runs `body` on a thread of its own; 0, or an error's number.
