@@ -35,7 +35,7 @@ extension Activity: TransportObserver {
     /// over.
     ///
     /// - Parameter message: makes the message, with as many bytes of it at most; not called if no accessory wants it.
-    public func report(_ message: (_ maximumBytes: Int) -> StreamMessage) {
+    public func report(message: (_ maximumBytes: Int) -> StreamMessage) {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
