@@ -39,6 +39,9 @@ extension Activity: TransportObserver {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
+    /// Asked for each message, since few activities have any.
+    var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
+
     /// Notifies accessories of something worth a line in a log. Does nothing once the activity is over; staged work
     /// that is committed or discarded still counts as a part of it.
     public func note(

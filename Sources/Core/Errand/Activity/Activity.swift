@@ -22,7 +22,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     private let began: Moment
     let deadline: Moment?
     let maximumBodyBytes: Int
-    let observesMessages: Bool
     let registry: ActivityRegistry
     /// The index in the registry, which alone reads and changes it, under its lock.
     nonisolated(unsafe) var index = 0
@@ -67,7 +66,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.deadline = deadline.map { Moment(start.advanced(by: $0.bounded)) }
         events = accessories.isEmpty && listener == nil ? nil : EventQueue(accessories, listener)
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
-        observesMessages = accessories.contains { $0.observesMessages }
     }
 
     /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that

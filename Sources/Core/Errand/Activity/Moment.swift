@@ -1,5 +1,5 @@
-/// A point in time as plain bytes. The layout of `ContinuousClock.Instant` is known to the runtime only: each copy of one in an
-/// optional, an enum or an object costs calls of it.
+/// A point in time as plain bytes. Only the runtime knows the layout of `ContinuousClock.Instant`: each copy of one in
+/// an optional, an enum or an object costs calls of it.
 struct Moment: Comparable, Sendable {
     private let offset: Duration
 
