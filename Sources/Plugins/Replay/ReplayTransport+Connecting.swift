@@ -11,10 +11,7 @@ extension ReplayTransport: ConnectingTransport {
             note(request)
             throw ReplayError(.notReplayed, request, redaction: redaction)
         }
-        guard let connecting = transport as? any ConnectingTransport else {
-            throw ErrandError(.transportUnavailable, "\(type(of: transport)) opens no connections for WebSockets")
-        }
-        let connection = try await connecting.connect(for: request, options: options)
+        let connection = try await transport.connecting().connect(for: request, options: options)
         if mode.records { recorder.omit(request, "it opens a connection for another protocol, such as a WebSocket") }
         return connection
     }

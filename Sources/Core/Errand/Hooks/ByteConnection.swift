@@ -7,7 +7,7 @@ public import ErrandHTTP
 /// let connection = try await transport.connect(for: exchange.http, options: options)
 /// connection.enqueue(Data("PING\r\n".utf8))
 /// try await connection.flush()
-/// let answer = try await connection.receive()
+/// let received = try await connection.receive()
 /// connection.close()
 /// ```
 ///
@@ -18,6 +18,20 @@ public protocol ConnectingTransport: Transport {
     /// tunnel stands. Throws the errors that ``Transport/send(_:options:)`` throws before it sends. Cancelling the task
     /// ends the attempt.
     func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection
+}
+
+extension Transport {
+    /// The transport as one that opens connections. Throws `transportUnavailable` where it opens none.
+    ///
+    /// ```swift
+    /// let connection = try await base.connecting().connect(for: request, options: options)
+    /// ```
+    public func connecting() throws(ErrandError) -> any ConnectingTransport {
+        guard let connecting = self as? any ConnectingTransport else {
+            throw ErrandError(.transportUnavailable, "\(type(of: self)) opens no connections for WebSockets")
+        }
+        return connecting
+    }
 }
 
 /// Bytes in both directions, over one connection that nothing else uses.

@@ -16,10 +16,7 @@ struct OpeningFilter: Filter {
             throw WebSocketError(.notASocket, "a socket is opened with the agent's socket(_:), not sent as a request")
         }
         opening.clock.keep(exchange.time)
-        guard let base = exchange.transport as? any ConnectingTransport else {
-            throw ErrandError(
-                .transportUnavailable, "\(type(of: exchange.transport)) opens no connections for WebSockets")
-        }
+        let base = try exchange.transport.connecting()
         var exchange = exchange
         guard exchange.http.method == .get, exchange.http.body.isNone else {
             throw ErrandError(.invalidRequest, "the opening handshake of a WebSocket is a GET without a body")
