@@ -28,7 +28,7 @@ struct ExchangeDraft: Sendable {
     var isComplete: Bool { response != nil && timings != nil }
 
     /// Whether a WebSocket follows the response.
-    var opensSocket: Bool { response?.status == 101 && request.headers[.upgrade]?.lowercased() == "websocket" }
+    var opensSocket: Bool { response?.status == 101 && request.headers.requestsWebSocket }
 
     mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
         switch event {

@@ -26,10 +26,7 @@ public struct ReplayError: CodedError, Sendable {
     ) {
         (self.code, self.request, self.nearest) = (code, request, nearest)
         (self.differences, self.unused) = (differences, unused)
-        if let request {
-            var redactor = Redactor(redaction)
-            url = "\(request.method) \(String(redactor.url(request.urlText).prefix(500)))"
-        }
+        if let request { url = request.line(redaction) }
     }
 
     /// The code and several lines for a test's log.
@@ -61,4 +58,12 @@ extension FailureCode<ReplayError> {
     public static var notReplayed: Self { Self("notReplayed", 4) }
     /// Some entries were used by no request; see ``ReplayTransport/checkAllUsed()``.
     public static var unusedEntries: Self { Self("unusedEntries", 3) }
+}
+
+extension HTTPRequest {
+    /// Method and URL for a report or an error: secrets masked, at most 500 characters of the URL.
+    func line(_ redaction: Redaction) -> String {
+        var redactor = Redactor(redaction)
+        return "\(method) \(redactor.url(urlText).prefix(500))"
+    }
 }

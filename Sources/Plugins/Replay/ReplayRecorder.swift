@@ -137,8 +137,7 @@ final class ReplayRecorder: Sendable {
 
     /// Adds an exchange that is not recorded to the report.
     func omit(_ request: HTTPRequest, _ reason: String) {
-        var redactor = Redactor(redaction)
-        let text = "\(request.method) \(redactor.url(request.urlText).prefix(500)): \(reason)"
+        let text = "\(request.line(redaction)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }
     }
 }

@@ -173,8 +173,7 @@ public final class ReplayTransport: Transport {
 
     /// Adds a request that is not in the recording to the report.
     func note(_ request: HTTPRequest) {
-        var redactor = Redactor(redaction)
-        let text = "\(request.method) \(redactor.url(request.urlText).prefix(500))"
+        let text = request.line(redaction)
         state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }
     }
 

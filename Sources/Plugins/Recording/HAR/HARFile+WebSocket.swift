@@ -42,7 +42,7 @@ extension HARFile.WebSocketMessage {
 
 extension RecordedExchange {
     /// Whether it is the opening handshake of a WebSocket, accepted or not.
-    var isWebSocket: Bool { webSocket != nil || request.headers[.upgrade]?.lowercased() == "websocket" }
+    var isWebSocket: Bool { webSocket != nil || request.headers.requestsWebSocket }
 
     /// How many messages the recorder has dropped, in words; nil for none.
     var droppedMessages: String? {

@@ -38,3 +38,8 @@ public struct RecordedWebSocket: Sendable, Hashable {
     /// The approximate number of bytes that it takes in memory.
     var approximateByteCount: Int { messages.reduce(0) { $0 + SocketMessages.overhead + $1.body.data.count } }
 }
+
+extension HTTPHeaders {
+    /// Whether they are those of the opening handshake of a WebSocket (RFC 6455, section 4.1).
+    var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
+}
