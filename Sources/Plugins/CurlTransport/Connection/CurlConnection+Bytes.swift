@@ -5,6 +5,9 @@ import ErrandSupport
 
 // The bytes of a connection that stands, under the driver lock: by libcurl, or over a socket that it has let go of.
 extension CurlConnection {
+    /// Whether libcurl has let go of the socket.
+    var isTaken: Bool { handle == nil && descriptor >= 0 }
+
     /// Sends without waiting. 0, and how many bytes; a code of libcurl's otherwise.
     func send(_ bytes: UnsafeRawBufferPointer, _ count: inout Int) -> Int32 {
         if let handle { return errand_curl_send(handle.raw, bytes.baseAddress, bytes.count, &count) }

@@ -47,8 +47,6 @@ final class CurlConnection: @unchecked Sendable {
     @exclusivity(unchecked) var handle: EasyHandle?
     @exclusivity(unchecked) var pool: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var descriptor: Int32 = -1
-    /// Whether libcurl has let go of the socket.
-    @exclusivity(unchecked) var isTaken = false
     /// The number of the error that has ended it.
     @exclusivity(unchecked) var systemError: Int32 = 0
     /// The events that epoll reports for it.

@@ -11,7 +11,7 @@ extension CurlLoop {
         }
         let taken = errand_socket_take(connection.descriptor)
         if taken < 0 { return }
-        (connection.descriptor, connection.isTaken) = (taken, true)
+        connection.descriptor = taken
         leaveLibrary(connection)
     }
 
