@@ -61,6 +61,9 @@ func agent(_ origin: UploadOrigin, _ options: UploadOptions = quick()) -> Networ
     NetworkAgent(baseURL: origin.url, transport: .system, filters: [.uploads(options)])
 }
 
+/// The contents of the uploads that a server has whole.
+func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
+
 /// The error of a body that has to fail.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
     do {

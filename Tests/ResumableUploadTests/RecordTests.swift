@@ -21,8 +21,7 @@ import Testing
     private var send: Send { Send(.file(folder.file("film.mp4"))) }
 
     private func agent(_ origin: UploadOrigin, tries: Int = 5) -> NetworkAgent {
-        NetworkAgent(
-            baseURL: origin.url, transport: .system, filters: [.uploads(quick(in: records, tries: tries))])
+        ErrandResumableUploadTests.agent(origin, quick(in: records, tries: tries))
     }
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: records.path)) ?? [] }

@@ -11,8 +11,6 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
-
     /// Decides a fault once for each place that a request goes to.
     private final class Once: Sendable {
         private let seen = Mutex<Set<String>>([])

@@ -19,8 +19,6 @@ import Testing
     private var send: Send { Send(.file(folder.file("film.mp4"))) }
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: records.path)) ?? [] }
 
-    private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
-
     private func agent(_ origin: UploadOrigin, tries: Int = 5, segments: Int = 4) -> NetworkAgent {
         ErrandResumableUploadTests.agent(origin, quick(in: records, tries: tries, segments: segments))
     }

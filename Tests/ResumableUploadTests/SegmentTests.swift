@@ -21,8 +21,6 @@ func joiningOrigin() throws -> UploadOrigin {
         try film.write(to: folder.file("film.mp4"))
     }
 
-    private func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
-
     @Test("a body that opens at an offset is sent in segments, and joined", arguments: 0..<3)
     func whole(kind: Int) async throws {
         let body: RequestBody =
