@@ -84,7 +84,7 @@ extension UploadRun {
         try await startOver(&state, "the body changed while it was sent")
     }
 
-    /// Tells the server that uploads are of no use any more; that it does not hear it does no harm.
+    /// Asks the server to delete uploads that are no longer needed. A failure is ignored.
     func terminate(_ resources: [UploadResource], on server: UploadServer) async {
         if server.uploadProtocol == .tus, !server.extensions.contains("termination") { return }
         let message = server.dialect.termination()

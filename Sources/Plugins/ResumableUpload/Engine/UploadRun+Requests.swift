@@ -177,7 +177,7 @@ extension UploadRun {
 
     /// Whether the request that begins the upload may be received twice.
     var isRepeatable: Bool {
-        // Nobody misses a segment that is never joined.
+        // Of a segment that was created twice, one is joined.
         segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
     }
 

@@ -5,11 +5,10 @@ import ErrandSupport
 
 /// A body in segments: uploads of their own, side by side, that the server joins at the end.
 ///
-/// Nobody can ask for the upload that the segments are joined to before the server has named it. So where the response to
-/// that request is lost, the request is sent again only if it may be received twice; otherwise the failure is that of the
-/// call, and the next start, which somebody has decided on, sends it again. Segments that are gone then are sent anew, though
-/// the server may have deleted them because it has joined them: a server that has lost them looks the same, and an upload
-/// that is taken for complete without its word could be lost.
+/// The request that joins the segments creates an upload whose URL only its response names. Where that response is lost, the
+/// request is repeated only if it may be received twice; otherwise the call fails, and the next start repeats it. Segments
+/// that no longer exist are sent again then, although the server may have deleted them after joining them: a server that has
+/// lost them responds in the same way, and an upload must not count as complete before the server has confirmed it.
 extension UploadRun {
     /// The run of one segment, as a part of the run of the whole.
     struct Segment {
