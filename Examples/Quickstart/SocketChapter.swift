@@ -1,4 +1,3 @@
-#if os(Linux)
 import Errand
 import ErrandSystemTransport
 import ErrandTesting
@@ -43,9 +42,3 @@ enum SocketChapter {
         Quickstart.end()
     }
 }
-#else
-/// Sockets need a transport that opens connections for other protocols.
-enum SocketChapter {
-    static func run(_ shop: Shop) async throws {}
-}
-#endif

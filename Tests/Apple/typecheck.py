@@ -23,7 +23,7 @@ import width
 WORK = pathlib.Path(sys.argv[1])
 STUBS = pathlib.Path("Tests/Apple/Stubs")
 FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}, "watchOS": {"UIKit"}}
-STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "SwiftUI", "UIKit", "AppKit"]
+STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "Network", "SwiftUI", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
 STRICT_FLAGS = [flag for feature in STRICT for flag in ("-enable-upcoming-feature", feature)]
 COMMON = [

@@ -43,4 +43,11 @@ struct URLSessionConformanceTests {
         if let excuse = each.excuse { try Test.cancel("\(each.name) is excused: \(excuse)") }
         try await each.run()
     }
+
+    #if canImport(Network)
+    @Test(
+        "the connections of URLSession's transport for other protocols",
+        arguments: ConnectionConformance.cases(for: { URLSessionTransport() }, within: .seconds(500)))
+    func connections(each: PluginConformanceCase) async throws { try await each.run() }
+    #endif
 }

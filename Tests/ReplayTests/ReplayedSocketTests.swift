@@ -71,7 +71,6 @@ struct ReplayedSocketTests {
         #expect(error?.code == .transportUnavailable && error?.message.contains("Plain opens no connections") == true)
     }
 
-    #if os(Linux)
     @Test("a socket over a recording of a real connection")
     func wire() async throws {
         let server = try TestServer()
@@ -87,5 +86,4 @@ struct ReplayedSocketTests {
         try await echoes(over: replay, at: server.url)
         #expect(replay.report.recordedCount == 0 && server.requestCount == 1)
     }
-    #endif
 }

@@ -9,7 +9,7 @@ struct ChallengePolicy: Sendable {
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
     /// Trust is evaluated here: the evaluation blocks, and must not delay the session's other delegate calls.
-    private static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
+    static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
         do {

@@ -1,3 +1,7 @@
+// Start here: `transport: .urlSession`, or ``URLSessionTransport`` with a configuration.
+//
+// Connection/  connections for other protocols than HTTP, over Network.framework
+
 public import Errand
 
 #if canImport(FoundationNetworking)
@@ -15,8 +19,9 @@ public import Foundation
 ///
 /// Each transport has one session. The configuration is copied; its cache, cookie store, credential store and timeouts
 /// are ignored, because Core and filters provide them. When the transport is released, its session ends once the last
-/// body has been read. `send` throws ``ErrandError`` only, with the `URLError` as `underlying`. On Linux it works within
-/// the limits that its guide names; `.curl` is the transport there.
+/// body has been read. `send` throws ``ErrandError`` only, with the `URLError` as `underlying`. On Apple's platforms it
+/// opens connections for WebSockets too. On Linux it works within the limits that its guide names; `.curl` is the
+/// transport there.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
@@ -76,14 +81,19 @@ public final class URLSessionTransport: Transport {
     /// Throws `invalidRequest` for a GET with a body, which URLSession does not send, and `transportUnavailable` for a
     /// background configuration.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        if let refusal { throw refusal }
-        try delegate.check()
+        try check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
             throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")
         }
         let upload = try await Upload(request.body, options)
         let transfer = Transfer(request, options, upload, self)
         return try await transfer.response()
+    }
+
+    /// Throws if the configuration or the policy for servers cannot be used, so that nothing is sent.
+    func check() throws(ErrandError) {
+        if let refusal { throw refusal }
+        try delegate.check()
     }
 }
 

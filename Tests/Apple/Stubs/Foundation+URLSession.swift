@@ -50,6 +50,8 @@ open class URLCredential: NSObject, @unchecked Sendable {
     public convenience init(trust: SecTrust) { fatalError() }
     public convenience init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) { fatalError() }
     override init() { fatalError() }
+    open var identity: SecIdentity? { fatalError() }
+    open var certificates: [Any] { fatalError() }
 }
 
 open class URLProtectionSpace: NSObject, @unchecked Sendable {
@@ -69,6 +71,9 @@ public let NSURLAuthenticationMethodClientCertificate = ""
 /// Declared by Security; here since both stubs need them. Not Sendable, as in the SDK.
 open class SecTrust {}
 open class SecIdentity {}
+public enum tls_protocol_version_t: UInt16, @unchecked Sendable {
+    case TLSv10 = 0x0301, TLSv11 = 0x0302, TLSv12 = 0x0303, TLSv13 = 0x0304, DTLSv10 = 0xFEFF, DTLSv12 = 0xFEFD
+}
 
 open class URLCache: NSObject, @unchecked Sendable {}
 open class URLCredentialStorage: NSObject, @unchecked Sendable {}
@@ -94,6 +99,12 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var timeoutIntervalForResource: TimeInterval = 0
     public var httpMaximumConnectionsPerHost = 0
     public var httpAdditionalHeaders: [AnyHashable: Any]? = nil
+    public var connectionProxyDictionary: [AnyHashable: Any]? = nil
+    public var allowsCellularAccess = true
+    public var allowsExpensiveNetworkAccess = true
+    public var allowsConstrainedNetworkAccess = true
+    public var waitsForConnectivity = false
+    public var tlsMinimumSupportedProtocolVersion = tls_protocol_version_t.TLSv10
 }
 public enum NSURLRequest { public typealias CachePolicy = URLRequest.CachePolicy }
 
@@ -124,6 +135,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) { fatalError() }
+    open var configuration: URLSessionConfiguration { fatalError() }
     open func finishTasksAndInvalidate() { fatalError() }
     open func invalidateAndCancel() { fatalError() }
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }

@@ -15,6 +15,14 @@ open class NSObject: NSObjectProtocol, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { fatalError() }
 }
 
+/// Declared by Darwin, with all of the system's codes.
+public enum POSIXErrorCode: Int32, Hashable, Sendable {
+    case EPERM = 1, EMFILE = 24
+    case EACCES = 13, EPIPE = 32, EADDRNOTAVAIL = 49, ENETDOWN, ENETUNREACH
+    case ECONNABORTED = 53, ECONNRESET, ENOTCONN = 57, ETIMEDOUT = 60, ECONNREFUSED
+    case EHOSTDOWN = 64, EHOSTUNREACH, ECANCELED = 89
+}
+
 public protocol LocalizedError: Error {
     var errorDescription: String? { get }
     var failureReason: String? { get }

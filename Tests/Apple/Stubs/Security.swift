@@ -24,3 +24,43 @@ public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { fatalE
 public let kSecAttrKeyType: CFString = ""
 public let kSecAttrKeySizeInBits: CFString = ""
 public let kSecAttrKeyTypeRSA: CFString = ""
+
+public typealias CFTypeRef = AnyObject
+@discardableResult
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus { fatalError() }
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy { fatalError() }
+
+// Not Sendable, as in the SDK.
+public protocol OS_sec_protocol_options: NSObjectProtocol {}
+public protocol OS_sec_protocol_metadata: NSObjectProtocol {}
+public protocol OS_sec_trust: NSObjectProtocol {}
+public protocol OS_sec_identity: NSObjectProtocol {}
+public typealias sec_protocol_options_t = any OS_sec_protocol_options
+public typealias sec_protocol_metadata_t = any OS_sec_protocol_metadata
+public typealias sec_trust_t = any OS_sec_trust
+public typealias sec_identity_t = any OS_sec_identity
+public typealias sec_protocol_verify_complete_t = (Bool) -> Void
+public typealias sec_protocol_verify_t = (
+    sec_protocol_metadata_t, sec_trust_t, @escaping sec_protocol_verify_complete_t
+) -> Void
+public func sec_protocol_options_add_tls_application_protocol(
+    _ options: sec_protocol_options_t, _ application_protocol: UnsafePointer<CChar>
+) { fatalError() }
+public func sec_protocol_options_set_min_tls_protocol_version(
+    _ options: sec_protocol_options_t, _ version: tls_protocol_version_t
+) { fatalError() }
+public func sec_protocol_options_set_tls_resumption_enabled(
+    _ options: sec_protocol_options_t, _ resumption_enabled: Bool
+) { fatalError() }
+public func sec_protocol_options_set_local_identity(_ options: sec_protocol_options_t, _ identity: sec_identity_t) {
+    fatalError()
+}
+public func sec_protocol_options_set_verify_block(
+    _ options: sec_protocol_options_t, _ verify_block: @escaping sec_protocol_verify_t,
+    _ verify_block_queue: DispatchQueue
+) { fatalError() }
+public func sec_trust_copy_ref(_ trust: sec_trust_t) -> Unmanaged<SecTrust> { fatalError() }
+public func sec_identity_create(_ identity: SecIdentity) -> sec_identity_t? { fatalError() }
+public func sec_identity_create_with_certificates(_ identity: SecIdentity, _ certificates: CFArray) -> sec_identity_t? {
+    fatalError()
+}

@@ -1,0 +1,87 @@
+#if !canImport(FoundationNetworking)
+import Errand
+import Foundation
+import Network
+import Security
+
+/// How a connection is made: what the configuration of a transport, its policy for servers and the tags of a request
+/// say, in the words of Network.framework.
+struct NetworkParameters {
+    let target: ConnectionTarget
+    let configuration: URLSessionConfiguration
+    let policy: ChallengePolicy?
+    let tags: Tags
+
+    /// Throws `transportUnavailable` for what cannot be applied to a connection, so that nothing is sent without it.
+    func check() throws(ErrandError) {
+        if target.isSecure, policy?.hook != nil {
+            throw ErrandError(
+                .transportUnavailable,
+                "a transport with a closure for challenges opens no secure connections: Network.framework has no "
+                    + "challenges; use ServerTrust and ClientCertificate")
+        }
+        if configuration.connectionProxyDictionary?.isEmpty == false {
+            throw ErrandError(
+                .transportUnavailable,
+                "the connectionProxyDictionary applies to no connection of Network.framework; use proxyConfigurations")
+        }
+    }
+
+    func made(_ rejection: ServerRejection) -> NWParameters {
+        let tcp = NWProtocolTCP.Options()
+        tcp.noDelay = true
+        let parameters = NWParameters(tls: target.isSecure ? security(rejection) : nil, tcp: tcp)
+        if !configuration.allowsCellularAccess || !tags[AllowsCellularAccess.self] {
+            parameters.prohibitedInterfaceTypes = [.cellular]
+        }
+        parameters.prohibitExpensivePaths =
+            !configuration.allowsExpensiveNetworkAccess || !tags[AllowsExpensiveNetworkAccess.self]
+        parameters.prohibitConstrainedPaths =
+            !configuration.allowsConstrainedNetworkAccess || !tags[AllowsConstrainedNetworkAccess.self]
+        if !configuration.proxyConfigurations.isEmpty {
+            let context = NWParameters.PrivacyContext(description: "errand")
+            context.proxyConfigurations = configuration.proxyConfigurations
+            parameters.setPrivacyContext(context)
+        }
+        return parameters
+    }
+
+    private func security(_ rejection: ServerRejection) -> NWProtocolTLS.Options {
+        let tls = NWProtocolTLS.Options()
+        let options = tls.securityProtocolOptions
+        sec_protocol_options_add_tls_application_protocol(options, "http/1.1")
+        // App Transport Security does not see these connections.
+        let minimum = configuration.tlsMinimumSupportedProtocolVersion
+        sec_protocol_options_set_min_tls_protocol_version(
+            options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)
+        guard let policy else { return tls }
+        if let identity = policy.certificate?.identity(for: target.host) {
+            sec_protocol_options_set_local_identity(options, identity)
+        }
+        if !policy.trust.isEmpty {
+            // A session that another transport began would be resumed without a look at the server's certificate.
+            sec_protocol_options_set_tls_resumption_enabled(options, false)
+            sec_protocol_options_set_verify_block(
+                options,
+                { [host = target.host, trust = policy.trust] _, peer, complete in
+                    let peer = sec_trust_copy_ref(peer).takeRetainedValue()
+                    SecTrustSetPolicies(peer, SecPolicyCreateSSL(true, host as CFString))
+                    let reason = trust.rejection(of: peer, of: host)
+                    if let reason { rejection.note(reason) }
+                    complete(reason == nil)
+                }, ChallengePolicy.evaluation)
+        }
+        return tls
+    }
+}
+
+extension ClientCertificate {
+    /// The identity for a host; nil for one that gets none.
+    fileprivate func identity(for host: String) -> sec_identity_t? {
+        guard (try? isFor(host)) == true, let identity = credential.identity else { return nil }
+        let chain = credential.certificates
+        return chain.isEmpty
+            ? sec_identity_create(identity) : sec_identity_create_with_certificates(identity, chain as CFArray)
+    }
+}
+#endif

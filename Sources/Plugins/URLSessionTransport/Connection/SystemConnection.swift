@@ -1,0 +1,99 @@
+import Errand
+import Foundation
+import Synchronization
+
+/// A connection for other protocols than HTTP, over one of the system's.
+///
+/// Bytes are received when a reader waits for them, so that the system holds the peer back otherwise, and sent in pieces
+/// of which the system has one at a time.
+final class SystemConnection: ByteConnection {
+    private let driver: any ConnectionDriver
+    let state = Mutex(ConnectionState())
+
+    /// The bytes that are received at once.
+    static let receiveBytes = 64 << 10
+
+    init(_ driver: any ConnectionDriver) { self.driver = driver }
+
+    // The closures that the driver has do not keep the connection: its last release ends it.
+    deinit { driver.cancel() }
+
+    /// Makes the connection, within the timeout of the options.
+    func open(_ options: TransportOptions) async throws {
+        let (time, limit) = (options.time, options.timeout)
+        let deadline = Task { [weak self] in
+            guard (try? await time.sleep(until: time.instant(after: limit))) != nil else { return }
+            self?.change { $0.expire(after: limit) }
+        }
+        defer { deadline.cancel() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in change { $0.open(waiter) } }
+        } onCancel: {
+            close()
+        }
+    }
+
+    func receive() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { reader in
+                change { $0.read(reader) }
+                // The handler of the cancellation may have come before the reader.
+                if Task.isCancelled { change { $0.cancelRead() } }
+            }
+        } onCancel: {
+            change { $0.cancelRead() }
+        }
+    }
+
+    var pendingBytes: Int { state.withLock { $0.pendingBytes } }
+
+    func enqueue(_ data: Data) { state.withLock { $0.enqueue(data) } }
+
+    func push() { change { $0.push() } }
+
+    func flush() async throws {
+        let id = state.withLock { $0.nextFlush() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                change { $0.flush(id, waiter) }
+                if Task.isCancelled { change { $0.cancelFlush(id) } }
+            }
+        } onCancel: {
+            change { $0.cancelFlush(id) }
+        }
+    }
+
+    func close() { change { $0.close() } }
+
+    private func change(_ body: (inout ConnectionState) -> [ConnectionState.Step]) {
+        let steps = state.withLock { body(&$0) }
+        for step in steps { take(step) }
+    }
+
+    private func take(_ step: ConnectionState.Step) {
+        switch step {
+        case .start:
+            driver.start { [weak self] event in
+                switch event {
+                case .ready: self?.change { $0.becomeReady() }
+                case .failed(let reason): self?.change { $0.fail(reason) }
+                }
+            }
+            // It may have been ended before it was started.
+            let isOver = state.withLock { $0.failure != nil }
+            if isOver { driver.cancel() }
+        case .receive:
+            driver.receive(upTo: Self.receiveBytes) { [weak self] data, isAtEnd, reason in
+                self?.change { $0.received(data, isAtEnd: isAtEnd, reason) }
+            }
+        case .send(let data):
+            driver.send(data) { [weak self, count = data.count] reason in
+                self?.change { $0.noteSent(count, reason) }
+            }
+        case .end: driver.cancel()
+        case .resume(let waiter, let error):
+            if let error { waiter.resume(throwing: error) } else { waiter.resume() }
+        case .deliver(let reader, let result): reader.resume(with: result)
+        }
+    }
+}
