@@ -24,7 +24,7 @@ extension Transport {
     /// The transport as one that opens connections. Throws `transportUnavailable` where it opens none.
     ///
     /// ```swift
-    /// let connection = try await base.connecting().connect(for: request, options: options)
+    /// let connection = try await transport.connecting().connect(for: exchange.http, options: options)
     /// ```
     public func connecting() throws(ErrandError) -> any ConnectingTransport {
         guard let connecting = self as? any ConnectingTransport else {
