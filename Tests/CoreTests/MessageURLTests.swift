@@ -28,6 +28,33 @@ import Testing
         }
     }
 
+    @Test("an absolute URL is built alike on any base, and only the base's origin gets credentials")
+    func absolute() throws {
+        var random = SeededGenerator(seed: 8)
+        let characters = Array("abZ09-._~!&=:@/?%25#0")
+        let own = "https://e.com"
+        var configuration = AgentConfiguration(baseURL: own + "/v1")
+        configuration.authorization = .bearer("secret")
+        let agent = NetworkAgent(configuration: configuration, transport: .stub)
+        let other = NetworkAgent(baseURL: "https://other.example", transport: .stub)
+        var counts = [true: 0, false: 0]
+        for _ in 0..<4_000 {
+            let rest = String(
+                (0..<Int.random(in: 0..<10, using: &random)).map { _ in
+                    characters[Int.random(in: characters.indices, using: &random)]
+                })
+            let request = Get(path: own + (Bool.random(using: &random) ? "/" : "") + rest, query: ["q": "1"])
+            let built = try? agent.httpRequest(for: request)
+            #expect(built?.urlText == (try? other.httpRequest(for: request))?.urlText, "\(request.path)")
+            guard let built else { continue }
+            let isOwn = built.url.scheme == "https" && built.url.host() == "e.com" && built.url.port ?? 443 == 443
+            #expect(built.headers.contains(.authorization) == isOwn, "\(request.path)")
+            #expect(built.url.absoluteString == built.urlText)
+            counts[isOwn, default: 0] += 1
+        }
+        #expect(counts.values.allSatisfy { $0 > 20 })
+    }
+
     @Test("a URL that a filter sets has its text, and is validated")
     func setting() throws {
         var request = try agent.httpRequest(for: Get(path: "users"))

@@ -19,8 +19,9 @@ public enum PathSegment {
     /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
     /// itself behind an encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
+        var path = path
         // The first byte of a mark; no other path that can be sent has it.
-        guard path.utf8.contains(0xEE) else { return path }
+        guard path.withUTF8({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
             guard segment.contains(open) else { continue }

@@ -61,9 +61,12 @@ public enum URLSyntax {
 
     /// Whether the text is a path, perhaps with a query, that can be appended to a base as it is: unescaped, with no
     /// segment that starts with a dot, no fragment, no scheme, no host. Others may be valid too.
-    package static func isPlainPath(_ text: String) -> Bool {
+    ///
+    /// - Parameter start: the number of bytes before the path.
+    package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
+            let bytes = UnsafeBufferPointer(rebasing: bytes[start...])
             var last: UInt8 = 0
             for byte in bytes {
                 if !ASCII.isAlphanumeric(byte) {

@@ -14,8 +14,9 @@ struct PluginRow {
     let name: String
     private let agent: NetworkAgent
     private let post: Post?
+    private let path: String
 
-    private struct Get: Request { let path = "users/7" }
+    private struct Get: Request { let path: String }
 
     private struct Post: Request {
         let path = "users/7"
@@ -28,7 +29,7 @@ struct PluginRow {
 
     private init(
         _ name: String, _ filters: [any Filter] = [], _ accessories: [any Accessory] = [], isPost: Bool = false,
-        headers: HTTPHeaders = [:]
+        headers: HTTPHeaders = [:], path: String = "users/7"
     ) {
         let json = Data(#"{"id":7,"name":"Ada","token":"abcdefghijklmnop","items":[1,2,3]}"#.utf8)
         let response =
@@ -38,7 +39,7 @@ struct PluginRow {
         let transport = StubTransport(response, maximumRecordedRequests: 0)
         agent = NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: transport, filters: filters, accessories: accessories)
-        (self.name, post) = (name, isPost ? Post() : nil)
+        (self.name, self.path, post) = (name, path, isPost ? Post() : nil)
     }
 
     /// All, the one without a plugin first.
@@ -48,6 +49,8 @@ struct PluginRow {
         let log = RequestLog(.line, to: ClosureSink { _ in }, maximumQueue: 100_000)
         return [
             PluginRow("bare"),
+            PluginRow("absolute", path: "https://api.example.com/v1/users/7"),
+            PluginRow("elsewhere", path: "https://cdn.example.net/v1/users/7"),
             PluginRow("accessory", [], [Deaf()]),
             PluginRow("authentication", [.authentication(session)]),
             PluginRow("retry", [.retry]),
@@ -74,7 +77,7 @@ struct PluginRow {
 
     func send(_ count: Int) async throws {
         for _ in 0..<count {
-            if let post { _ = try await agent.send(post) } else { _ = try await agent.send(Get()) }
+            if let post { _ = try await agent.send(post) } else { _ = try await agent.send(Get(path: path)) }
         }
     }
 }

@@ -61,8 +61,9 @@ final class PipelineSettings: Sendable {
 
     /// Whether a URL has the origin of one of the base URLs, or a trusted one.
     func trusts(_ url: URL) -> Bool {
-        if case .success(let base) = base, base.isOrigin(of: url) { return true }
-        for case .success(let base) in namedBases.values where base.isOrigin(of: url) { return true }
+        let origin = URLSyntax.origin(of: url)
+        if case .success(let base) = base, base.isOrigin(origin) { return true }
+        for case .success(let base) in namedBases.values where base.isOrigin(origin) { return true }
         return trustedOrigins.contains(url)
     }
 }

@@ -71,7 +71,7 @@ struct RequestBuilder {
         }
         var (trust, own) = (OriginTrust(), request.headers)
         let isOnBase = !request.base.isURL
-        if !isOnBase || URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
+        if !isOnBase || !url.isOfBase && URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
             trust.isTrusted = false
             trust.withhold(from: &headers)
             own = own.marked(as: trust.withheld)

@@ -122,7 +122,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
         set {
             guard let newValue else { return remove(name) }
-            set(name, newValue, sensitive: fields.contains { $0.name == name && $0.isSensitive })
+            set(name, newValue)
         }
     }
 

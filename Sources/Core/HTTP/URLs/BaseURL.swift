@@ -40,7 +40,9 @@ package final class BaseURL: Sendable {
     }
 
     /// Whether a URL has the scheme, host and port of this one.
-    package func isOrigin(of url: URL) -> Bool { comparable == URLSyntax.origin(of: url) }
+    ///
+    /// - Parameter origin: those of the URL, in the one form that can be compared.
+    package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
     /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
     /// a leading slash starts at the origin, any other is appended to the base.
@@ -50,7 +52,22 @@ package final class BaseURL: Sendable {
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base.url)
         }
+        // A link from a server to itself.
+        if let base = try? base(), base.isOrigin(ofPlain: path) {
+            return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base.url)
+        }
         return CheckedURL(try joinParsed(base, path, query: query))
+    }
+
+    /// Whether a URL is the origin, spelled alike, followed by a plain path.
+    private func isOrigin(ofPlain text: String) -> Bool {
+        let length = origin.utf8.count
+        guard text.utf8.count > length else { return false }
+        var (text, origin) = (text, origin)
+        let isOrigin = text.withUTF8 { bytes in
+            bytes[length] == UInt8(ascii: "/") && origin.withUTF8 { bytes.prefix(length).elementsEqual($0) }
+        }
+        return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }
 
     /// The same for any path, parsed at once.

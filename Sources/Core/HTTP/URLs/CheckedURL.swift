@@ -5,6 +5,8 @@ import Synchronization
 /// An absolute http or https URL of checked text, parsed on first use: most requests need the text alone.
 package final class CheckedURL: Sendable {
     package let text: String
+    /// Whether it is known to have the origin of the base URL to which its path was joined.
+    package let isOfBase: Bool
     private let base: URL
     private let parsed: Mutex<URL?>
 
@@ -12,13 +14,13 @@ package final class CheckedURL: Sendable {
     ///   - text: the base with a plain path and an encoded query, which no parser can reject.
     ///   - base: the beginning of the text, parsed.
     init(_ text: String, base: URL) {
-        (self.text, self.base) = (text, base)
+        (self.text, self.base, isOfBase) = (text, base, true)
         parsed = Mutex(nil)
     }
 
     /// A URL that was parsed from checked text.
     init(_ url: URL) {
-        (text, base) = (url.absoluteString, url)
+        (text, base, isOfBase) = (url.absoluteString, url, false)
         parsed = Mutex(url)
     }
 
