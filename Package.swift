@@ -38,6 +38,7 @@ func program(
         path: folder, exclude: excluding)
 }
 
+let curlPlatforms: [Platform] = [.linux, .android]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
 /// What lies below the plugins, each on those before it.
@@ -86,7 +87,7 @@ let plugins: [Target] = [
     plugin(
         "SystemTransport",
         needs: [
-            .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
+            .target(name: "ErrandCurlTransport", condition: .when(platforms: curlPlatforms)),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
     plugin("Testing", needs: ["ErrandSupport"]),
@@ -109,9 +110,19 @@ let testSupport: [Target] = [
         path: "Tests/Shared/Programs"),
 ]
 
+/// With this trait a program holds libcurl and zlib, or names them for the linker, and loads neither itself.
+let linkedLibcurl = "LinkedLibcurl"
+
+func shim(_ name: String, in folder: String, links library: String) -> Target {
+    .target(
+        name: name, path: folder, publicHeadersPath: "include",
+        cSettings: [.define("ERRAND_LINKED_LIBCURL", .when(platforms: curlPlatforms, traits: [linkedLibcurl]))],
+        linkerSettings: [.linkedLibrary(library, .when(platforms: curlPlatforms, traits: [linkedLibcurl]))])
+}
+
 let shims: [Target] = [
-    .target(name: "CErrandCodings", path: "Sources/Core/System/Codings", publicHeadersPath: "include"),
-    .target(name: "CErrandCurl", path: "Sources/Plugins/CurlTransport/CShim", publicHeadersPath: "include"),
+    shim("CErrandCodings", in: "Sources/Core/System/Codings", links: "z"),
+    shim("CErrandCurl", in: "Sources/Plugins/CurlTransport/CShim", links: "curl"),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
@@ -139,7 +150,7 @@ let programs: [Target] = [
     program(
         "errand-download", in: "Examples/Download",
         needs: [
-            .target(name: "ErrandCurlTransport", condition: .when(platforms: [.linux])),
+            .target(name: "ErrandCurlTransport", condition: .when(platforms: curlPlatforms)),
             "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
         ]),
     program(
@@ -153,6 +164,9 @@ let programs: [Target] = [
     // Of Core alone, which is what its size stands for.
     .executableTarget(
         name: "errand-linkage", dependencies: ["Errand", "ErrandEssentials"], path: "Tests/Linkage/Program"),
+    .executableTarget(
+        name: "errand-fetch", dependencies: ["Errand", "ErrandCurlTransport", "ErrandEssentials"],
+        path: "Tests/Linkage/Fetch"),
     .executableTarget(name: "errand-new", dependencies: ["ErrandEssentials"], path: "Examples/NewPlugin"),
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
@@ -315,6 +329,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: (core + plugins).map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
+    traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
     targets: core + [system] + plugins + testSupport + shims + builtPrograms + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )

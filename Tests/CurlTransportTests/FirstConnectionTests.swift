@@ -19,7 +19,7 @@ struct FirstConnectionTests {
         arguments: Limit.allCases)
     func own(limit: Limit) async throws {
         let server = try silentServer()
-        var configuration = Offer.configuration
+        var configuration = CurlConfiguration()
         if limit == .connection { configuration.connectTimeout = .milliseconds(500) }
         let transport = CurlTransport(configuration)
         let url = "https://127.0.0.1:\(server.port)/"
@@ -48,7 +48,7 @@ struct FirstConnectionTests {
     @Test("a short timeout behind a long one is kept")
     func shorter() async throws {
         let server = try silentServer()
-        let transport = CurlTransport(Offer.configuration)
+        let transport = CurlTransport()
         let url = "https://127.0.0.1:\(server.port)/"
         let first = Task { try await transport.send(try request(.get, url), options: .of()) }
         try await eventually { server.accepted >= 1 }
@@ -63,7 +63,7 @@ struct FirstConnectionTests {
     @Test("a time source of the caller's own ends the wait for a first connection too")
     func ownClock() async throws {
         let server = try silentServer()
-        let transport = CurlTransport(Offer.configuration)
+        let transport = CurlTransport()
         let time = ManualTimeSource()
         let url = "https://127.0.0.1:\(server.port)/"
         let ended = Log<Int>()

@@ -10,6 +10,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:], body: RequestBody = .none) throws
@@ -148,12 +150,13 @@ enum Offer {
     static let hasOpenSSL = library?.hasOpenSSL == true
     /// Whether certificates can come from memory.
     static let hasBlobs = !isGnuTLS && (library?.version ?? .oldest) >= CurlVersion(7, 77, 0)
-    /// The defaults, with the certificates of the system: a libcurl that came in a wheel looks for them elsewhere.
-    static var configuration: CurlConfiguration {
-        var configuration = CurlConfiguration()
-        let path = "/etc/ssl/certs/ca-certificates.crt"
-        if access(path, R_OK) == 0 { configuration.tls.roots = .file(path) }
-        return configuration
+    /// Whether it was loaded, and not linked.
+    static var isLoaded: Bool {
+        #if LinkedLibcurl
+        false
+        #else
+        true
+        #endif
     }
     /// Whether it reports which check a certificate failed.
     static let tellsReasons = !isGnuTLS

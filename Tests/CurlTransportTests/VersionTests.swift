@@ -9,6 +9,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 @Suite("Versions of libcurl", .timeLimit(.minutes(10)), .leakChecked)
@@ -100,7 +102,9 @@ struct VersionTests {
         #expect(try CurlLibrary.check(.oldest, "7.76.0", features: -1).speaksHTTP2 == false)
     }
 
-    @Test("ERRAND_LIBCURL names the library; one that is missing is named, and the next request looks again")
+    @Test(
+        "ERRAND_LIBCURL names the library; one that is missing is named, and the next request looks again",
+        .enabled(if: Offer.isLoaded, "libcurl is linked"))
     func environment() async throws {
         await #expect(processExitsWith: .success) {
             let server = try RawServer { peer in
@@ -246,8 +250,9 @@ struct VersionTests {
         arguments: ["OpenSSL/3.0.17", "BoringSSL", "LibreSSL/3.9.2", "GnuTLS/3.7.9", "NSS/3.87", "mbedTLS/3.6.0", ""])
     func identity(tls: String) throws {
         let library = CurlLibrary(
-            version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true, hasHTTP3: false
-        )
+            version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true,
+            hasHTTP3: false,
+            authorities: .builtIn)
         try library.check(.pemFiles(certificate: "/a.pem", key: "/a.key"))
         for identity in [CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: "/a.p12")] {
             if library.hasOpenSSL {

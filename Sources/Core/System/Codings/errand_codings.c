@@ -41,18 +41,20 @@ enum { ZLIB = ERRAND_CODING_GZIP | ERRAND_CODING_DEFLATE, ALL = ZLIB | ERRAND_CO
 static void load(int missing) {
     int found = 0;
     void *library = missing & ZLIB ? open_first(NAMES(ERRAND_LIBZ), ZLIB, &found) : NULL;
-    if (library && find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
-        find(library, &api.inflate_end, "inflateEnd") && find(library, &api.inflate_reset, "inflateReset"))
+    if (library && FIND(library, &api.inflate_init, inflateInit2_) && FIND(library, &api.inflate, inflate) &&
+        FIND(library, &api.inflate_end, inflateEnd) && FIND(library, &api.inflate_reset, inflateReset))
         atomic_fetch_or(&loaded, ZLIB);
     library = missing & ERRAND_CODING_BROTLI ? open_first(NAMES(ERRAND_LIBBROTLI), ERRAND_CODING_BROTLI, &found) : NULL;
-    if (library && find(library, &api.brotli_make, "BrotliDecoderCreateInstance") &&
-        find(library, &api.brotli_run, "BrotliDecoderDecompressStream") &&
-        find(library, &api.brotli_free, "BrotliDecoderDestroyInstance"))
+    if (library && FIND_WEAK(library, &api.brotli_make, BrotliDecoderCreateInstance) &&
+        FIND_WEAK(library, &api.brotli_run, BrotliDecoderDecompressStream) &&
+        FIND_WEAK(library, &api.brotli_free, BrotliDecoderDestroyInstance))
         atomic_fetch_or(&loaded, ERRAND_CODING_BROTLI);
     library = missing & ERRAND_CODING_ZSTD ? open_first(NAMES(ERRAND_LIBZSTD), ERRAND_CODING_ZSTD, &found) : NULL;
-    if (library && find(library, &api.zstd_make, "ZSTD_createDStream") &&
-        find(library, &api.zstd_run, "ZSTD_decompressStream") && find(library, &api.zstd_free, "ZSTD_freeDStream") &&
-        find(library, &api.zstd_set, "ZSTD_DCtx_setParameter") && find(library, &api.zstd_is_error, "ZSTD_isError"))
+    if (library && FIND_WEAK(library, &api.zstd_make, ZSTD_createDStream) &&
+        FIND_WEAK(library, &api.zstd_run, ZSTD_decompressStream) &&
+        FIND_WEAK(library, &api.zstd_free, ZSTD_freeDStream) &&
+        FIND_WEAK(library, &api.zstd_set, ZSTD_DCtx_setParameter) &&
+        FIND_WEAK(library, &api.zstd_is_error, ZSTD_isError))
         atomic_fetch_or(&loaded, ERRAND_CODING_ZSTD);
     atomic_fetch_or(&settled, found);
 }

@@ -38,14 +38,16 @@ static atomic_int settled;
 static void load(int missing) {
     int found = 0;
     void *library = missing & ERRAND_CODING_GZIP ? open_first(NAMES(ERRAND_LIBZ), ERRAND_CODING_GZIP, &found) : NULL;
-    if (library && find(library, &api.deflate_init, "deflateInit2_") && find(library, &api.deflate, "deflate") &&
-        find(library, &api.deflate_end, "deflateEnd"))
+    if (library && FIND(library, &api.deflate_init, deflateInit2_) && FIND(library, &api.deflate, deflate) &&
+        FIND(library, &api.deflate_end, deflateEnd))
         atomic_fetch_or(&loaded, ERRAND_CODING_GZIP);
     library = missing & ERRAND_CODING_ZSTD ? open_first(NAMES(ERRAND_LIBZSTD), ERRAND_CODING_ZSTD, &found) : NULL;
     // ZSTD_compressStream2 came with 1.4.0.
-    if (library && find(library, &api.zstd_make, "ZSTD_createCCtx") && find(library, &api.zstd_free, "ZSTD_freeCCtx") &&
-        find(library, &api.zstd_set, "ZSTD_CCtx_setParameter") &&
-        find(library, &api.zstd_run, "ZSTD_compressStream2") && find(library, &api.zstd_is_error, "ZSTD_isError"))
+    if (library && FIND_WEAK(library, &api.zstd_make, ZSTD_createCCtx) &&
+        FIND_WEAK(library, &api.zstd_free, ZSTD_freeCCtx) &&
+        FIND_WEAK(library, &api.zstd_set, ZSTD_CCtx_setParameter) &&
+        FIND_WEAK(library, &api.zstd_run, ZSTD_compressStream2) &&
+        FIND_WEAK(library, &api.zstd_is_error, ZSTD_isError))
         atomic_fetch_or(&loaded, ERRAND_CODING_ZSTD);
     atomic_fetch_or(&settled, found);
 }

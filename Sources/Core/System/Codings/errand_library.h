@@ -16,6 +16,11 @@
 #define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
 #define ERRAND_LIBBROTLI "/opt/homebrew/lib/libbrotlidec.1.dylib", "/usr/local/lib/libbrotlidec.1.dylib"
 #define ERRAND_LIBZSTD "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"
+#elif defined(__ANDROID__)
+// The system's zlib; the others as an app brings them.
+#define ERRAND_LIBZ "libz.so"
+#define ERRAND_LIBBROTLI "libbrotlidec.so"
+#define ERRAND_LIBZSTD "libzstd.so"
 #else
 #define ERRAND_LIBZ "libz.so.1"
 #define ERRAND_LIBBROTLI "libbrotlidec.so.1"
@@ -51,10 +56,24 @@ typedef struct {
     size_t pos;
 } zstd_out;
 
-static inline int find(void *library, void *slot, const char *name) {
-    *(void **)slot = dlsym(library, name);
-    return *(void **)slot != NULL;
+// Fills a slot with the function of that name, and says whether there is one.
+#if defined(ERRAND_LINKED_LIBCURL)
+
+// zlib is linked; brotli and zstd are there if something else of the program, such as libcurl, brings them.
+#define FIND(library, slot, symbol) FIND_LINKED(slot, symbol, )
+#define FIND_WEAK(library, slot, symbol) FIND_LINKED(slot, symbol, __attribute__((weak)))
+#define FIND_LINKED(slot, symbol, attribute) \
+    ({ extern void symbol(void) attribute; (*(void **)(slot) = (void *)symbol) != NULL; })
+
+static inline void *open_first(const char *const *names, int codings, int *found) {
+    *found |= codings;
+    return found;
 }
+
+#else
+
+#define FIND(library, slot, symbol) ((*(void **)(slot) = dlsym(library, #symbol)) != NULL)
+#define FIND_WEAK FIND
 
 // The first of the names that is there. NULL also when there is no descriptor or memory for it just now; the codings are not
 // settled then.
@@ -73,6 +92,8 @@ static inline void *open_first(const char *const *names, int codings, int *found
     if (!passes) *found |= codings;
     return NULL;
 }
+
+#endif
 
 // A step of zlib, `inflate` or `deflate`, from `input` to `output`; zlib counts in `unsigned int`, so of more than INT_MAX
 // bytes of either it is given as many. Returns zlib's code.

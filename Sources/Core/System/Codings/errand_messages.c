@@ -35,10 +35,10 @@ static atomic_int settled;
 static void load(void) {
     int found = 0;
     void *library = open_first(NAMES(ERRAND_LIBZ), 1, &found);
-    if (library && find(library, &api.deflate_init, "deflateInit2_") && find(library, &api.deflate, "deflate") &&
-        find(library, &api.deflate_reset, "deflateReset") && find(library, &api.deflate_end, "deflateEnd") &&
-        find(library, &api.inflate_init, "inflateInit2_") && find(library, &api.inflate, "inflate") &&
-        find(library, &api.inflate_reset, "inflateReset") && find(library, &api.inflate_end, "inflateEnd"))
+    if (library && FIND(library, &api.deflate_init, deflateInit2_) && FIND(library, &api.deflate, deflate) &&
+        FIND(library, &api.deflate_reset, deflateReset) && FIND(library, &api.deflate_end, deflateEnd) &&
+        FIND(library, &api.inflate_init, inflateInit2_) && FIND(library, &api.inflate, inflate) &&
+        FIND(library, &api.inflate_reset, inflateReset) && FIND(library, &api.inflate_end, inflateEnd))
         atomic_store(&loaded, 1);
     atomic_store(&settled, found);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 typedef struct {
     int age;
@@ -17,6 +18,21 @@ typedef struct {
     const char *host;
     int features;
     const char *tls;
+    long tls_number;
+    const char *zlib;
+    const char *const *protocols;
+    const char *ares;
+    int ares_number;
+    const char *idn;
+    int iconv_number;
+    const char *ssh;
+    unsigned int brotli_number;
+    const char *brotli;
+    unsigned int http2_number;
+    const char *http2;
+    const char *quic;
+    const char *authorities_file;
+    const char *authorities_directory;
 } version_info;
 
 typedef struct {
@@ -55,64 +71,89 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static version_info *info;
 
-static int find(void *library, void *slot, const char *name) {
-    void *symbol = dlsym(library, name);
-    *(void **)slot = symbol;
-    return symbol != NULL;
-}
+// Fills a slot of the table with the function of that name: of this program, or of the library that was loaded.
+#if defined(ERRAND_LINKED_LIBCURL)
+#define FIND(library, slot, symbol) ({ extern void symbol(void); *(void **)(slot) = (void *)symbol; 1; })
+#else
+#define FIND(library, slot, symbol) ((*(void **)(slot) = dlsym(library, #symbol)) != NULL)
+#endif
 
 static int find_all(void *library) {
-    return find(library, &api.global_init, "curl_global_init") &&
-           find(library, &api.version, "curl_version_info") &&
-           find(library, &api.strerror, "curl_easy_strerror") &&
-           find(library, &api.easy_init, "curl_easy_init") &&
-           find(library, &api.easy_cleanup, "curl_easy_cleanup") &&
-           find(library, &api.easy_reset, "curl_easy_reset") &&
-           find(library, &api.easy_pause, "curl_easy_pause") &&
-           find(library, &api.easy_setopt, "curl_easy_setopt") &&
-           find(library, &api.easy_getinfo, "curl_easy_getinfo") &&
-           find(library, &api.easy_send, "curl_easy_send") &&
-           find(library, &api.easy_recv, "curl_easy_recv") &&
-           find(library, &api.share_init, "curl_share_init") &&
-           find(library, &api.share_setopt, "curl_share_setopt") &&
-           find(library, &api.share_cleanup, "curl_share_cleanup") &&
-           find(library, &api.multi_init, "curl_multi_init") &&
-           find(library, &api.multi_cleanup, "curl_multi_cleanup") &&
-           find(library, &api.multi_setopt, "curl_multi_setopt") &&
-           find(library, &api.multi_add, "curl_multi_add_handle") &&
-           find(library, &api.multi_remove, "curl_multi_remove_handle") &&
-           find(library, &api.multi_socket_action, "curl_multi_socket_action") &&
-           find(library, &api.multi_info_read, "curl_multi_info_read");
+    return FIND(library, &api.global_init, curl_global_init) &&
+           FIND(library, &api.version, curl_version_info) &&
+           FIND(library, &api.strerror, curl_easy_strerror) &&
+           FIND(library, &api.easy_init, curl_easy_init) &&
+           FIND(library, &api.easy_cleanup, curl_easy_cleanup) &&
+           FIND(library, &api.easy_reset, curl_easy_reset) &&
+           FIND(library, &api.easy_pause, curl_easy_pause) &&
+           FIND(library, &api.easy_setopt, curl_easy_setopt) &&
+           FIND(library, &api.easy_getinfo, curl_easy_getinfo) &&
+           FIND(library, &api.easy_send, curl_easy_send) &&
+           FIND(library, &api.easy_recv, curl_easy_recv) &&
+           FIND(library, &api.share_init, curl_share_init) &&
+           FIND(library, &api.share_setopt, curl_share_setopt) &&
+           FIND(library, &api.share_cleanup, curl_share_cleanup) &&
+           FIND(library, &api.multi_init, curl_multi_init) &&
+           FIND(library, &api.multi_cleanup, curl_multi_cleanup) &&
+           FIND(library, &api.multi_setopt, curl_multi_setopt) &&
+           FIND(library, &api.multi_add, curl_multi_add_handle) &&
+           FIND(library, &api.multi_remove, curl_multi_remove_handle) &&
+           FIND(library, &api.multi_socket_action, curl_multi_socket_action) &&
+           FIND(library, &api.multi_info_read, curl_multi_info_read);
 }
 
-static int is_chosen(void) {
-    const char *name = secure_getenv("ERRAND_LIBCURL");
-    return name && name[0];
+#if defined(ERRAND_LINKED_LIBCURL)
+
+const char *errand_curl_name(void) { return "the libcurl in this program"; }
+
+static const char *open_library(void **library) {
+    *library = NULL;
+    return NULL;
 }
+
+#else
+
+// No variable of the environment counts in a process that runs with the rights of another user.
+static const char *chosen_name(void) {
+    const char *name = getauxval(AT_SECURE) ? NULL : getenv("ERRAND_LIBCURL");
+    return name && name[0] ? name : NULL;
+}
+
+const char *errand_curl_name(void) {
+    const char *chosen = chosen_name();
+#if defined(__ANDROID__)
+    // As an app brings it: libraries have no version in their names there.
+    return chosen ? chosen : "libcurl.so";
+#else
+    return chosen ? chosen : "libcurl.so.4";
+#endif
+}
+
+static const char *open_library(void **library) {
+    static void *opened;
+    int mode = RTLD_NOW | RTLD_LOCAL;
+#ifdef RTLD_DEEPBIND
+    // Foundation may have brought the system's libcurl: a chosen one shall not call that one's functions.
+    if (chosen_name()) mode |= RTLD_DEEPBIND;
+#endif
+    if (!opened) opened = dlopen(errand_curl_name(), mode);
+    *library = opened;
+    return opened ? NULL : dlerror();
+}
+
+#endif
 
 // Under `lock`. What fails is tried again by the next caller: the reason may have passed by then.
 static const char *load(void) {
-    static void *library;
-    if (!library) {
-        const char *name = errand_curl_name();
-        int mode = RTLD_NOW | RTLD_LOCAL;
-#ifdef RTLD_DEEPBIND
-        // Foundation may have brought the system's libcurl: a chosen one shall not call that one's functions.
-        if (is_chosen()) mode |= RTLD_DEEPBIND;
-#endif
-        library = dlopen(name, mode);
-        if (!library) return dlerror();
-    }
+    void *library;
+    const char *fault = open_library(&library);
+    if (fault) return fault;
     if (!find_all(library)) return "it lacks a function of libcurl's interface";
     errand_exit_prepare(library);
     if (api.global_init(3L) != 0) return "curl_global_init failed";
     errand_exit_register();
     info = api.version(0);
     return info ? NULL : "curl_version_info failed";
-}
-
-const char *errand_curl_name(void) {
-    return is_chosen() ? secure_getenv("ERRAND_LIBCURL") : "libcurl.so.4";
 }
 
 int errand_curl_load(char *reason, size_t size) {
@@ -126,10 +167,15 @@ int errand_curl_load(char *reason, size_t size) {
     return fault ? -1 : 0;
 }
 
+// From 7.70 on.
+static int knows_authorities(void) { return info && info->age >= 6; }
+
 unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }
 const char *errand_curl_version(void) { return info ? info->version : ""; }
 const char *errand_curl_tls(void) { return info && info->tls ? info->tls : ""; }
 int errand_curl_features(void) { return info ? info->features : 0; }
+const char *errand_curl_authorities_file(void) { return knows_authorities() ? info->authorities_file : NULL; }
+const char *errand_curl_authorities_directory(void) { return knows_authorities() ? info->authorities_directory : NULL; }
 const char *errand_curl_describe(int code) { return api.strerror(code); }
 
 void *errand_curl_easy_make(void) { return api.easy_init(); }

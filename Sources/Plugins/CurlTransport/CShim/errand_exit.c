@@ -36,9 +36,18 @@ static void stop(void) {
     for (int count = 0; count < 20000 && atomic_load(&inside) > depth; count++) nanosleep(&pause, NULL);
 }
 
+#if defined(ERRAND_LINKED_LIBCURL)
+// Absent where libcurl has another TLS library.
+__attribute__((weak)) int OPENSSL_init_crypto(uint64_t, const void *);
+#endif
+
 void errand_exit_prepare(void *library) {
+#if defined(ERRAND_LINKED_LIBCURL)
+    int (*init)(uint64_t, const void *) = OPENSSL_init_crypto;
+#else
     int (*init)(uint64_t, const void *);
     *(void **)&init = dlsym(library, "OPENSSL_init_crypto");
+#endif
     if (init) init(NO_ATEXIT, NULL);
 }
 

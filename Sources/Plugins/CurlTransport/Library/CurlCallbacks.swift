@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import CErrandCurl
 
 // The functions that libcurl calls, always under the loop's driver lock. `user` is the easy handle, or the loop, or its

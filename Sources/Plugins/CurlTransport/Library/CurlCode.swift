@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// libcurl's results, `CURLcode`, as far as the transport distinguishes them.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1

@@ -1,10 +1,10 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import CErrandCurl
 import Errand
 import ErrandSupport
 import Synchronization
 
-/// The libcurl of this process: loaded once, by the first transport that is made.
+/// The libcurl of this process: loaded once, by the first transport that is made, or linked.
 struct CurlLibrary {
     let version: CurlVersion
     /// The features that ``CurlVersionRule`` avoids with this version.
@@ -14,6 +14,7 @@ struct CurlLibrary {
     let hasTLS: Bool
     let hasHTTP2: Bool
     let hasHTTP3: Bool
+    let authorities: SystemAuthorities
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
@@ -45,7 +46,8 @@ struct CurlLibrary {
             version: version, avoided: avoided, tls: String(cString: errand_curl_tls()),
             hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
             hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0,
-            hasHTTP3: features & ERRAND_CURL_FEATURE_HTTP3 != 0)
+            hasHTTP3: features & ERRAND_CURL_FEATURE_HTTP3 != 0,
+            authorities: .ofSystem())
     }
 
     private static func unavailable(_ reason: String) -> ErrandError {

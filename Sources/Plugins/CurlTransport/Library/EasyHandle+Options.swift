@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import CErrandCurl
 import Errand
 import ErrandEssentials
@@ -133,7 +133,7 @@ extension EasyHandle {
             ERRAND_CURLOPT_SSLVERSION,
             tls.minimumVersion == .v1_3 ? ERRAND_CURL_SSLVERSION_TLSv1_3 : ERRAND_CURL_SSLVERSION_TLSv1_2)
         switch tls.roots {
-        case .system: break
+        case .system: try setAuthorities(loop.value.library.authorities)
         case .file(let path):
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
@@ -157,6 +157,18 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_SSLCERT, file)
         }
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
+    }
+
+    private func setAuthorities(_ authorities: SystemAuthorities) throws(ErrandError) {
+        switch authorities {
+        case .builtIn: break
+        case .file(let path):
+            try require(ERRAND_CURLOPT_CAINFO, path)
+            try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
+        case .directory(let path):
+            try require(ERRAND_CURLOPT_CAPATH, path)
+            try require(ERRAND_CURLOPT_PROXY_CAPATH, path)
+        }
     }
 
     /// Sets an option without which the transfer must not start.

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// A reference that is neither counted nor checked, to an object that owns the one that holds it.
 struct Unowned<Object: AnyObject> {
     private let reference: Unmanaged<Object>

@@ -1,12 +1,11 @@
-// libcurl's stable C interface, loaded at run time: what Errand uses of it, declared here, so that neither headers nor
-// a development package are needed to build.
+// libcurl's stable C interface, loaded at run time or, with ERRAND_LINKED_LIBCURL, linked: what Errand uses of it, declared
+// here, so that neither headers nor a development package are needed to build.
 #ifndef ERRAND_CURL_H
 #define ERRAND_CURL_H
 #if defined(__linux__)
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 // Options of an easy handle. The thousands tell the type of the value: 0 long, 1 pointer, 2 function, 3 offset, 4 blob.
 #define ERRAND_CURLOPT_WRITEDATA 10001
@@ -65,6 +64,7 @@
 #define ERRAND_CURLOPT_PATH_AS_IS 234
 #define ERRAND_CURLOPT_PIPEWAIT 237
 #define ERRAND_CURLOPT_PROXY_CAINFO 10246
+#define ERRAND_CURLOPT_PROXY_CAPATH 10247
 #define ERRAND_CURLOPT_SUPPRESS_CONNECT_HEADERS 265
 #define ERRAND_CURLOPT_RESOLVE 10203
 #define ERRAND_CURLOPT_CONNECT_TO 10243
@@ -156,12 +156,12 @@ struct errand_curl_blob {
     unsigned int flags;  // 1: libcurl keeps a copy
 };
 
+// The beginning of it; the address follows.
 struct errand_curl_sockaddr {
     int family;
     int socktype;
     int protocol;
     unsigned int addrlen;
-    struct sockaddr addr;
 };
 
 typedef size_t (*errand_curl_data_callback)(char *bytes, size_t size, size_t count, void *user);
@@ -175,7 +175,7 @@ typedef int (*errand_curl_request_callback)(
 typedef int (*errand_curl_socket_callback)(void *easy, int descriptor, int what, void *user, void *socket);
 typedef int (*errand_curl_timer_callback)(void *multi, long milliseconds, void *user);
 
-// The library that is loaded: ERRAND_LIBCURL of the environment, or libcurl.so.4.
+// The library that is used: the linked one, or else ERRAND_LIBCURL of the environment, or libcurl.so.4.
 const char *errand_curl_name(void);
 // Loads it, once for the process. 0 if that went well; else -1 with what was wrong, and the next call tries again.
 int errand_curl_load(char *reason, size_t size);
@@ -185,6 +185,9 @@ const char *errand_curl_version(void);
 // The TLS library and its version, such as "GnuTLS/3.7.9"; empty without one.
 const char *errand_curl_tls(void);
 int errand_curl_features(void);
+// Where it was built to look for authorities; NULL if nowhere.
+const char *errand_curl_authorities_file(void);
+const char *errand_curl_authorities_directory(void);
 const char *errand_curl_describe(int code);
 
 // A thread says that it is about to run libcurl, and that it no longer does. 0 when the process is about to end:
