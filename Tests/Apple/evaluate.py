@@ -1,21 +1,23 @@
-"""Evaluates the platform conditions of a Swift source as on one of Apple's platforms.
+"""Evaluates the platform conditions of a Swift source as on another platform than this one.
 
 Lines that the platform does not compile become empty, so that a diagnostic names the line of the source.
 """
 import re
 import sys
 
+# What exists everywhere, on every platform of Apple's, and on every one of Linux's kernel.
+EVERYWHERE = {"Foundation", "Dispatch", "Observation", "Synchronization", "Testing"}
+APPLE = {"Darwin", "CryptoKit", "Security", "SwiftUI", "os", "Network"}
+LINUX = {"FoundationEssentials", "FoundationNetworking", "FoundationXML", "FoundationInternationalization"}
 PLATFORMS = {
-    "macOS": {"os": {"macOS", "OSX"}, "import": {"AppKit"}, "environment": set()},
-    "iOS": {"os": {"iOS"}, "import": {"UIKit"}, "environment": set()},
-    "watchOS": {"os": {"watchOS"}, "import": {"UIKit"}, "environment": set()},
+    "macOS": {"os": {"macOS", "OSX"}, "import": APPLE | {"AppKit"}, "environment": set()},
+    "iOS": {"os": {"iOS"}, "import": APPLE | {"UIKit"}, "environment": set()},
+    "watchOS": {"os": {"watchOS"}, "import": APPLE | {"UIKit"}, "environment": set()},
+    "Musl": {"os": {"Linux"}, "import": LINUX | {"Musl"}, "environment": set()},
+    "Android": {"os": {"Android"}, "import": LINUX | {"Android"}, "environment": set()},
 }
-# What exists on every platform of Apple's, and what exists on Linux only.
-PRESENT = {"Darwin", "Foundation", "CryptoKit", "Security", "SwiftUI", "os", "Network", "Dispatch", "Observation", "Synchronization", "Testing"}
-ABSENT = {
-    "FoundationEssentials", "FoundationNetworking", "FoundationXML", "FoundationInternationalization", "Glibc", "Musl",
-    "Android", "WinSDK", "WASILibc", "UIKit", "AppKit",
-}
+# What some platform lacks.
+SOMEWHERE = APPLE | LINUX | {"UIKit", "AppKit", "Glibc", "Musl", "Android", "WinSDK", "WASILibc"}
 
 TOKEN = re.compile(r"\s*(&&|\|\||!|\(|\)|>=|<|,|[A-Za-z_][A-Za-z0-9_.]*|[0-9.]+)")
 
@@ -80,13 +82,13 @@ class Condition:
         if name == "os":
             return argument in self.platform["os"]
         if name == "canImport":
-            if argument.startswith("Errand") or argument.startswith("CErrand") or argument in PRESENT:
+            if argument.startswith("Errand") or argument.startswith("CErrand") or argument in EVERYWHERE:
                 return True
             if argument in self.platform["import"]:
                 return True
-            if argument in ABSENT:
+            if argument in SOMEWHERE:
                 return False
-            sys.exit(f"{self.place}: canImport({argument}): say in evaluate.py whether Apple's platforms have it")
+            sys.exit(f"{self.place}: canImport({argument}): say in evaluate.py which platforms have it")
         if name in ("swift", "compiler"):
             return arguments[0] == ">="
         if name == "targetEnvironment":

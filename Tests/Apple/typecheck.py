@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Type-checks the modules of the package for Apple's platforms; see check.
+"""Type-checks the modules of the package for other platforms; see check.
 
 A module is compiled once: the step that emits its interface also checks the bodies and the flow of isolation. What passed
 stays in the work directory and is compiled again only if its sources, those of a dependency or the stubs have changed. iOS
 comes first: its stubs declare a part of what those of macOS declare, so a module whose sources are the same on both has
 passed for both. For watchOS the libraries alone are checked, which is what an app for a watch links: that they compile
 with the conditions of that platform, and that no constant needs more than the 32 bits that `Int` has there.
+
+For Musl the headers of that C library stand in for those of the C library of this system, in whatever is imported: the module
+`Musl` that this makes is `Glibc` over other headers. For Android there is a stub of the C library, as for Apple's platforms.
 """
 import concurrent.futures
 import hashlib
@@ -23,16 +26,19 @@ import width
 WORK = pathlib.Path(sys.argv[1])
 STUBS = pathlib.Path("Tests/Apple/Stubs")
 FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}, "watchOS": {"UIKit"}}
+MUSL = pathlib.Path(f"/usr/include/{os.uname().machine}-linux-musl")
+# Where the libraries alone are checked.
+LIBRARIES_ONLY = {"watchOS", "Musl", "Android"}
+# Their names in the manifest, where these are others.
+MANIFEST_NAMES = {"Musl": "linux"}
 STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "Network", "SwiftUI", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
 STRICT_FLAGS = [flag for feature in STRICT for flag in ("-enable-upcoming-feature", feature)]
 COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
-    "-Xcc", f"-fmodule-map-file={STUBS.resolve()}/Darwin/module.modulemap",
-    # The one C shim that Apple's platforms use.
-    "-Xcc", f"-fmodule-map-file={pathlib.Path('Sources/Core/System/Codings/include/module.modulemap').resolve()}",
 ]
+CODINGS, CURL = pathlib.Path("Sources/Core/System/Codings"), pathlib.Path("Sources/Plugins/CurlTransport/CShim")
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"
     r"import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)", re.M)
@@ -40,12 +46,20 @@ IMPORT = re.compile(
 DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
 # The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation. That
 # of Darwin is a Clang module without a Swift module above it, as Glibc has: its types count for no re-export of it.
-ARTEFACT = re.compile(r"warning: (public|package) import of '(Foundation|ErrandSupport)' was not used in")
+# With other headers the compiler says that it has not found those of this system.
+ARTEFACT = re.compile(
+    r"warning: (public|package) import of '(Foundation|ErrandSupport)' was not used in|warning: libc not found for")
 LEAF_LIBRARY = re.compile(r'"(lib[\w.+-]+\.(?:dylib|so)[.\d]*)"')
 WRONG = """
 #if canImport(Darwin)
 import Foundation
 func deliberatelyWrong(_ session: URLSession) { session.methodThatNoPlatformHas() }
+#endif
+"""
+WRONG_ON_LINUX = """
+#if canImport(Musl) || canImport(Android)
+import ErrandSupport
+func deliberatelyWrong() { _ = getrlimit(__rlimit_resource_t(7), nil) }
 #endif
 """
 # Each of them needs more than 32 bits, at its line; what follows them does not.
@@ -74,15 +88,53 @@ def module_name(name):
     return name.replace("-", "_")
 
 
+def clang_modules(*folders):
+    return [flag for folder in folders for flag in ("-Xcc", f"-fmodule-map-file={folder.resolve()}/module.modulemap")]
+
+
+def musl_headers(folder):
+    """Puts together what Musl's headers and those of Linux are found in; returns the flags of a C compiler for it."""
+    machine = os.uname().machine
+    folder.mkdir(parents=True, exist_ok=True)
+    kernel = {"linux": "/usr/include/linux", "asm-generic": "/usr/include/asm-generic",
+              "asm": f"/usr/include/{machine}-linux-gnu/asm"}
+    for name, place in kernel.items():
+        link = folder / name
+        if not link.is_symlink():
+            link.symlink_to(place)
+    return ["-nostdlibinc", "-isystem", str(MUSL), "-isystem", str(folder.resolve())]
+
+
+def musl_flags(work):
+    """The flags of the Swift compiler for what is imported over Musl's headers."""
+    headers = work / "headers"
+    flags = [*musl_headers(headers), "-Wno-#warnings", "-D_GNU_SOURCE"]
+    information = subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout
+    resources = pathlib.Path(json.loads(information)["paths"]["runtimeResourcePath"])
+    shutil.copy(resources / "linux" / os.uname().machine / "SwiftGlibc.h", headers)
+    (headers / "module.modulemap").write_text('module SwiftGlibc [system] { header "SwiftGlibc.h" export * }\n')
+    cache = ["-module-cache-path", str(work / "cache")]
+    return [*cache, *(part for flag in flags for part in ("-Xcc", flag)), *clang_modules(headers)]
+
+
 class Platform:
     """The evaluated sources and the stubs of one platform, and what has been compiled of them."""
 
     def __init__(self, name):
         self.name, self.rules = name, evaluate.PLATFORMS[name]
+        self.manifest_name = MANIFEST_NAMES.get(name, name.lower())
         self.files, self.modules = WORK / name / "files", WORK / name / "modules"
+        self.is_apple = "Darwin" in self.rules["import"]
+        if self.is_apple:
+            # The one C shim that Apple's platforms use.
+            self.flags = [*COMMON, *clang_modules(STUBS / "Darwin", CODINGS / "include")]
+        else:
+            library = musl_flags(WORK / name) if name == "Musl" else clang_modules(STUBS / "Android")
+            self.flags = [*COMMON, *library, *clang_modules(CODINGS / "include", CURL / "include")]
         shutil.rmtree(self.files, ignore_errors=True)
         self.modules.mkdir(parents=True, exist_ok=True)
         self.keys, self.failed, self.texts = {}, {}, {}
+        self.frameworks = FRAMEWORKS.get(name, set())
 
     def write(self, path):
         text = evaluate.evaluated(pathlib.Path(path).read_text(), self.rules, str(path))
@@ -94,7 +146,7 @@ class Platform:
 
     def compile(self, name, sources, flags):
         target = self.modules / f"{module_name(name)}.swiftmodule"
-        arguments = ["-o", str(target), "-module-name", module_name(name), "-I", str(self.modules), *COMMON,
+        arguments = ["-o", str(target), "-module-name", module_name(name), "-I", str(self.modules), *self.flags,
                      "-Xcc", f"-DAPPLE_{self.name}", *flags]
         if not any(path.name == "main.swift" for path in sources):
             arguments.append("-parse-as-library")
@@ -107,7 +159,7 @@ class Platform:
 
     def too_wide(self, name, sources, flags):
         """What of a module that type-checks does not fit into the 32 bits of `Int` on a watch."""
-        arguments = ["-dump-ast", "-module-name", module_name(name), "-I", str(self.modules), *COMMON[2:],
+        arguments = ["-dump-ast", "-module-name", module_name(name), "-I", str(self.modules), *self.flags[2:],
                      "-Xcc", f"-DAPPLE_{self.name}", *flags]
         # The tree of several files is written to the standard error.
         with subprocess.Popen(
@@ -128,10 +180,11 @@ class Platform:
         (self.modules / f"{module_name(name)}.key").write_text(key)
 
     def compile_stubs(self):
-        self.stub_key = digest(" ".join(COMMON), *(p.read_text() for p in sorted(STUBS.rglob("*")) if p.is_file()))
-        for stub in STUB_ORDER:
+        self.stub_key = digest(" ".join(self.flags), *(p.read_text() for p in sorted(STUBS.rglob("*")) if p.is_file()))
+        order = STUB_ORDER if self.is_apple else ["Musl"] if self.name == "Musl" else []
+        for stub in order:
             sources = [self.write(path) for path in sorted(STUBS.glob(f"{stub}*.swift"))]
-            if stub in {"UIKit", "AppKit"} - FRAMEWORKS[self.name] or self.passed(stub) == self.stub_key:
+            if stub in {"UIKit", "AppKit"} - self.frameworks or self.passed(stub) == self.stub_key:
                 continue
             errors = self.compile(stub, sources, ["-suppress-warnings"])
             if errors:
@@ -168,7 +221,7 @@ class Package:
         """What the manifest gives a target on a platform."""
         return [
             other for other, platforms in self.declared[name]
-            if other in self.targets and (not platforms or platform.name.lower() in platforms)
+            if other in self.targets and (not platforms or platform.manifest_name in platforms)
         ]
 
     def libraries(self):
@@ -196,7 +249,7 @@ class Package:
         # C targets too, which are not compiled here.
         declared = {
             other for each in order for other, platforms in self.declared[each]
-            if not platforms or platform.name.lower() in platforms
+            if not platforms or platform.manifest_name in platforms
         }
         allowed = {module_name(other) for other in declared.union(order)}
         return sorted({module for module in imports(text) if module in self.every_name} - allowed)
@@ -212,14 +265,14 @@ def check(package, platform, name, earlier):
     if broken:
         raise NotChecked
     key = digest(platform.stub_key, *texts, *(platform.keys[other] for other in sorted(needed)))
-    if any(module in FRAMEWORKS[platform.name] for text in texts for module in imports(text)):
+    if any(module in platform.frameworks for text in texts for module in imports(text)):
         key = digest(platform.name, key)
     platform.keys[name] = key
     undeclared = package.imports_without_dependency(name, platform, "\n".join(texts))
     if undeclared:
         return [f"Package.swift gives {name} no dependency on {', '.join(undeclared)} for {platform.name}"]
     # The compiler would find these: the machine that rehearses has them.
-    absent = evaluate.ABSENT - platform.rules["import"]
+    absent = evaluate.SOMEWHERE - platform.rules["import"]
     missing = [
         f"{path}: imports {module}, which {platform.name} lacks"
         for path, text in zip(target["sources"], texts) for module in imports(text) if module in absent
@@ -288,14 +341,15 @@ def check_all(package, platform, wanted, earlier):
 
 
 def notices_wrong_line(package, platform):
-    """Whether a wrong line behind a fence for Apple's platforms is found."""
-    name = "ErrandURLSessionTransport"
+    """Whether a wrong line behind a fence for the platform is found."""
+    name = "ErrandURLSessionTransport" if platform.is_apple else "ErrandCurlTransport"
     target = package.targets[name]
     sources = [platform.write(pathlib.Path(target["path"]) / source) for source in target["sources"]]
-    wrong = WORK / "Wrong+Darwin.swift"
-    wrong.write_text(WRONG)
+    wrong = WORK / "Wrong.swift"
+    wrong.write_text(WRONG if platform.is_apple else WRONG_ON_LINUX)
     errors = platform.compile("Wrong", [*sources, platform.write(wrong)], [])
-    return any("Wrong+Darwin.swift:4" in line and "methodThatNoPlatformHas" in line for line in errors)
+    word = "methodThatNoPlatformHas" if platform.is_apple else "__rlimit_resource_t"
+    return any("Wrong.swift:4" in line and word in line for line in errors)
 
 
 def leaf_libraries():
@@ -313,6 +367,17 @@ def leaf_libraries():
     return found
 
 
+def shim_errors():
+    """What a C compiler says of the shims over Musl's headers: with the trait and without it, and for Android too."""
+    flags, errors = ["-std=gnu11", "-Wall", "-Werror", *musl_headers(WORK / "Musl" / "headers")], []
+    for folder in (CODINGS, CURL):
+        for source in sorted(folder.glob("*.c")):
+            for defines in ([], ["-DERRAND_LINKED_LIBCURL"], ["-D__ANDROID__"]):
+                command = ["clang", "-fsyntax-only", *flags, *defines, "-I", str(folder / "include"), str(source)]
+                errors += subprocess.run(command, capture_output=True, text=True).stderr.splitlines()
+    return errors
+
+
 def notices_wide_constants(platform):
     """Whether each constant that is too wide for a watch is found, and no other."""
     wide = WORK / "Wide.swift"
@@ -324,7 +389,8 @@ def notices_wide_constants(platform):
 
 def main():
     arguments = sys.argv[2:]
-    names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else ["iOS", "macOS", "watchOS"]
+    every = ["iOS", "macOS", "watchOS", "Musl", "Android"]
+    names = [arguments.pop(0)] if arguments[:1] and arguments[0] in evaluate.PLATFORMS else every
     package = Package()
     unknown = [name for name in arguments if name not in package.targets]
     if unknown:
@@ -333,13 +399,16 @@ def main():
     failed = bool(leaves)
     for leaf in leaves:
         print(f"apple: loaded by a name without a path: {leaf}")
+    if "Musl" in names and not MUSL.exists():
+        names.remove("Musl")
+        print(f"NOT RUN: there are no headers of Musl in {MUSL}, which Debian's musl-dev has", file=sys.stderr)
     for name in names:
         platform = Platform(name)
         platform.compile_stubs()
-        everything = sorted(package.libraries() if name == "watchOS" else package.targets)
+        everything = sorted(package.libraries() if name in LIBRARIES_ONLY else package.targets)
         check_all(package, platform, arguments or everything, earlier)
         failed = failed or bool(platform.failed)
-        if not arguments and "ErrandURLSessionTransport" not in platform.failed:
+        if not arguments and not platform.failed:
             found = notices_wrong_line(package, platform)
             failed = failed or not found
             print(f"apple: a wrong line for {name} is {'found' if found else 'NOT found'}")
@@ -347,6 +416,10 @@ def main():
             found = notices_wide_constants(platform)
             failed = failed or not found
             print(f"apple: constants of more than 32 bits are {'found' if found else 'NOT found'}")
+        if name == "Musl":
+            errors = shim_errors()
+            failed = failed or bool(errors)
+            print("\n".join([*errors, f"apple: the C shims {'do NOT compile' if errors else 'compile'} with Musl's headers"]))
         earlier = earlier or platform
     sys.exit(1 if failed else 0)
 

@@ -4,6 +4,8 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// A server of one connection that sends the time, an event each millisecond.

@@ -7,6 +7,8 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// What a durable enqueue costs against a bare write and flush to the same disk, and how long the start takes with many

@@ -12,6 +12,8 @@ import Foundation
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// What becomes of name lookups that are cancelled. A test has put a library before the system's whose lookups of names that

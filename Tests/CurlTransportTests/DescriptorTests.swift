@@ -8,6 +8,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// Each in a process of its own, with a limit of its own; the servers are in the process that runs the tests.

@@ -8,6 +8,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 @Suite("Exchanges over libcurl", .timeLimit(.minutes(10)), .leakChecked)

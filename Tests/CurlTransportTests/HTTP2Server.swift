@@ -6,6 +6,8 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// An HTTP/2 server made of raw frames (RFC 9113), over TLS on a loopback port, that reacts to each request as a test says.

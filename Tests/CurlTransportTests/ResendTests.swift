@@ -11,6 +11,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 @Suite("What is sent again over libcurl", .timeLimit(.minutes(10)), .leakChecked)

@@ -9,6 +9,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// Each in a process of its own, so that its descriptors and its memory are its own.

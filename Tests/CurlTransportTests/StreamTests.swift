@@ -9,6 +9,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 @Suite("Streamed responses over libcurl", .timeLimit(.minutes(10)), .leakChecked)

@@ -7,6 +7,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// The server's side of TLS, by the OpenSSL that the `openssl` command brings: for bytes that no HTTP server would send

@@ -10,6 +10,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// Code of the user's that takes its time holds up its own request and no other.

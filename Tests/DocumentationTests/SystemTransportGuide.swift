@@ -2,7 +2,7 @@
 import Errand
 import ErrandSystemTransport
 
-#if os(Linux)
+#if !canImport(Darwin)
 import ErrandCurlTransport
 #else
 import ErrandURLSessionTransport
@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 private func makeTransport() -> SystemTransport {
-    #if os(Linux)
+    #if !canImport(Darwin)
     var configuration = CurlConfiguration()
     configuration.addressFamily = .v4
     return .curl(configuration)

@@ -6,6 +6,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// What a person sees: the spinner in a terminal of 40 columns.

@@ -8,6 +8,8 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// Random operations on an outbox, several at once, until the process is killed.

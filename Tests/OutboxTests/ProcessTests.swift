@@ -10,6 +10,8 @@ import Testing
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 @Suite("Outboxes of processes", .timeLimit(.minutes(10))) struct ProcessTests {

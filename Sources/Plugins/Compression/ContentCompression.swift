@@ -36,7 +36,7 @@ public struct ContentCompression: Sendable, Hashable, CustomStringConvertible {
     /// Whether the system's library for the coding is available: zlib is on every Apple platform and nearly every
     /// Linux, libzstd on most Linux systems.
     public var isAvailable: Bool {
-        #if os(Linux) || canImport(Darwin)
+        #if os(Linux) || os(Android) || canImport(Darwin)
         errand_encodings() & coding.bit != 0
         #else
         false

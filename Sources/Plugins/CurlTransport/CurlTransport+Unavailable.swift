@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 public import Errand
 
-/// The transport over libcurl, for Linux; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
+/// The transport over libcurl, for Linux and Android; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
 public enum CurlTransport: Transport {
     /// Never called: there is no value of this type.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {

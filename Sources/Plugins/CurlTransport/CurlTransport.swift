@@ -8,11 +8,11 @@
 // Coding/    content codings
 // CShim/     the calls that Swift cannot make
 
-#if os(Linux)
+#if os(Linux) || os(Android)
 public import Errand
 import Synchronization
 
-/// Sends requests with the system's libcurl, which is loaded at run time.
+/// Sends requests with the system's libcurl, which is loaded at run time, or with a linked one.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)

@@ -2,7 +2,7 @@
 public import Errand
 public import ErrandURLSessionTransport
 
-/// The transport of the platform: `CurlTransport` on Linux, `URLSessionTransport` on Apple's platforms.
+/// The transport of the platform: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple's platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
@@ -10,11 +10,11 @@ public import ErrandURLSessionTransport
 ///
 /// An initializer without arguments exists on both. A feature of only one of the two needs an import of its module.
 public typealias SystemTransport = URLSessionTransport
-#elseif os(Linux)
+#elseif os(Linux) || os(Android)
 public import Errand
 public import ErrandCurlTransport
 
-/// The transport of the platform: `CurlTransport` on Linux, `URLSessionTransport` on Apple's platforms.
+/// The transport of the platform: `CurlTransport` on Linux and Android, `URLSessionTransport` on Apple's platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
@@ -25,6 +25,6 @@ public typealias SystemTransport = CurlTransport
 #endif
 
 extension Transport where Self == SystemTransport {
-    /// A new transport with its default configuration: over libcurl on Linux, over `URLSession` on Apple's platforms.
+    /// A new transport with its default configuration: over libcurl on Linux and Android, over `URLSession` on Apple's platforms.
     public static var system: SystemTransport { SystemTransport() }
 }

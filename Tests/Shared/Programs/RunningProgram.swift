@@ -9,6 +9,8 @@ import Synchronization
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// A process of a ``Program``; it is killed when this object goes away.

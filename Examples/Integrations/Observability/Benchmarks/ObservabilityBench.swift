@@ -9,6 +9,8 @@ import Logging
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #else
 import Darwin
 #endif

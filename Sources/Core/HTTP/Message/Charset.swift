@@ -20,7 +20,9 @@ enum Charset {
     #if !canImport(Darwin)
     /// The C library knows the rest: windows-1252, Shift_JIS, EUC-JP, GB18030, Big5, UTF-16 and more.
     private static func convert(_ data: Data, from name: String) -> String? {
-        guard let converter = iconv_open("UTF-8", name), Int(bitPattern: converter) != -1 else { return nil }
+        // Not optional on Android.
+        let opened: iconv_t? = iconv_open("UTF-8", name)
+        guard let converter = opened, Int(bitPattern: converter) != -1 else { return nil }
         defer { iconv_close(converter) }
         var output = Output(limit: data.count * 16 + 64)
         guard run(converter, Array(data), into: &output) else { return nil }

@@ -13,6 +13,8 @@ package enum SystemInfo {
     package static var system: String {
         #if os(Linux)
         "Linux"
+        #elseif os(Android)
+        "Android"
         #elseif os(macOS)
         "macOS"
         #elseif os(iOS)

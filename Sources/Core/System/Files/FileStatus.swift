@@ -33,7 +33,9 @@ package struct FileStatus: Sendable, Hashable {
     }
 
     private init(_ info: stat) {
-        switch info.st_mode & S_IFMT {
+        // Wider than its own type on some Androids.
+        let mode = mode_t(truncatingIfNeeded: info.st_mode)
+        switch mode & S_IFMT {
         case S_IFREG: kind = .regular
         case S_IFDIR: kind = .directory
         case S_IFLNK: kind = .link
@@ -46,7 +48,7 @@ package struct FileStatus: Sendable, Hashable {
         let time = info.st_mtim
         #endif
         modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-        permissions = info.st_mode & 0o777
+        permissions = mode & 0o777
         linkCount = Int(info.st_nlink)
         identity = Identity(
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))

@@ -29,11 +29,11 @@ extension SystemFile {
 
     /// Fills the buffer from an offset as far as the file reaches, and returns the number of bytes.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+        guard let base = buffer.baseAddress else { return 0 }
         var done = 0
         while done < buffer.count {
             let received = uninterrupted {
-                pread(
-                    descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
+                pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
             }
             if received < 0 { throw Failure("cannot be read", path) }
             if received == 0 { break }
@@ -66,12 +66,11 @@ extension SystemFile {
     /// Writes all bytes at an offset.
     package func write(_ bytes: some ContiguousBytes, at offset: Int64) throws(Failure) {
         let code = bytes.withUnsafeBytes { bytes -> Int32? in
+            guard let base = bytes.baseAddress else { return nil }
             var done = 0
             while done < bytes.count {
                 let written = uninterrupted {
-                    pwrite(
-                        descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done,
-                        off_t(offset) + off_t(done))
+                    pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
                 }
                 guard written > 0 else { return written < 0 ? errno : EIO }
                 done += written

@@ -13,7 +13,7 @@ extension SystemFile {
 
     /// Waits until the bytes survive a crash of the machine. A file system without this operation is no failure.
     package func flushData() throws(Failure) {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
         let result = uninterrupted { fdatasync(descriptor) }
         #else
         // fsync(2) on Darwin leaves the bytes in the drive's own memory.
@@ -24,7 +24,7 @@ extension SystemFile {
 
     /// Asks the system to write the bytes to the disk, without waiting for it.
     package func beginFlush() {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)
         #endif
     }
@@ -32,7 +32,7 @@ extension SystemFile {
     /// Reserves room on the disk for bytes that will be written, without changing the size of the file; false where
     /// that is not possible.
     package func reserve(_ count: Int64, at offset: Int64) -> Bool {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
         guard let fallocate = Self.fallocate else { return false }
         return uninterrupted { fallocate(descriptor, 1, offset, count) } == 0
         #else
@@ -40,7 +40,7 @@ extension SystemFile {
         #endif
     }
 
-    #if os(Linux)
+    #if os(Linux) || os(Android)
     /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits
     /// where words have.
     private static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import ErrandHTTPSyntax
 
 /// The origins that offer HTTP/3, and what has become of their offers (RFC 7838).

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import CErrandCodings
 import Errand
 import ErrandEssentials

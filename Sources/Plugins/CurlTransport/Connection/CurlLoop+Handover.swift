@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import CErrandCurl
 
 // What libcurl has of a connection, and when it has that no longer; under the driver lock.

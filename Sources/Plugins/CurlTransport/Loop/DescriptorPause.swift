@@ -1,4 +1,5 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
+import CErrandCurl
 import Errand
 import ErrandSupport
 import Synchronization
@@ -21,16 +22,12 @@ enum DescriptorPause {
     }
 
     private static func startThread() {
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
+        let code = errand_thread_start(
             { _ in
                 usleep(DescriptorPause.microseconds)
                 DescriptorPause.resumeAll()
-                return nil
             }, nil)
-        guard code == 0 else { return resumeAll() }
-        pthread_detach(thread)
+        if code != 0 { resumeAll() }
     }
 
     private static func resumeAll() {

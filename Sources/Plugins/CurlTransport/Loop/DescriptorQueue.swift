@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// Transfers that wait for a descriptor, because the process or the system has none left, in order of arrival.
 struct DescriptorQueue {
     private var waiting: [Transfer] = []

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import ErrandSupport
 
 /// A lock that the loop's thread waits for; any other thread only tries it, and leaves its work to the holder.

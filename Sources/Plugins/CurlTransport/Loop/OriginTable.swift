@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// The hosts of the transfers, and the transfers that wait for another one to the same host to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]

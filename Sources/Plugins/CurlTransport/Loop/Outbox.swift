@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import ErrandEssentials
 
 /// The work that the holder of the driver lock defers until the lock is released.

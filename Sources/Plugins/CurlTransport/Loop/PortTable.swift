@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// Sockets by their local ports, several of which may be equal: in the order of the ports, since every request looks
 /// one up, and few add one.
 struct PortTable {

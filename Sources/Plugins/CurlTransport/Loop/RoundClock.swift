@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 /// The time at which the loop's current round of work began, readable by C code too.
 final class RoundClock {
     let time: UnsafeMutablePointer<UInt64>

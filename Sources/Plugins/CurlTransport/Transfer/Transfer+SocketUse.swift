@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 // The socket of a transfer, as far as libcurl reports it: all of it under the loop's driver lock.
 extension Transfer {
     struct SocketUse {

@@ -58,7 +58,7 @@ enum SystemSession {
     }
 
     private static func read() -> String {
-        #if os(Linux)
+        #if os(Linux) || os(Android)
         guard let file = try? SystemFile(reading: "/proc/sys/kernel/random/boot_id"), let data = try? file.read(64)
         else {
             return ""

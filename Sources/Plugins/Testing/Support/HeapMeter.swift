@@ -8,9 +8,12 @@ enum HeapMeter {
         malloc_zone_statistics(nil, &statistics)
         return statistics.size_in_use
     }
+    #elseif os(Android)
+    // Its malloc_info has another format.
+    static func bytes() -> Int { residentBytes() }
     #else
     private typealias Count = @convention(c) () -> Int
-    private typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
+    private typealias Info = @convention(c) (Int32, UnsafeMutableRawPointer) -> Int32
 
     private static let program = UInt(bitPattern: dlopen(nil, RTLD_NOW))
 
@@ -31,10 +34,10 @@ enum HeapMeter {
     }
 
     /// The text that a body writes into a file in memory.
-    private static func written(_ body: (UnsafeMutablePointer<FILE>) -> Void) -> String? {
+    private static func written(_ body: (UnsafeMutableRawPointer) -> Void) -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
         guard let file = open_memstream(&buffer, &size) else { return nil }
-        body(file)
+        body(UnsafeMutableRawPointer(file))
         fclose(file)
         defer { free(buffer) }
         guard let buffer else { return nil }
@@ -61,6 +64,9 @@ enum HeapMeter {
         return Int(line[start...].prefix { $0.isNumber })
     }
 
+    #endif
+
+    #if !canImport(Darwin)
     /// Where allocations are not counted: the pages in memory.
     private static func residentBytes() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) || os(Android)
 import ErrandSupport
 
 extension POSIX {
@@ -19,7 +19,8 @@ extension POSIX {
 
     static func prepareForWriting(_ descriptor: Int32) {}
 
-    static var thisThread: UInt { UInt(bitPattern: Int(pthread_self())) }
+    /// An integer with some C libraries, and a pointer with Musl.
+    static var thisThread: UInt { withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) } }
 
     /// The number of voluntary waits of this thread so far; nil where that is not counted.
     static func threadWaits() -> Int? {
@@ -29,12 +30,18 @@ extension POSIX {
     }
 
     static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
+        #if canImport(Musl)
+        var thread: pthread_t?
+        #else
         var thread = pthread_t()
+        #endif
         return pthread_create(
             &thread, attributes,
             { start in
-                if let start { POSIX.runThread(start) }
-                return nil
+                // Neither argument nor result is optional with some of Android's headers.
+                let argument: UnsafeMutableRawPointer? = start
+                if let argument { POSIX.runThread(argument) }
+                return start
             }, start) == 0
     }
 }

@@ -105,9 +105,8 @@ enum POSIX {
     /// Sends everything; false if the connection failed. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = systemSend(descriptor, part.baseAddress, part.count, sendFlags)
+        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
+            let count = systemSend(descriptor, start, rest.count, sendFlags)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
@@ -211,6 +210,6 @@ enum POSIX {
 
 // Members of the same name would hide these.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
 }

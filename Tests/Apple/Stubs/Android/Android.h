@@ -1,0 +1,267 @@
+// The C library of Android, bionic, as far as Errand uses it, for 64 bits: types, and which pointers may be null, are those of
+// its headers. The C names differ, so that they do not meet those of the library of the system that this is compiled on.
+#define NAMED(name) __attribute__((swift_name(name)))
+#define NEWTYPE(type, name) typedef type android_##name NAMED(#name)
+
+typedef __SIZE_TYPE__ size_t;
+typedef long android_ssize;
+NEWTYPE(unsigned int, mode_t);
+NEWTYPE(long, off_t);
+NEWTYPE(unsigned long, dev_t);
+NEWTYPE(unsigned long, ino_t);
+NEWTYPE(unsigned int, nlink_t);
+NEWTYPE(int, pid_t);
+NEWTYPE(unsigned int, uid_t);
+NEWTYPE(unsigned int, gid_t);
+NEWTYPE(long, time_t);
+NEWTYPE(long, suseconds_t);
+NEWTYPE(unsigned int, useconds_t);
+NEWTYPE(unsigned int, socklen_t);
+NEWTYPE(unsigned short, sa_family_t);
+NEWTYPE(unsigned short, in_port_t);
+NEWTYPE(unsigned int, in_addr_t);
+NEWTYPE(unsigned int, nfds_t);
+NEWTYPE(unsigned long, rlim_t);
+NEWTYPE(int, clockid_t);
+NEWTYPE(long, clock_t);
+NEWTYPE(long, pthread_t);
+
+struct NAMED("timespec") android_timespec { android_time_t tv_sec; long tv_nsec; };
+struct NAMED("timeval") android_timeval { android_time_t tv_sec; android_suseconds_t tv_usec; };
+struct NAMED("rusage") android_rusage {
+    struct android_timeval ru_utime; struct android_timeval ru_stime; long ru_maxrss; long ru_ixrss; long ru_idrss;
+    long ru_isrss; long ru_minflt; long ru_majflt; long ru_nswap; long ru_inblock; long ru_oublock; long ru_msgsnd;
+    long ru_msgrcv; long ru_nsignals; long ru_nvcsw; long ru_nivcsw;
+};
+struct NAMED("stat") android_stat {
+    android_dev_t st_dev; android_ino_t st_ino; android_mode_t st_mode; android_nlink_t st_nlink; android_uid_t st_uid;
+    android_gid_t st_gid; android_dev_t st_rdev; unsigned long __pad1; android_off_t st_size; int st_blksize; int __pad2;
+    long st_blocks; struct android_timespec st_atim; struct android_timespec st_mtim; struct android_timespec st_ctim;
+    unsigned int __unused4; unsigned int __unused5;
+};
+struct NAMED("statvfs") android_statvfs {
+    unsigned long f_bsize; unsigned long f_frsize; unsigned long f_blocks; unsigned long f_bfree; unsigned long f_bavail;
+    unsigned long f_files; unsigned long f_ffree; unsigned long f_favail; unsigned long f_fsid; unsigned long f_flag;
+    unsigned long f_namemax; unsigned int __f_reserved[6];
+};
+struct NAMED("dirent") android_dirent {
+    unsigned long d_ino; long d_off; unsigned short d_reclen; unsigned char d_type; char d_name[256];
+};
+typedef struct android_directory android_directory;
+typedef struct NAMED("FILE") android_file { char __private[152]; } android_file;
+struct NAMED("in_addr") android_in_addr { android_in_addr_t s_addr; };
+struct NAMED("sockaddr") android_sockaddr { android_sa_family_t sa_family; char sa_data[14]; };
+struct NAMED("sockaddr_in") android_sockaddr_in {
+    android_sa_family_t sin_family; android_in_port_t sin_port; struct android_in_addr sin_addr; unsigned char __pad[8];
+};
+// A union; `s6_addr` is a macro for a member of it, which Swift does not import.
+struct NAMED("in6_addr") android_in6_addr {
+    union { unsigned char u6_addr8[16]; unsigned short u6_addr16[8]; unsigned int u6_addr32[4]; } in6_u;
+};
+struct NAMED("sockaddr_in6") android_sockaddr_in6 {
+    unsigned short sin6_family; android_in_port_t sin6_port; unsigned int sin6_flowinfo; struct android_in6_addr sin6_addr;
+    unsigned int sin6_scope_id;
+};
+struct NAMED("linger") android_linger { int l_onoff; int l_linger; };
+struct NAMED("pollfd") android_pollfd { int fd; short events; short revents; };
+struct NAMED("rlimit") android_rlimit { android_rlim_t rlim_cur; android_rlim_t rlim_max; };
+struct NAMED("winsize") android_winsize {
+    unsigned short ws_row; unsigned short ws_col; unsigned short ws_xpixel; unsigned short ws_ypixel;
+};
+typedef struct NAMED("pthread_attr_t") { unsigned int flags; void *stack_base; size_t stack_size; } android_pthread_attr_t;
+typedef struct NAMED("pthread_mutex_t") { int __private[10]; } android_pthread_mutex_t;
+typedef struct android_converter *android_iconv_t NAMED("iconv_t");
+
+#define IN const void *_Nonnull
+#define TEXT const char *_Nonnull
+#define FUNCTION(result, swift, c, ...) result android_##c(__VA_ARGS__) NAMED(swift)
+FUNCTION(int, "getter:errno()", errno, void);
+FUNCTION(void, "setter:errno(_:)", set_errno, int);
+FUNCTION(int, "open(_:_:)", open, TEXT, int);
+FUNCTION(int, "open(_:_:_:)", open_mode, TEXT, int, android_mode_t);
+FUNCTION(int, "close(_:)", close, int);
+FUNCTION(android_ssize, "read(_:_:_:)", read, int, void *, size_t);
+FUNCTION(android_ssize, "write(_:_:_:)", write, int, const void *, size_t);
+FUNCTION(android_ssize, "pread(_:_:_:_:)", pread, int, void *_Nonnull, size_t, android_off_t);
+FUNCTION(android_ssize, "pwrite(_:_:_:_:)", pwrite, int, IN, size_t, android_off_t);
+FUNCTION(android_off_t, "lseek(_:_:_:)", lseek, int, android_off_t, int);
+FUNCTION(int, "stat(_:_:)", stat, TEXT, struct android_stat *_Nonnull);
+FUNCTION(int, "lstat(_:_:)", lstat, TEXT, struct android_stat *_Nonnull);
+FUNCTION(int, "fstat(_:_:)", fstat, int, struct android_stat *_Nonnull);
+FUNCTION(int, "statvfs(_:_:)", statvfs, TEXT, struct android_statvfs *_Nonnull);
+FUNCTION(int, "ftruncate(_:_:)", ftruncate, int, android_off_t);
+FUNCTION(int, "fchmod(_:_:)", fchmod, int, android_mode_t);
+FUNCTION(int, "mkdir(_:_:)", mkdir, TEXT, android_mode_t);
+FUNCTION(int, "rename(_:_:)", rename, TEXT, TEXT);
+FUNCTION(int, "link(_:_:)", link, TEXT, TEXT);
+FUNCTION(int, "unlink(_:)", unlink, TEXT);
+FUNCTION(int, "remove(_:)", remove, TEXT);
+FUNCTION(int, "fsync(_:)", fsync, int);
+FUNCTION(int, "fdatasync(_:)", fdatasync, int);
+FUNCTION(int, "flock(_:_:)", flock, int, int);
+FUNCTION(int, "access(_:_:)", access, TEXT, int);
+FUNCTION(int, "pipe(_:)", pipe, int *_Nonnull);
+FUNCTION(int, "fcntl(_:_:)", fcntl, int, int);
+FUNCTION(int, "fcntl(_:_:_:)", fcntl_value, int, int, int);
+FUNCTION(int, "ioctl(_:_:_:)", ioctl, int, unsigned long, void *_Nonnull);
+FUNCTION(int, "futimens(_:_:)", futimens, int, const struct android_timespec *_Nullable);
+FUNCTION(android_directory *_Nullable, "opendir(_:)", opendir, TEXT);
+FUNCTION(struct android_dirent *_Nullable, "readdir(_:)", readdir, android_directory *_Nonnull);
+FUNCTION(int, "closedir(_:)", closedir, android_directory *_Nonnull);
+FUNCTION(int, "isatty(_:)", isatty, int);
+FUNCTION(android_pid_t, "getpid()", getpid, void);
+FUNCTION(char *_Nullable, "getenv(_:)", getenv, TEXT);
+FUNCTION(char *_Nonnull, "strerror(_:)", strerror, int);
+FUNCTION(char *_Nullable, "strdup(_:)", strdup, TEXT);
+FUNCTION(size_t, "strlen(_:)", strlen, TEXT);
+FUNCTION(int, "strncasecmp(_:_:_:)", strncasecmp, TEXT, TEXT, size_t);
+FUNCTION(void *_Nullable, "malloc(_:)", malloc, size_t);
+FUNCTION(void *_Nullable, "realloc(_:_:)", realloc, void *_Nullable, size_t);
+FUNCTION(void, "free(_:)", free, void *_Nullable);
+FUNCTION(void *_Nonnull, "memcpy(_:_:_:)", memcpy, void *_Nonnull, IN, size_t);
+FUNCTION(void *_Nonnull, "memmove(_:_:_:)", memmove, void *_Nonnull, IN, size_t);
+FUNCTION(void *_Nonnull, "memset(_:_:_:)", memset, void *_Nonnull, int, size_t);
+FUNCTION(int, "memcmp(_:_:_:)", memcmp, IN, IN, size_t);
+FUNCTION(void *_Nullable, "memchr(_:_:_:)", memchr, IN, int, size_t);
+FUNCTION(int, "usleep(_:)", usleep, android_useconds_t);
+FUNCTION(int, "clock_gettime(_:_:)", clock_gettime, android_clockid_t, struct android_timespec *_Nonnull);
+FUNCTION(int, "getrusage(_:_:)", getrusage, int, struct android_rusage *_Nonnull);
+FUNCTION(int, "getrlimit(_:_:)", getrlimit, int, struct android_rlimit *_Nonnull);
+FUNCTION(int, "setrlimit(_:_:)", setrlimit, int, const struct android_rlimit *_Nonnull);
+FUNCTION(long, "sysconf(_:)", sysconf, int);
+FUNCTION(int, "socket(_:_:_:)", socket, int, int, int);
+FUNCTION(int, "bind(_:_:_:)", bind, int, const struct android_sockaddr *_Nonnull, android_socklen_t);
+FUNCTION(int, "connect(_:_:_:)", connect, int, const struct android_sockaddr *_Nonnull, android_socklen_t);
+FUNCTION(int, "listen(_:_:)", listen, int, int);
+FUNCTION(int, "accept(_:_:_:)", accept, int, struct android_sockaddr *_Nullable, android_socklen_t *_Nullable);
+FUNCTION(int, "getsockname(_:_:_:)", getsockname, int, struct android_sockaddr *_Nonnull, android_socklen_t *_Nonnull);
+FUNCTION(int, "setsockopt(_:_:_:_:_:)", setsockopt, int, int, int, const void *_Nullable, android_socklen_t);
+FUNCTION(int, "shutdown(_:_:)", shutdown, int, int);
+FUNCTION(android_ssize, "send(_:_:_:_:)", send, int, IN, size_t, int);
+FUNCTION(android_ssize, "recv(_:_:_:_:)", recv, int, void *_Nullable, size_t, int);
+FUNCTION(int, "poll(_:_:_:)", poll, struct android_pollfd *_Nullable, android_nfds_t, int);
+FUNCTION(int, "inet_pton(_:_:_:)", inet_pton, int, TEXT, void *_Nonnull);
+FUNCTION(const char *_Nullable, "inet_ntop(_:_:_:_:)", inet_ntop, int, IN, char *_Nonnull, android_socklen_t);
+FUNCTION(int, "inet_aton(_:_:)", inet_aton, TEXT, struct android_in_addr *_Nullable);
+FUNCTION(struct android_in6_addr, "getter:in6addr_loopback()", in6addr_loopback, void);
+FUNCTION(void *_Nullable, "dlopen(_:_:)", dlopen, const char *_Nullable, int);
+FUNCTION(void *_Nullable, "dlsym(_:_:)", dlsym, void *, const char *_Nullable);
+FUNCTION(int, "dlclose(_:)", dlclose, void *_Nonnull);
+FUNCTION(android_iconv_t _Nonnull, "iconv_open(_:_:)", iconv_open, TEXT, TEXT);
+FUNCTION(int, "iconv_close(_:)", iconv_close, android_iconv_t _Nonnull);
+FUNCTION(size_t, "iconv(_:_:_:_:_:)", iconv, android_iconv_t _Nonnull, char *_Nullable *_Nullable, size_t *,
+         char *_Nullable *_Nullable, size_t *);
+FUNCTION(android_file *_Nullable, "fopen(_:_:)", fopen, TEXT, TEXT);
+FUNCTION(size_t, "fread(_:_:_:_:)", fread, void *_Nonnull, size_t, size_t, android_file *_Nonnull);
+FUNCTION(int, "fclose(_:)", fclose, android_file *_Nonnull);
+FUNCTION(android_file *_Nullable, "open_memstream(_:_:)", open_memstream, char *_Nonnull *_Nonnull, size_t *_Nonnull);
+FUNCTION(android_pthread_t, "pthread_self()", pthread_self, void);
+FUNCTION(int, "pthread_equal(_:_:)", pthread_equal, android_pthread_t, android_pthread_t);
+FUNCTION(int, "pthread_detach(_:)", pthread_detach, android_pthread_t);
+FUNCTION(int, "pthread_attr_init(_:)", pthread_attr_init, android_pthread_attr_t *_Nonnull);
+FUNCTION(int, "pthread_attr_destroy(_:)", pthread_attr_destroy, android_pthread_attr_t *_Nonnull);
+FUNCTION(int, "pthread_attr_setstacksize(_:_:)", pthread_attr_setstacksize, android_pthread_attr_t *_Nonnull, size_t);
+FUNCTION(int, "pthread_attr_setdetachstate(_:_:)", pthread_attr_setdetachstate, android_pthread_attr_t *_Nonnull, int);
+// As NDK 27 has it; NDK 28 lets the argument and the result of the thread be null.
+FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, android_pthread_t *_Nonnull,
+         const android_pthread_attr_t *_Nullable, void *_Nonnull (*_Nonnull)(void *_Nonnull), void *_Nullable);
+FUNCTION(int, "pthread_mutex_init(_:_:)", pthread_mutex_init, android_pthread_mutex_t *_Nonnull, const long *_Nullable);
+FUNCTION(int, "pthread_mutex_destroy(_:)", pthread_mutex_destroy, android_pthread_mutex_t *_Nonnull);
+FUNCTION(int, "pthread_mutex_lock(_:)", pthread_mutex_lock, android_pthread_mutex_t *_Nonnull);
+FUNCTION(int, "pthread_mutex_trylock(_:)", pthread_mutex_trylock, android_pthread_mutex_t *_Nonnull);
+FUNCTION(int, "pthread_mutex_unlock(_:)", pthread_mutex_unlock, android_pthread_mutex_t *_Nonnull);
+__attribute__((noreturn)) FUNCTION(void, "abort()", abort, void);
+FUNCTION(int, "atexit(_:)", atexit, void (*_Nonnull)(void));
+FUNCTION(double, "pow(_:_:)", pow, double, double);
+FUNCTION(double, "log(_:)", log, double);
+FUNCTION(double, "sqrt(_:)", sqrt, double);
+
+#define CONSTANT(type, name, value) static const type android_##name NAMED(#name) = value
+CONSTANT(android_mode_t, S_IFMT, 0170000);
+CONSTANT(android_mode_t, S_IFDIR, 0040000);
+CONSTANT(android_mode_t, S_IFREG, 0100000);
+CONSTANT(android_mode_t, S_IFLNK, 0120000);
+CONSTANT(int, TIOCGWINSZ, 0x5413);
+CONSTANT(int, O_RDONLY, 0);
+CONSTANT(int, O_WRONLY, 1);
+CONSTANT(int, O_RDWR, 2);
+CONSTANT(int, O_CREAT, 0100);
+CONSTANT(int, O_EXCL, 0200);
+CONSTANT(int, O_TRUNC, 01000);
+CONSTANT(int, O_APPEND, 02000);
+CONSTANT(int, O_NONBLOCK, 04000);
+CONSTANT(int, O_NOFOLLOW, 0100000);
+CONSTANT(int, O_CLOEXEC, 02000000);
+CONSTANT(int, EPERM, 1);
+CONSTANT(int, ENOENT, 2);
+CONSTANT(int, EINTR, 4);
+CONSTANT(int, EIO, 5);
+CONSTANT(int, ENXIO, 6);
+CONSTANT(int, E2BIG, 7);
+CONSTANT(int, EBADF, 9);
+CONSTANT(int, EAGAIN, 11);
+CONSTANT(int, EWOULDBLOCK, 11);
+CONSTANT(int, ENOMEM, 12);
+CONSTANT(int, EACCES, 13);
+CONSTANT(int, EEXIST, 17);
+CONSTANT(int, EXDEV, 18);
+CONSTANT(int, ENOTDIR, 20);
+CONSTANT(int, EISDIR, 21);
+CONSTANT(int, EINVAL, 22);
+CONSTANT(int, ENFILE, 23);
+CONSTANT(int, EMFILE, 24);
+CONSTANT(int, EFBIG, 27);
+CONSTANT(int, ENOSPC, 28);
+CONSTANT(int, EROFS, 30);
+CONSTANT(int, EMLINK, 31);
+CONSTANT(int, EPIPE, 32);
+CONSTANT(int, ENAMETOOLONG, 36);
+CONSTANT(int, ENOTEMPTY, 39);
+CONSTANT(int, ELOOP, 40);
+CONSTANT(int, ENOTSUP, 95);
+CONSTANT(int, EOPNOTSUPP, 95);
+CONSTANT(int, ECONNRESET, 104);
+CONSTANT(int, ENOTCONN, 107);
+CONSTANT(int, ETIMEDOUT, 110);
+CONSTANT(int, ECONNREFUSED, 111);
+CONSTANT(int, EDQUOT, 122);
+CONSTANT(int, AF_INET, 2);
+CONSTANT(int, AF_INET6, 10);
+CONSTANT(int, SOCK_STREAM, 1);
+CONSTANT(int, SOCK_CLOEXEC, 02000000);
+CONSTANT(int, SOL_SOCKET, 1);
+CONSTANT(int, SO_REUSEADDR, 2);
+CONSTANT(int, SO_LINGER, 13);
+CONSTANT(int, TCP_NODELAY, 1);
+CONSTANT(int, MSG_PEEK, 2);
+CONSTANT(int, MSG_DONTWAIT, 0x40);
+CONSTANT(int, MSG_NOSIGNAL, 0x4000);
+// Enumerations without a name there, which Swift imports as Int.
+CONSTANT(long, IPPROTO_TCP, 6);
+CONSTANT(long, SHUT_WR, 1);
+CONSTANT(long, SHUT_RDWR, 2);
+CONSTANT(int, F_GETFL, 3);
+CONSTANT(int, F_SETFD, 2);
+CONSTANT(int, F_SETFL, 4);
+CONSTANT(int, FD_CLOEXEC, 1);
+CONSTANT(int, LOCK_SH, 1);
+CONSTANT(int, LOCK_EX, 2);
+CONSTANT(int, LOCK_NB, 4);
+CONSTANT(int, LOCK_UN, 8);
+CONSTANT(int, SEEK_SET, 0);
+CONSTANT(int, SEEK_CUR, 1);
+CONSTANT(int, SEEK_END, 2);
+CONSTANT(int, POLLIN, 1);
+CONSTANT(int, POLLOUT, 4);
+CONSTANT(int, R_OK, 4);
+CONSTANT(int, RLIMIT_NOFILE, 7);
+CONSTANT(int, RTLD_LOCAL, 0);
+CONSTANT(int, RTLD_NOW, 2);
+CONSTANT(int, CLOCK_MONOTONIC, 1);
+CONSTANT(int, CLOCK_THREAD_CPUTIME_ID, 3);
+CONSTANT(int, PTHREAD_CREATE_DETACHED, 1);
+CONSTANT(int, _SC_PAGESIZE, 0x0027);
+CONSTANT(int, STDIN_FILENO, 0);
+CONSTANT(int, STDOUT_FILENO, 1);
+CONSTANT(int, STDERR_FILENO, 2);
+CONSTANT(int, SIGPIPE, 13);
