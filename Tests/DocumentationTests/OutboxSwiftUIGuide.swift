@@ -1,4 +1,4 @@
-// What docs/outbox.md shows for SwiftUI. It needs Apple's platforms; `Tests/Apple/check` type-checks it against stubs.
+// What docs/outbox.md shows for SwiftUI. It needs Apple's platforms; `Tests/Platforms/check` type-checks it against stubs.
 #if canImport(SwiftUI)
 import Errand
 import ErrandOutbox

@@ -24,7 +24,7 @@ import evaluate
 import width
 
 WORK = pathlib.Path(sys.argv[1])
-STUBS = pathlib.Path("Tests/Apple/Stubs")
+STUBS = pathlib.Path("Tests/Platforms/Stubs")
 FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}, "watchOS": {"UIKit"}}
 MUSL = pathlib.Path(f"/usr/include/{os.uname().machine}-linux-musl")
 # Where the libraries alone are checked.
@@ -188,7 +188,7 @@ class Platform:
                 continue
             errors = self.compile(stub, sources, ["-suppress-warnings"])
             if errors:
-                sys.exit("\n".join([f"apple: the stub of {stub} does not compile for {self.name}", *errors]))
+                sys.exit("\n".join([f"platforms: the stub of {stub} does not compile for {self.name}", *errors]))
             self.record(stub, self.stub_key)
 
 
@@ -315,9 +315,9 @@ def check_one(package, platform, name, earlier):
 
 def check_all(package, platform, wanted, earlier):
     waiting, running = package.order(wanted, platform), {}
-    total, shown = len(waiting), int(os.environ.get("APPLE_ERRORS", "12"))
+    total, shown = len(waiting), int(os.environ.get("PLATFORMS_ERRORS", "12"))
     finished, left = set(), []
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("APPLE_JOBS", os.cpu_count() or 1))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("PLATFORMS_JOBS", os.cpu_count() or 1))) as pool:
         while waiting or running:
             for name in [n for n in waiting if finished.issuperset(package.dependencies(n, platform))]:
                 waiting.remove(name)
@@ -333,11 +333,11 @@ def check_all(package, platform, wanted, earlier):
                     continue
                 if errors:
                     platform.failed[name] = errors
-                    print(f"apple: {name} does not type-check for {platform.name}")
+                    print(f"platforms: {name} does not type-check for {platform.name}")
                     print("\n".join(f"  {line}" for line in errors[:shown]), flush=True)
     if left:
-        print(f"apple: not checked, because what they depend on failed: {', '.join(left)}")
-    print(f"apple: {total - len(platform.failed)} of {total} modules type-check for {platform.name}", flush=True)
+        print(f"platforms: not checked, because what they depend on failed: {', '.join(left)}")
+    print(f"platforms: {total - len(platform.failed)} of {total} modules type-check for {platform.name}", flush=True)
 
 
 def notices_wrong_line(package, platform):
@@ -394,11 +394,11 @@ def main():
     package = Package()
     unknown = [name for name in arguments if name not in package.targets]
     if unknown:
-        sys.exit(f"apple: no such module: {', '.join(unknown)}")
+        sys.exit(f"platforms: no such module: {', '.join(unknown)}")
     earlier, leaves = None, leaf_libraries()
     failed = bool(leaves)
     for leaf in leaves:
-        print(f"apple: loaded by a name without a path: {leaf}")
+        print(f"platforms: loaded by a name without a path: {leaf}")
     if "Musl" in names and not MUSL.exists():
         names.remove("Musl")
         print(f"NOT RUN: there are no headers of Musl in {MUSL}, which Debian's musl-dev has", file=sys.stderr)
@@ -411,15 +411,15 @@ def main():
         if not arguments and not platform.failed:
             found = notices_wrong_line(package, platform)
             failed = failed or not found
-            print(f"apple: a wrong line for {name} is {'found' if found else 'NOT found'}")
+            print(f"platforms: a wrong line for {name} is {'found' if found else 'NOT found'}")
         if name == "watchOS":
             found = notices_wide_constants(platform)
             failed = failed or not found
-            print(f"apple: constants of more than 32 bits are {'found' if found else 'NOT found'}")
+            print(f"platforms: constants of more than 32 bits are {'found' if found else 'NOT found'}")
         if name == "Musl":
             errors = shim_errors()
             failed = failed or bool(errors)
-            print("\n".join([*errors, f"apple: the C shims {'do NOT compile' if errors else 'compile'} with Musl's headers"]))
+            print("\n".join([*errors, f"platforms: the C shims {'do NOT compile' if errors else 'compile'} with Musl's headers"]))
         earlier = earlier or platform
     sys.exit(1 if failed else 0)
 
