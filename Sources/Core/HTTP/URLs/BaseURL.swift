@@ -1,4 +1,4 @@
-package import ErrandEssentials
+import ErrandEssentials
 import ErrandHTTPSyntax
 import ErrandSupport
 
