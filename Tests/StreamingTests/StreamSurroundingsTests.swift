@@ -2,11 +2,12 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandEssentials
-import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLSessionTransport
 import Testing
+
+@testable import ErrandStreaming
 
 /// Streams on each transport, on an actor, beside a cache, within a composite.
 @Suite("Streams and what is around them", .timeLimit(.minutes(10)), .leakChecked) struct StreamSurroundingsTests {
@@ -70,6 +71,8 @@ import Testing
             if seen.count == 3 { break }
         }
         #expect(Set(seen).count == 3)
+        let filter = EventStreamFilter(lastEventID: "1", silence: nil, seen: SeenExchange())
+        #expect(agent.explain(GetFeed(), options: CallOptions(filters: [filter])).problems.isEmpty)
     }
 
     @Test("a stream within a composite belongs to it, and ends with it")

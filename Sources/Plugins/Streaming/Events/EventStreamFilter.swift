@@ -9,7 +9,8 @@ struct EventStreamFilter: Filter {
     let silence: Duration?
     let seen: SeenExchange
 
-    var traits: FilterTraits { .changesRequest }
+    /// A cache passes streams on, so that its key may lack the fields that are added here.
+    var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
     var explanation: String { "event stream" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
