@@ -127,9 +127,17 @@ let shims: [Target] = [
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
 
+/// The requests that several examples send: no product.
+let exampleRequests = Target.target(
+    name: "ErrandExampleRequests",
+    dependencies: [
+        "Errand", "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandResumableUpload", "ErrandStreaming",
+    ],
+    path: "Examples/Requests")
+
 let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
-    program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything),
+    program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything + ["ErrandExampleRequests"]),
     program(
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [
@@ -159,7 +167,8 @@ let programs: [Target] = [
     program(
         "errand-feed", in: "Examples/Feed",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandRetry", "ErrandSystemTransport",
+            "ErrandAuthentication", "ErrandCache", "ErrandExampleRequests", "ErrandPaging", "ErrandRetry",
+            "ErrandSystemTransport",
         ]),
     // Of Core alone, which is what its size stands for.
     .executableTarget(
@@ -171,7 +180,9 @@ let programs: [Target] = [
     program("errand-outbox-process", in: "Tests/OutboxProcess", needs: ["ErrandOutbox", "ErrandSystemTransport"]),
     program("errand-sockets", in: "Tests/SocketProcess", needs: ["ErrandSystemTransport", "ErrandWebSocket"]),
     program("errand-spinner", in: "Tests/SpinnerProgram", needs: ["ErrandLoadingIndicatorLog"]),
-    program("errand-upload", in: "Examples/Upload", needs: ["ErrandResumableUpload", "ErrandSystemTransport"]),
+    program(
+        "errand-upload", in: "Examples/Upload",
+        needs: ["ErrandExampleRequests", "ErrandResumableUpload", "ErrandSystemTransport"]),
     program("errand-upload-process", in: "Tests/UploadProcess", needs: ["ErrandMultipart", "ErrandSystemTransport"]),
     program("errand-validate", in: "Examples/Validate", needs: ["ErrandJSONSchema", "ErrandJSONValidation"]),
     program(
@@ -330,7 +341,8 @@ let package = Package(
     products: (core + plugins).map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
-    targets: core + [system] + plugins + testSupport + shims + builtPrograms + (chosenSuites ?? suites),
+    targets: core + [system] + plugins + testSupport + shims + [exampleRequests] + builtPrograms
+        + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
 

@@ -1,6 +1,7 @@
 import Errand
 import ErrandAuthentication
 import ErrandCache
+import ErrandExampleRequests
 import ErrandPaging
 import ErrandRetry
 import ErrandSystemTransport
@@ -15,7 +16,10 @@ import Foundation
         let accounts = NetworkAgent(baseURL: server.url, transport: .system, filters: [.retry(retryPolicy)])
         let session = AuthenticationSession<BearerToken> { old in
             print(old == nil ? "  signing in" : "  refreshing the token")
-            return try await accounts.send(GetToken(refreshToken: old?.refreshToken)).value
+            guard let refresh = old?.refreshToken else {
+                return try await accounts.send(SignIn(user: "ada", password: "secret")).value
+            }
+            return try await accounts.send(RefreshToken(refresh)).value
         }
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,

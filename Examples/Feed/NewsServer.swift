@@ -1,5 +1,6 @@
 import Errand
 import ErrandAuthentication
+import ErrandExampleRequests
 import ErrandTesting
 import Foundation
 import Synchronization

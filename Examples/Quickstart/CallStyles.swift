@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleRequests
 
 /// The same request by `await`, by callback and by delegate.
 enum CallStyles {

@@ -1,6 +1,7 @@
 import Errand
 import ErrandBatch
 import ErrandChain
+import ErrandExampleRequests
 import Foundation
 
 /// A, then B and C as A says, then D as both say.

@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleRequests
 import ErrandRecording
 import ErrandReplay
 import ErrandTesting

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandExampleRequests
 import ErrandJSONSchema
 import ErrandJSONValidation
 import ErrandSystemTransport

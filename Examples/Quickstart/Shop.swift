@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleRequests
 import ErrandReplay
 import ErrandSystemTransport
 import ErrandTesting
@@ -30,19 +31,8 @@ struct Shop: Sendable {
     }
 }
 
-struct User: Codable, Sendable {
-    let id: Int
-    let name: String
-}
-
 struct NewUser: Codable, Sendable {
     let name: String
-}
-
-struct GetUser: Request {
-    typealias Output = User
-    let id: Int
-    var path: String { "users/\(id)" }
 }
 
 struct CreateUser: Request {

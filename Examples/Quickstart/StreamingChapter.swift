@@ -1,20 +1,11 @@
 import Errand
+import ErrandExampleRequests
 import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
 
 /// A language model's text, word by word, over a connection that breaks in the middle.
 enum StreamingChapter {
-    private struct Ask: EventRequest {
-        let question: String
-        var method: HTTPMethod { .post }
-        var path: String { "chat" }
-        var body: RequestBody { .json(["question": question]) }
-        var eventOptions: EventOptions { EventOptions(reconnection: ReconnectionPolicy(backoff: .none)) }
-    }
-
-    private struct Word: Decodable, Sendable { let text: String }
-
     static func run(_ shop: Shop) async throws {
         Quickstart.chapter("Streaming: a text word by word, over a connection that breaks")
         let words = ["The ", "ripest ", "apples ", "are ", "on ", "the ", "left."]
@@ -24,8 +15,7 @@ enum StreamingChapter {
             let pause = response.slowly(bytesPerChunk: 1000, every: .milliseconds(10))
             return request.headers.contains("Last-Event-ID") ? pause : pause.closing(afterBodyBytes: 150)
         }
-        let types = EventTypes<Word>().on("word") { $0 }.ending(at: "[DONE]")
-        let stream = shop.agent.events(Ask(question: "Which apples are ripe?"), as: types)
+        let stream = shop.agent.events(Ask(question: "Which apples are ripe?"), as: Word.types)
         print("   ", terminator: "")
         for try await word in stream { print(word.text, terminator: "") }
         print()

@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleRequests
 import ErrandResumableUpload
 import ErrandSystemTransport
 import Foundation
@@ -33,18 +34,6 @@ enum ExitStatus: Int32 {
     case failed = 2
 }
 
-/// The file as a request.
-struct SendFile: UploadRequest {
-    typealias Output = HTTPResponse
-    let path: String
-    let method: HTTPMethod
-    let headers: HTTPHeaders
-    let body: RequestBody
-    let uploadMetadata: [String: String]
-    let uploadOptions: UploadOptions?
-    let timeout: Duration?
-}
-
 /// One upload, from its arguments to the status of the program.
 struct UploadJob {
     let arguments: UploadArguments
@@ -54,10 +43,10 @@ struct UploadJob {
     func run() async -> ExitStatus {
         let file = URL(filePath: arguments.file)
         let request = SendFile(
-            path: arguments.url, method: HTTPMethod(rawValue: arguments.method), headers: arguments.headers,
-            body: .file(file, contentType: arguments.contentType),
-            uploadMetadata: ["filename": file.lastPathComponent].merging(arguments.metadata) { $1 },
-            uploadOptions: UploadOptions(
+            .file(file, contentType: arguments.contentType), to: arguments.url,
+            method: HTTPMethod(rawValue: arguments.method), headers: arguments.headers,
+            metadata: ["filename": file.lastPathComponent].merging(arguments.metadata) { $1 },
+            options: UploadOptions(
                 directory: arguments.state, uploadProtocol: arguments.uploadProtocol,
                 retry: TransferRetryPolicy(maximumFailures: arguments.tries - 1),
                 maximumRequestBytes: arguments.partBytes, maximumSegments: arguments.segments,

@@ -1,0 +1,42 @@
+package import Errand
+package import ErrandAuthentication
+
+/// The first token of a user. A PUT, so that it may be sent again after a failure.
+package struct SignIn: Request {
+    package typealias Output = BearerToken
+    package let user: String
+    package let password: String
+    package var method: HTTPMethod { .put }
+    package var path: String { "token" }
+    package var body: RequestBody {
+        .form(["grant_type": "password", "username": user, "password": password])
+    }
+
+    package init(user: String, password: String) { (self.user, self.password) = (user, password) }
+}
+
+/// The token after one that has expired.
+package struct RefreshToken: Request {
+    package typealias Output = BearerToken
+    package let token: String
+    package var method: HTTPMethod { .put }
+    package var path: String { "token" }
+    package var body: RequestBody { .form(["grant_type": "refresh_token", "refresh_token": token]) }
+
+    package init(_ token: String) { self.token = token }
+}
+
+package struct User: Codable, Sendable {
+    package let id: Int
+    package let name: String
+
+    package init(id: Int, name: String) { (self.id, self.name) = (id, name) }
+}
+
+package struct GetUser: Request {
+    package typealias Output = User
+    package let id: Int
+    package var path: String { "users/\(id)" }
+
+    package init(id: Int) { self.id = id }
+}
