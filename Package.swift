@@ -38,6 +38,13 @@ func program(
         path: folder, exclude: excluding)
 }
 
+/// Whether there are targets with SwiftUI: on a Mac, and in the rehearsal of its builds.
+#if os(macOS)
+let hasSwiftUI = true
+#else
+let hasSwiftUI = Context.environment["ERRAND_APPLE"] != nil
+#endif
+
 let curlPlatforms: [Platform] = [.linux, .android]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
@@ -127,13 +134,34 @@ let shims: [Target] = [
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
 
-/// The requests that several examples send: no product.
-let exampleRequests = Target.target(
-    name: "ErrandExampleRequests",
-    dependencies: [
-        "Errand", "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandResumableUpload", "ErrandStreaming",
-    ],
-    path: "Examples/Requests")
+/// The requests that several examples send, and what of the demo app is built and tested on Linux as well: no products.
+let demo: [Target] = [
+    .target(
+        name: "ErrandExampleRequests",
+        dependencies: [
+            "Errand", "ErrandAuthentication", "ErrandCache", "ErrandPaging", "ErrandResumableUpload", "ErrandStreaming",
+        ],
+        path: "Examples/Requests"),
+    .target(
+        name: "ErrandAppBackend", dependencies: ["Errand", "ErrandExampleRequests", "ErrandTesting"],
+        path: "Examples/App/Backend"),
+    .target(
+        name: "ErrandAppModels",
+        dependencies: [
+            "Errand", "ErrandAuthentication", "ErrandCache", "ErrandExampleRequests", "ErrandPaging",
+            "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming", "ErrandSystemTransport",
+        ],
+        path: "Examples/App/Models"),
+]
+
+/// The screens of the demo app, a product for the project of an app, and the program for a Mac.
+let views: [Target] = [
+    .target(
+        name: "ErrandAppViews",
+        dependencies: ["ErrandAppBackend", "ErrandAppModels", "ErrandExampleRequests", "ErrandResumableUpload"],
+        path: "Examples/App/Views"),
+    .executableTarget(name: "errand-app", dependencies: ["ErrandAppViews"], path: "Examples/App/Program"),
+]
 
 let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
@@ -194,6 +222,12 @@ let programs: [Target] = [
 ]
 
 let suites: [Target] = [
+    suite(
+        "AppTests",
+        needs: [
+            "ErrandAppBackend", "ErrandAppModels", "ErrandCache", "ErrandExampleRequests", "ErrandResumableUpload",
+            "ErrandSystemTransport", "ErrandTestPrograms",
+        ]),
     suite("AuthenticationTests", needs: ["ErrandAuthentication", "ErrandCache"]),
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
@@ -339,9 +373,10 @@ let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: (core + plugins).map { .library(name: $0.name, targets: [$0.name]) }
-        + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : []),
+        + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : [])
+        + (hasSwiftUI ? [.library(name: "ErrandAppViews", targets: ["ErrandAppViews"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
-    targets: core + [system] + plugins + testSupport + shims + [exampleRequests] + builtPrograms
+    targets: core + [system] + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
         + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )
@@ -351,7 +386,8 @@ for target in package.targets where !shims.contains(where: { $0.name == target.n
 }
 
 // As new apps of Xcode are.
-for target in package.targets where target.name == "ErrandMainActorTests" {
+for target in package.targets
+where ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {
     target.swiftSettings?.append(.defaultIsolation(MainActor.self))
 }
 

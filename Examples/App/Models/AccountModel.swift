@@ -1,0 +1,81 @@
+import Errand
+import ErrandAuthentication
+import ErrandExampleRequests
+import ErrandRetry
+import ErrandSystemTransport
+import Observation
+
+/// An account: signs in, refreshes a token that has expired without a word, and signs out.
+@Observable package final class AccountModel {
+    package var user = "ada"
+    package var password = ""
+    /// Whether a user is signed in.
+    package private(set) var isSignedIn = false
+    /// The name of the user, as the server has it.
+    package private(set) var name: String?
+    /// How often the server has refused a token, and got another one.
+    package private(set) var refusals = 0
+    /// Whether a request runs.
+    package private(set) var isBusy = false
+    /// The sentence about what went wrong last.
+    package private(set) var failure: String?
+    /// Has no session, so that a refresh does not wait for itself.
+    @ObservationIgnored private let accounts: NetworkAgent
+    @ObservationIgnored private let session: AuthenticationSession<BearerToken>
+    @ObservationIgnored private let agent: NetworkAgent
+
+    package init(_ url: String) {
+        let accounts = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
+        // An app keeps the token in its keychain: it hands over what is there, and saves what comes.
+        session = AuthenticationSession { old in
+            guard let old, let refresh = old.refreshToken else { return nil }
+            return try await accounts.send(RefreshToken(refresh)).value.renewing(old)
+        }
+        agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .authentication(session)])
+        self.accounts = accounts
+    }
+
+    /// Signs in with the name and the password.
+    package func signIn() async {
+        await run {
+            session.signIn(try await accounts.send(SignIn(user: user, password: password)).value)
+            (password, isSignedIn) = ("", true)
+            try await show()
+        }
+    }
+
+    /// Asks the server who the user is, with a token that may have expired.
+    package func load() async {
+        await run { try await show() }
+    }
+
+    /// Signs out. A request that runs ends, and is never sent as another user's.
+    package func signOut() {
+        session.signOut()
+        agent.cancelAll()
+        (isSignedIn, name, refusals, failure) = (false, nil, 0, nil)
+    }
+
+    private func show() async throws {
+        let listener = MainActorAccessory { [weak self] _, event in
+            if case .note(let note) = event, note.name == "authentication" { self?.refusals += 1 }
+        }
+        name = try await agent.send(GetUser(id: 7), options: CallOptions(accessories: [listener])).value.name
+    }
+
+    private func run(_ work: () async throws -> Void) async {
+        if isBusy { return }
+        (isBusy, failure) = (true, nil)
+        do {
+            try await work()
+        } catch let error as AuthenticationError where error.code == .signedOut {
+            signOut()
+            failure = "You have been signed out. Please sign in again."
+        } catch let error as ErrandError where !isSignedIn && error.response?.status == 400 {
+            failure = "The name or the password is wrong."
+        } catch {
+            failure = error.sentence
+        }
+        isBusy = false
+    }
+}

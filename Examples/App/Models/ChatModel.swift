@@ -1,0 +1,53 @@
+package import Errand
+import ErrandExampleRequests
+import ErrandStreaming
+import Observation
+
+/// A chat whose replies are shown while they are written.
+@Observable package final class ChatModel {
+    package struct Message: Identifiable, Equatable {
+        package let id: Int
+        package let isMine: Bool
+        package var text: String
+    }
+
+    /// The messages so far, the last of which may still grow.
+    package private(set) var messages: [Message] = []
+    /// The text that is sent next.
+    package var draft = ""
+    /// Whether a reply is being written.
+    package private(set) var isReplying = false
+    /// The sentence about what went wrong last.
+    package private(set) var failure: String?
+    /// The reply that is being written, or the last one.
+    @ObservationIgnored package private(set) var task: Task<Void, Never>?
+    @ObservationIgnored private let agent: NetworkAgent
+
+    package init(_ agent: NetworkAgent) { self.agent = agent }
+
+    /// Sends the draft, and shows the reply as it comes.
+    package func send() {
+        if isReplying || draft.isEmpty { return }
+        let question = draft
+        (draft, failure, isReplying) = ("", nil, true)
+        add(question, isMine: true)
+        add("", isMine: false)
+        task = Task { [agent, weak self] in
+            do {
+                for try await word in agent.events(Ask(question: question), as: Word.types) { self?.append(word.text) }
+            } catch {
+                self?.failure = error.sentence
+            }
+            self?.isReplying = false
+        }
+    }
+
+    /// Ends the reply where it is.
+    package func stop() { task?.cancel() }
+
+    private func add(_ text: String, isMine: Bool) {
+        messages.append(Message(id: messages.count, isMine: isMine, text: text))
+    }
+
+    private func append(_ text: String) { messages[messages.count - 1].text += text }
+}
