@@ -113,6 +113,13 @@ static const char *open_library(void **library) {
 
 #else
 
+// A sanitizer ends a program that loads a library in that way.
+#if defined(__has_feature)
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define IS_SANITIZED 0
+#endif
+
 // No variable of the environment counts in a process that runs with the rights of another user.
 static const char *chosen_name(void) {
     const char *name = getauxval(AT_SECURE) ? NULL : getenv("ERRAND_LIBCURL");
@@ -132,7 +139,7 @@ const char *errand_curl_name(void) {
 static const char *open_library(void **library) {
     static void *opened;
     int mode = RTLD_NOW | RTLD_LOCAL;
-#ifdef RTLD_DEEPBIND
+#if defined(RTLD_DEEPBIND) && !IS_SANITIZED
     // Foundation may have brought the system's libcurl: a chosen one shall not call that one's functions.
     if (chosen_name()) mode |= RTLD_DEEPBIND;
 #endif
