@@ -328,6 +328,46 @@ private struct Lines: SocketRequest {
         }
     }
 
+    #if os(Linux)
+    @Test("a socket that is cancelled, with its agent's activities, or released ends behind each byte of the server's")
+    func endingsAtEachByte() async throws {
+        let frames =
+            TestFrame.ping("p").wireBytes() + TestFrame.text("hello").wireBytes() + TestFrame.close().wireBytes()
+        let (sent, ended) = (Log<Int>(), Log<Int>())
+        let total = Mutex(Int.max)
+        let raw = try RawServer { peer in
+            let count = sent.count
+            guard let head = peer.readHead() else { return }
+            let key = head.firstMatch(of: /Sec-WebSocket-Key: (\S+)/)?.1 ?? ""
+            let fields = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+            let bytes = Array("HTTP/1.1 101 \r\n\(fields)\(TestWebSocket.accept(String(key)))\r\n\r\n".utf8) + frames
+            total.withLock { $0 = bytes.count }
+            peer.send(Array(bytes.prefix(count)))
+            sent.add(count)
+            _ = peer.drain()
+            ended.add(count)
+        }
+        let agent = NetworkAgent(baseURL: raw.url(), transport: .system)
+        var count = 0
+        // The last byte completes the close frame, which ends the socket by itself.
+        while count < total.withLock({ $0 }) {
+            var socket: WebSocket<String, String>? = agent.socket(Lines())
+            let reading = Task { [socket] in try await error { for try await _ in try #require(socket) {} } }
+            try await sent.wait { [count] in $0.count > count }
+            switch count % 3 {
+            case 0: socket?.cancel()
+            case 1: agent.cancelAll()
+            default: reading.cancel()
+            }
+            #expect(try await reading.value.isCancellation, "behind \(count) bytes")
+            socket = nil
+            try await ended.wait { [count] in $0.count > count }
+            count += 1
+        }
+        #expect(count > 100)
+    }
+    #endif
+
     @Test("a cancelled reader and a cancelled sender end their own waits alone")
     func cancelledTasks() async throws {
         serve { try $0.echo() }

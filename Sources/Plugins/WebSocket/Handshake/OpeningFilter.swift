@@ -52,6 +52,8 @@ final class SocketOpening: Sendable {
         var rest = Data()
         var agreement: OpeningHandshake.Agreement?
         var exchange: Exchange?
+        /// Nothing is kept any longer.
+        var isOver = false
     }
 
     let options: SocketOptions
@@ -63,16 +65,17 @@ final class SocketOpening: Sendable {
     deinit { discard() }
 
     func keep(_ connection: any ByteConnection, _ rest: Data) {
-        let old = state.withLock { state in
+        let unwanted = state.withLock { state in
+            if state.isOver { return connection as (any ByteConnection)? }
             defer { (state.connection, state.rest) = (connection, rest) }
             return state.connection
         }
-        old?.close()
+        unwanted?.close()
     }
 
     func keep(_ agreement: OpeningHandshake.Agreement, _ exchange: Exchange) {
         let old = state.withLock { state in
-            defer { (state.agreement, state.exchange) = (agreement, exchange) }
+            defer { if !state.isOver { (state.agreement, state.exchange) = (agreement, exchange) } }
             return state.exchange
         }
         withExtendedLifetime(old) {}
@@ -81,7 +84,7 @@ final class SocketOpening: Sendable {
     /// The connection, which belongs to the caller from now on.
     func take() -> Opened? {
         let taken = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(isOver: state.isOver) }
             return state
         }
         guard let connection = taken.connection else { return nil }
@@ -93,4 +96,14 @@ final class SocketOpening: Sendable {
     }
 
     func discard() { take()?.connection.close() }
+
+    /// Closes a connection that nobody has taken, and one that comes later. Its exchange holds this object.
+    func end() {
+        let taken = state.withLock { state in
+            defer { state = State(isOver: true) }
+            return state
+        }
+        taken.connection?.close()
+        withExtendedLifetime(taken) {}
+    }
 }

@@ -59,6 +59,8 @@ final class SocketCore: Sendable {
                 let scoped = activity.agent(on: agent)
                 let session = SocketSession(core: core, activity: activity) {
                     let opening = SocketOpening(options, core.clock)
+                    // It may have been cancelled between the handshake and here.
+                    defer { opening.end() }
                     // The filters of the call reach its members by the activity.
                     let one = CallOptions(
                         filters: [OpeningFilter(opening: opening)], accessories: callOptions.accessories,
