@@ -141,6 +141,21 @@ public enum ConnectionConformance {
             }
         ),
         (
+            "a cancelled task opens no connection",
+            { bench in
+                bench.serve { try ConnectionBench.echo($0) }
+                let gate = Gate()
+                let opening = Task {
+                    try? await gate.wait()
+                    return try await bench.transport.connect(for: bench.request(), options: TransportOptions())
+                }
+                try await gate.reached()
+                opening.cancel()
+                try await bench.expect(.cancelled, "a connection of a cancelled task") { try await opening.value }
+                try await bench.server.waitUntilNoConnections()
+            }
+        ),
+        (
             "a host that refuses connections is cannotConnect",
             { bench in
                 bench.server.stop()
