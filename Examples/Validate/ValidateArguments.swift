@@ -38,9 +38,12 @@ struct ValidateArguments {
                 hasSchemaOptions = true
             case "--json": printsJSON = true
             default:
-                if argument.hasPrefix("-") { return nil }
+                if argument.hasPrefix("-"), argument != ValidateInput.standardInput { return nil }
                 files.append(argument)
             }
+        }
+        guard (files + [schema].compactMap(\.self)).count(where: { $0 == ValidateInput.standardInput }) < 2 else {
+            return nil
         }
         if let schema {
             guard files.count == 1 else { return nil }

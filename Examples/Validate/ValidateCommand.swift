@@ -23,7 +23,8 @@ struct ValidateCommand {
           --formats       "format" rejects strings, too
           --json          prints one JSON object instead of a line for each problem
 
-        A schema may refer to other files in its folder and below; nothing is fetched from elsewhere.
+        One of the files may be -, for standard input, and each may be a pipe. A schema may refer to other files in its
+        folder and below, one from standard input to none; nothing is fetched from elsewhere.
         Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example or schema, or if the
         document exceeds a limit before it is known whether it fits.
         """
@@ -61,12 +62,13 @@ struct ValidateCommand {
                 return nil
             }
         case .schema(let path):
-            let file = URL(filePath: path).standardizedFileURL
-            let folder = file.deletingLastPathComponent().path()
+            guard let schema = read(path) else { return nil }
+            let file = path == ValidateInput.standardInput ? nil : URL(filePath: path).standardizedFileURL
+            let folder = file?.deletingLastPathComponent().path()
             do {
                 return try JSONSchema(
-                    contentsOf: file, at: arguments.pointer, dialect: arguments.dialect, formats: arguments.formats,
-                    resolver: { Self.document($0, in: folder) })
+                    schema, at: arguments.pointer, uri: file?.absoluteString ?? "", dialect: arguments.dialect,
+                    formats: arguments.formats, resolver: { uri in folder.flatMap { Self.document(uri, in: $0) } })
             } catch {
                 complaint("\(path) is no schema:")
                 complaint(error.description)
@@ -85,10 +87,11 @@ struct ValidateCommand {
     }
 
     private func read(_ path: String) -> Data? {
-        do { return try Data(contentsOf: URL(filePath: path)) } catch {
+        guard let data = ValidateInput.data(at: path) else {
             complaint("\(path) cannot be read")
             return nil
         }
+        return data
     }
 
     private func list(_ error: JSONValidationError, to print: (String) -> Void) {

@@ -16,7 +16,8 @@ import Testing
 
     private var request: HTTPRequest {
         get throws {
-            let url = try #require(URL(string: "https://canary:canary@a.example/x?token=canary&q=canary#canary"))
+            let text = "https://canary:canary@a.example/x?token=canary&%73ig=canary&q=2#canary"
+            let url = try #require(URL(string: text))
             var request = HTTPRequest(.post, url, body: .data(Data(Self.secret.utf8)))
             request.headers.authorize(.bearer(Self.secret))
             request.headers.set("X-Key", Self.secret, sensitive: true)
@@ -38,7 +39,7 @@ import Testing
         let url = "https://a.example/?token=canary"
     }
 
-    @Test("an error shows no query value, header, body, or what its cause holds")
+    @Test("an error shows no secret of its URL, no header, no body, and not what its cause holds")
     func errors() async throws {
         var error = ErrandError(.unacceptableStatus, "no", response: try response, underlying: Foreign())
         error.request = try request
@@ -57,7 +58,7 @@ import Testing
         #expect(!text(ActivityOutcome.failure(error)).contains(Self.secret))
     }
 
-    @Test("a message shows neither query values, nor sensitive headers, nor bodies")
+    @Test("a message shows neither secrets of its URL, nor sensitive headers, nor bodies")
     func messages() throws {
         let (request, response) = (try request, try response)
         var options = CallOptions(label: "x")
@@ -77,7 +78,7 @@ import Testing
 
     @Test("parameters, calls, agents and their configuration show no value that may be secret")
     func agents() throws {
-        let parameters: Parameters = ["password": "canary", "list": ["canary"], "map": .object(["inner": "canary"])]
+        let parameters: Parameters = ["password": "canary", "tokens": ["canary"], "map": .object(["secret": "canary"])]
         var call = Call<Void>(.post, "x?token=canary", query: parameters, body: .form(parameters))
         call.parameters = parameters
         call.headers = ["Cookie": "canary"]

@@ -46,7 +46,7 @@ struct CurlProcess {
         guard let url = URL(string: arguments[0]), let wanted = Int(arguments[2]), let pause = Int(arguments[3])
         else { return 2 }
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(arguments[1])
+        configuration.tls.roots = .file(URL(filePath: arguments[1]))
         let transport = CurlTransport(configuration)
         // Without a coding the server spends its time on TLS, as this process does.
         let request = HTTPRequest(.get, url, headers: ["Accept-Encoding": "identity"])

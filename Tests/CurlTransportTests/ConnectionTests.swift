@@ -39,6 +39,16 @@ struct ConnectionTests {
         #expect(!"\(configuration)".contains("secret"))
     }
 
+    @Test("a proxy that nothing listens at is called one", arguments: ["http", "https"])
+    func deadProxy(scheme: String) async throws {
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://127.0.0.1:1")
+        let transport = CurlTransport(configuration)
+        let request = try request(.get, "\(scheme)://example.invalid/")
+        let error = try await failure { try await transport.send(request, options: .of()) }
+        #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy cannot be reached: "))
+    }
+
     @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")
     func refusedTunnel() async throws {
         let heads = Log<String>()
@@ -217,7 +227,7 @@ struct ConnectionTests {
     func secrets() {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://user:geheim@proxy.example:1")
-        configuration.tls.identity = .pkcs12(file: "/a.p12", password: "geheim")
+        configuration.tls.identity = .pkcs12(file: URL(filePath: "/a.p12"), password: "geheim")
         for text in [
             "\(configuration)", String(reflecting: configuration), "\(configuration.tls)",
             String(reflecting: configuration.proxy),

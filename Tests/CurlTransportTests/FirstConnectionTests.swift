@@ -90,7 +90,7 @@ struct FirstConnectionTests {
     func free() async throws {
         let nginx = try await Nginx.site([("slow", " ssl; limit_rate 200;")])
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         configuration.maximumConnectionsPerHost = 1
         // Each takes four seconds, so that the last one waits for longer than that.
         configuration.connectTimeout = .seconds(8)

@@ -14,7 +14,7 @@ import Testing
 struct HTTP2FaultTests {
     private func transport(_ certificates: TestCertificates) -> CurlTransport {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(certificates.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
         return CurlTransport(configuration)
     }
 
@@ -127,7 +127,7 @@ struct HTTP2FaultTests {
     func earlyResponse(count: Int) async throws {
         let nginx = try await Nginx([("good", " ssl http2; location / { client_max_body_size 9m; return 200 ok; }")])
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         let transport = CurlTransport(configuration)
         for _ in 0..<5 {
             let post = try request(.post, nginx.url("good", "/"), body: .data(pattern(count)))

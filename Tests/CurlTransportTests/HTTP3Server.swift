@@ -39,7 +39,7 @@ final class HTTP3Server: Sendable {
     func configuration(_ version: CurlConfiguration.HTTPVersion) -> CurlConfiguration {
         var configuration = CurlConfiguration()
         configuration.httpVersion = version
-        configuration.tls.roots = .file(folder.path("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: folder.path("root.pem")))
         // The server has no IPv6.
         configuration.addressFamily = .v4
         return configuration

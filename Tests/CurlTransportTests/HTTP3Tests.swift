@@ -180,7 +180,7 @@ struct OfferedHTTP3Tests {
                 hasLargeFile: false)
             var configuration = CurlConfiguration()
             configuration.httpVersion = .http3
-            configuration.tls.roots = .file(nginx.file("root.pem"))
+            configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
             let transport = CurlTransport(configuration)
             for _ in 0..<4 {
                 let response = try await transport.send(try request(.get, nginx.url("site", "/")), options: .of())

@@ -63,7 +63,7 @@ struct HeldConnectionTests {
     func pausedMultiplexed() async throws {
         let nginx = try await Nginx.site([("good", " ssl http2;")])
         var configuration = configuration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         let transport = CurlTransport(configuration)
         _ = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
         let stopped = try await transport.send(try request(.get, nginx.url("good", "/48m")), options: .of(.stream))

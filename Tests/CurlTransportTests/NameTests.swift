@@ -114,7 +114,7 @@ import Testing
         let transport = makeTransport {
             $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query"))
             $0.addresses = ["localhost": ["127.0.0.1"]]
-            $0.tls.roots = .file(nginx.file("root.pem"))
+            $0.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         }
         let url = "http://shop.example.test:\(server.port)/"
         #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
@@ -140,7 +140,7 @@ import Testing
             [("dns", " ssl; location / { proxy_pass \(resolver.url("")); }")], hasLargeFile: false)
         let transport = makeTransport {
             $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query"))
-            $0.tls.roots = .file(nginx.file("root.pem"))
+            $0.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         }
         let waiting = Task { try await transport.send(try request(.get, "http://shop.test/"), options: .of()) }
         try await eventually { !resolver.received.isEmpty }

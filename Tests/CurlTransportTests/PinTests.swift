@@ -20,7 +20,7 @@ struct PinTests {
         let url = nginx.url("good", "/1k", host: requested)
         for pin in [good, wrong] {
             var configuration = CurlConfiguration()
-            configuration.tls.roots = .file(nginx.file("root.pem"))
+            configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
             // The certificate names the host in one way only.
             configuration.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true
             configuration.tls.publicKeyPins[pinned] = [pin]

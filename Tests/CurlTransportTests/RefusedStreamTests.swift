@@ -28,7 +28,7 @@ struct RefusedStreamTests {
 
     private func transport(_ certificates: TestCertificates) -> CurlTransport {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(certificates.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
         return CurlTransport(configuration)
     }
 

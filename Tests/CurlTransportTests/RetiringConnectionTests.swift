@@ -24,7 +24,7 @@ struct RetiringConnectionTests {
         let nginx = try await Nginx.site(
             [("retiring", "\(block) access_log served.log;")], hasLargeFile: false)
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         let transport = CurlTransport(configuration)
         for method in [HTTPMethod.get, .post] {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -31,7 +31,7 @@ struct TLSTests {
         -> CurlTransport
     {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         change(&configuration)
         return CurlTransport(configuration)
     }
@@ -128,7 +128,8 @@ struct TLSTests {
         let nginx = try await nginx()
         let url = nginx.url("client", "/1k")
         #expect(try await trusting(nginx).send(try request(.get, url), options: .of()).status == 400)
-        let files = CurlClientIdentity.pemFiles(certificate: nginx.file("client.pem"), key: nginx.file("client.key"))
+        let files = CurlClientIdentity.pemFiles(
+            certificate: URL(filePath: nginx.file("client.pem")), key: URL(filePath: nginx.file("client.key")))
         let memory = CurlClientIdentity.pem(
             certificate: try Data(contentsOf: URL(filePath: nginx.file("client.pem"))),
             key: try Data(contentsOf: URL(filePath: nginx.file("client.key"))), password: "unused")
@@ -136,7 +137,10 @@ struct TLSTests {
             let transport = trusting(nginx) { $0.tls.identity = identity }
             #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
         }
-        let missing = trusting(nginx) { $0.tls.identity = .pemFiles(certificate: "/nowhere.pem", key: "/nowhere.key") }
+        let missing = trusting(nginx) {
+            $0.tls.identity = .pemFiles(
+                certificate: URL(filePath: "/nowhere.pem"), key: URL(filePath: "/nowhere.key"))
+        }
         let error = try await failure { try await missing.send(try request(.get, url), options: .of()) }
         #expect(error.code == .insecureConnection)
     }
@@ -196,7 +200,7 @@ struct TLSTests {
         await #expect(processExitsWith: .success) {
             let nginx = try await Nginx.site([("good", " ssl http2;")])
             var configuration = CurlConfiguration()
-            configuration.tls.roots = .file(nginx.file("root.pem"))
+            configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
             let transport = CurlTransport(configuration)
             _ = try await transport.send(try request(.get, nginx.url("good", "/1k")), options: .of())
             let before = residentBytes()

@@ -253,8 +253,10 @@ struct VersionTests {
             version: CurlVersion(7, 88, 1), avoided: [], tls: tls, hasTLS: !tls.isEmpty, hasHTTP2: true,
             hasHTTP3: false,
             authorities: .builtIn)
-        try library.check(.pemFiles(certificate: "/a.pem", key: "/a.key"))
-        for identity in [CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: "/a.p12")] {
+        try library.check(.pemFiles(certificate: URL(filePath: "/a.pem"), key: URL(filePath: "/a.key")))
+        for identity in [
+            CurlClientIdentity.pem(certificate: Data(), key: Data()), .pkcs12(file: URL(filePath: "/a.p12")),
+        ] {
             if library.hasOpenSSL {
                 try library.check(identity)
             } else {

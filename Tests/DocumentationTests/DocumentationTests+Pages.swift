@@ -66,6 +66,7 @@ import Testing
         struct User: Decodable, Sendable { let id: Int }
         func a(_ agent: NetworkAgent) async throws { let user: User = try await agent.send(Call<User>(.get, "x")); print(user) }
         func b(_ agent: NetworkAgent) async throws { let user = try await agent.send(Call<User>(.get, "x")); print(user.id) }
+        func c(_ agent: NetworkAgent) async throws { let user = try await agent.send(Call<User>(.get, "x")); print(user.status) }
         """,
         "func a(_ agent: NetworkAgent) async throws { _ = try await agent.send(Call<Int>(.get, \"x\")).value.name }",
         """

@@ -1,7 +1,9 @@
 // What docs/outbox.md shows.
 import Errand
 import ErrandOutbox
+import ErrandTesting
 import Foundation
+import Testing
 
 nonisolated struct Comment: Codable, Sendable {
     let id: Int
@@ -83,5 +85,28 @@ private func decide(_ agent: NetworkAgent, directory: URL, types: [OutboxType]) 
 private func screen(_ outbox: Outbox, show: ([String]) -> Void) async throws {
     for await state in outbox.states {
         show(state.entries.map { entry in "\(entry.name): \(entry.state), \(entry.lastError ?? "")" })
+    }
+}
+
+@Suite("The guide of the outbox", .timeLimit(.minutes(10)), .leakChecked) struct OutboxGuideTests {
+    @Test("a request that fails without a network is sent again with its key")
+    func offline() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "outbox-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let (time, stub) = (ManualTimeSource(), StubTransport())
+        let offline = StubResponse.failure(ErrandError(.cannotConnect, "no network"))
+        stub.on(.post, "/threads/7/comments", response: offline, .json(#"{"id":1}"#))
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let types = [OutboxType.type("comment", PostComment.self)]
+        let outbox = try await agent.outbox(at: directory, sending: types, time: time)
+
+        try await outbox.enqueue(PostComment(thread: 7, text: "Hello"))
+        for await state in outbox.states where state.entries.contains(where: { $0.failures == 1 }) { break }
+        time.advance(by: .seconds(60))
+        for await state in outbox.states where state.entries.isEmpty { break }
+
+        let keys = stub.received.map { $0.headers["Idempotency-Key"] }
+        #expect(keys.count == 2 && keys[0] == keys[1])
+        await outbox.close()
     }
 }

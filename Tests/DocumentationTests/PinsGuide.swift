@@ -27,7 +27,7 @@ private func simple() {
 private func configured() {
     var configuration = CurlConfiguration()
     configuration.maximumConnectionsPerHost = 6
-    configuration.tls.roots = .file("/etc/example/ca.pem")
+    configuration.tls.roots = .file(URL(filePath: "/etc/example/ca.pem"))
     let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl(configuration))
     _ = agent
 }

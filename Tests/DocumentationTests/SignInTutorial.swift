@@ -104,7 +104,9 @@ enum SignInTutorial {
         try await account.signIn(user: "ada", password: "secret")
         let names = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 1...10 { group.addTask { try await account.agent.send(GetName()).value } }
-            return try await group.reduce(into: []) { $0.append($1) }
+            var names: [String] = []
+            for try await name in group { names.append(name) }
+            return names
         }
         #expect(names == Array(repeating: "Ada", count: 10))
         #expect(stub.received.filter { $0.url.path == "/oauth/token" }.count == 2)  // one sign-in, one refresh

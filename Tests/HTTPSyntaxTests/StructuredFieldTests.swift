@@ -130,6 +130,12 @@ import Testing
         made["limit"] = .item(.init(10, parameters: ["w": 60]))
         made["on"] = .item(.init(true))
         #expect(try made.serialized() == "limit=10;w=60, on")
+        let literal: StructuredField.Dictionary = ["limit": .item(10, parameters: ["w": 60]), "on": .item(true)]
+        #expect(literal == made)
+        let twice: StructuredField.Dictionary = ["a": .item(1), "b": .item(2), "a": .item(3)]
+        #expect(try twice.serialized() == "a=3, b=2")
+        let list: StructuredField.List = [.item("gzip"), .item(.token("br"), parameters: ["q": 0.5])]
+        #expect(try list.serialized() == #""gzip", br;q=0.5"#)
     }
 
     @Test("values that no field can hold are refused when they are serialized")

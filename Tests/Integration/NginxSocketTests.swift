@@ -37,7 +37,7 @@ struct NginxSocketTests {
 
     private func agent(_ url: String, pins: [String] = []) -> NetworkAgent {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.file("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         if !pins.isEmpty { configuration.tls.publicKeyPins["localhost"] = pins }
         return NetworkAgent(baseURL: url, transport: .curl(configuration))
     }

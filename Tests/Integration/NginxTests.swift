@@ -111,7 +111,7 @@ struct NginxTests {
     #if os(Linux)
     private func secure(_ nginx: Nginx, _ change: (inout CurlConfiguration) -> Void = { _ in }) -> NetworkAgent {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(nginx.authority)
+        configuration.tls.roots = .file(URL(filePath: nginx.authority))
         change(&configuration)
         return NetworkAgent(baseURL: nginx.secureURL, transport: .curl(configuration))
     }

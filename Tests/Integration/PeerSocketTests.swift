@@ -90,7 +90,7 @@ struct PeerSocketTests {
 
     private func agent(_ url: String) -> NetworkAgent {
         var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(peer.folder.path("root.pem"))
+        configuration.tls.roots = .file(URL(filePath: peer.folder.path("root.pem")))
         return NetworkAgent(baseURL: url, transport: .curl(configuration))
     }
 

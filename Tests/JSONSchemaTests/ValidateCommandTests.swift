@@ -81,13 +81,16 @@ struct ValidateCommandTests {
         #expect(run("--draft", "7", "--schema", "old.json", "good.json").0 == .invalid)
         for unusable in [
             run("--schema", "old.json", "good.json"), run("--schema", "wrong.json", "good.json"),
-            run("--schema", "none.json", "good.json"), run("--schema", "outside.json", "good.json"),
+            run("--schema", "outside.json", "good.json"),
         ] { #expect(unusable.0 == .unusable && unusable.complaints.count == 2 && unusable.output.isEmpty) }
+        let missing = run("--schema", "none.json", "good.json")
+        #expect(missing.0 == .unusable && missing.complaints == ["\(folder.path("none.json")) cannot be read"])
         #expect(
             run("--schema", "wrong.json", "good.json").complaints[1].hasSuffix("#/type: expected the name of a type"))
         for wrong in [
             run("--schema", "schema.json"), run("--schema"), run("--draft", "8", "--schema", "old.json", "good.json"),
             run("--at", "/a", "good.json", "good.json"), run("--schema", "a.json", "--schema", "b.json", "good.json"),
+            run("-", "-"), run("--schema", "-", "-"),
         ] { #expect(wrong.0 == .unusable && wrong.complaints == [ValidateCommand.usage]) }
     }
 
@@ -128,6 +131,29 @@ struct ValidateCommandTests {
         let result = try await program.run([folder.path("example.json"), folder.path(document)])
         #expect(!result.wasKilled && result.status == status)
         #expect(result.text.isEmpty == (status != 1) && result.complaint.isEmpty == (status != 2))
+    }
+
+    @Test("- is standard input: a document, an example, a schema")
+    func standardInput() async throws {
+        let folder = try folder()
+        let program = try Program(built: "errand-validate")
+        let (example, wrong) = (folder.path("example.json"), folder.path("wrong.json"))
+        #expect(try await program.run([example, "-"], input: wrong).status == 1)
+        #expect(try await program.run(["-", folder.path("right.json")], input: example).status == 0)
+        let schema = try Folder(["schema.json": #"{"items": {"properties": {"id": {"type": "string"}}}}"#])
+        let result = try await program.run(
+            ["--schema", "-", folder.path("right.json")], input: schema.path("schema.json"))
+        #expect(result.status == 1)
+        #expect(result.text == "/0/id: expected a string, found a number (byte 7), by #/items/properties/id/type\n")
+    }
+
+    @Test("a pipe is read to its end")
+    func pipe() async throws {
+        let folder = try folder()
+        let shell = try #require(Program("sh"))
+        let validate = try Program(built: "errand-validate").path
+        let script = #"{ printf '[{"id":3'; printf ',"name":"Eve"}]'; } | "$0" "$1" /dev/stdin"#
+        #expect(try await shell.run(["-c", script, validate, folder.path("example.json")]).status == 0)
     }
     #endif
 }

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Errand
 import ErrandCurlTransport
+import ErrandEssentials
 
 #if canImport(Glibc)
 import Glibc
@@ -27,7 +28,7 @@ enum ToolTransport {
             guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN") else {
                 throw .init(message: "\(name) has no certificate in PEM format")
             }
-            configuration.tls.roots = .file(file)
+            configuration.tls.roots = .file(URL(filePath: file))
         }
         return LoadingTransport(configuration)
     }

@@ -5,7 +5,7 @@ public import ErrandEssentials
 /// ```swift
 /// var configuration = CurlConfiguration()
 /// configuration.maximumConnectionsPerHost = 6
-/// configuration.tls.roots = .file("/etc/example/ca.pem")
+/// configuration.tls.roots = .file(URL(filePath: "/etc/example/ca.pem"))
 /// let agent = NetworkAgent(baseURL: url, transport: .curl(configuration))
 /// ```
 public struct CurlConfiguration: Sendable {

@@ -14,7 +14,7 @@ public struct CurlTLS: Sendable {
         /// The authorities that the system trusts.
         case system
         /// The certificates of a PEM file, and no others.
-        case file(String)
+        case file(URL)
         /// Certificates in PEM, and no others. Needs libcurl 7.77.
         case pem(Data)
     }
@@ -49,9 +49,9 @@ public struct CurlTLS: Sendable {
 /// The certificate and the key of a client. Its description contains neither.
 public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
-        case pemFiles(certificate: String, key: String)
+        case pemFiles(certificate: URL, key: URL)
         case pem(certificate: Data, key: Data)
-        case pkcs12(String)
+        case pkcs12(URL)
     }
 
     let source: Source
@@ -60,7 +60,7 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
     var isInFiles: Bool { if case .pemFiles = source { true } else { false } }
 
     /// Two PEM files.
-    public static func pemFiles(certificate: String, key: String, password: String? = nil) -> CurlClientIdentity {
+    public static func pemFiles(certificate: URL, key: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
     }
 
@@ -71,7 +71,7 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
 
     /// A PKCS#12 file, often called .p12 or .pfx. Needs a libcurl with OpenSSL; another one throws
     /// `transportUnavailable`.
-    public static func pkcs12(file: String, password: String? = nil) -> CurlClientIdentity {
+    public static func pkcs12(file: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12(file), password: password)
     }
 

@@ -5,6 +5,7 @@ extension Agent {
     /// calling task cancels the whole. Every member has ended by then.
     ///
     /// Throws what the composite throws, and ``ErrandError`` with `cancelled`.
+    @discardableResult
     public func send<C: Composite>(_ composite: C, options: CallOptions = CallOptions()) async throws -> C.Output {
         try await start(composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }

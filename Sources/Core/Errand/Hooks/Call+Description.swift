@@ -10,7 +10,7 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
 }
 
 extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method and URL, with the values of the query masked.
+    /// Method and URL, with the values that `Redaction` masks by default.
     public var description: String { http.description }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }

@@ -46,6 +46,7 @@ extension Composite {
     public func notifying(_ delegate: Delegate) -> Self { self }
 
     /// `try await Profile(id: 7).send(on: agent)`
+    @discardableResult
     public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Output {
         try await agent.send(self, options: options)
     }

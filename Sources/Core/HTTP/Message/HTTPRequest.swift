@@ -94,10 +94,10 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method and URL with the values of the query masked; no header, no body.
+    /// Method and URL, with the values that ``Redaction`` masks by default; no header, no body.
     public var description: String {
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
-        return "\(name) \(URLSyntax.redacted(urlText))"
+        return "\(name) \(Redaction.masked(urlText))"
     }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }

@@ -145,8 +145,8 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status and URL with the values of the query masked; no header, no body.
-    public var description: String { "\(status) \(URLSyntax.redacted(fields[0].url.text))" }
+    /// Status and URL, with the values that ``Redaction`` masks by default; no header, no body.
+    public var description: String { "\(status) \(Redaction.masked(fields[0].url.text))" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
     /// Empty: children would show what the description masks.

@@ -1,7 +1,7 @@
 import ErrandHTTPSyntax
 
-/// The rules for the values that a log, a recording or another file for people may show: header fields by an allow
-/// list, query items and fields of bodies unless their name looks secret.
+/// The rules for the values that a description, a log, a recording or another file for people may show: header fields
+/// by an allow list, query items and fields of bodies unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -66,6 +66,15 @@ public struct Redaction: Sendable {
     /// Whether the value of a header field is masked.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSensitive || !shownHeaders.contains(field.name)
+    }
+
+    /// A URL for a description, by the default rules: without its fragment, its credentials and the values of secret
+    /// query items masked.
+    static func masked(_ url: String) -> String {
+        URLSyntax.redacted(url) { name in
+            var name = name
+            return name.withUTF8(standardMatcher.matches)
+        }
     }
 
     /// A name for a failure that contains no secret and has few values, so that it can be counted: the code of an

@@ -5,8 +5,11 @@
 /// let limits = try StructuredField.Dictionary(parsing: "limit=100, remaining=50;w=1, reset=5")
 /// limits["remaining"]?.item?.value.integer        // 50
 ///
-/// let list = StructuredField.List([.item(.init("gzip")), .item(.init(.token("br"), parameters: ["q": 0.5]))])
+/// let list = StructuredField.List([.item("gzip"), .item(.token("br"), parameters: ["q": 0.5])])
 /// try list.serialized()                           // #""gzip", br;q=0.5"#
+///
+/// let priority: StructuredField.Dictionary = ["u": .item(1), "i": .item(true)]
+/// try priority.serialized()                       // "u=1, i"
 /// ```
 ///
 /// Several field lines of one name are joined by `, ` before parsing (section 4.2). A value that does not parse as a
@@ -120,6 +123,11 @@ public enum StructuredField {
         /// An inner list.
         case innerList(InnerList)
 
+        /// An item of a value; without parameters by default.
+        public static func item(_ value: BareItem, parameters: Parameters = [:]) -> Member {
+            .item(Item(value, parameters: parameters))
+        }
+
         /// The item; nil for an inner list.
         public var item: Item? { if case .item(let item) = self { item } else { nil } }
         /// The inner list; nil for an item.
@@ -141,12 +149,14 @@ public enum StructuredField {
     }
 
     /// A list of members (section 3.1).
-    public struct List: Sendable, Hashable {
+    public struct List: Sendable, Hashable, ExpressibleByArrayLiteral {
         /// The members in order.
         public var members: [Member]
 
         /// Makes a list.
         public init(_ members: [Member]) { self.members = members }
+        /// Makes a list of the literal's members.
+        public init(arrayLiteral members: Member...) { self.init(members) }
 
         /// Parses a field whose value is a list (section 4.2.1); an empty value is an empty list. Throws
         /// ``ParseError``.
@@ -163,7 +173,7 @@ public enum StructuredField {
     }
 
     /// An ordered map of keys to members (section 3.2).
-    public struct Dictionary: Sendable, Hashable {
+    public struct Dictionary: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// One key with its member.
         public struct Entry: Sendable, Hashable {
             /// Lower-case letters, digits, `_`, `-`, `.` and `*`, not beginning with a digit, `-` or `.`.
@@ -179,6 +189,10 @@ public enum StructuredField {
 
         /// Makes an empty dictionary.
         public init() {}
+        /// Makes a dictionary in the order of the literal; of a key that repeats, the last member counts.
+        public init(dictionaryLiteral elements: (String, Member)...) {
+            for (key, member) in elements { self[key] = member }
+        }
 
         /// Parses a field whose value is a dictionary (section 4.2.2); of a key that repeats, the last member counts,
         /// at the position of the first. Throws ``ParseError``.

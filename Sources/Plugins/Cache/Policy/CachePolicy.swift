@@ -96,23 +96,22 @@ public struct CachePolicy: Sendable, Hashable {
 }
 
 /// Thrown when no stored response can be served, with the reason.
-public struct CacheMiss: DescribedError, Sendable {
+public struct CacheMiss: CodedError, Sendable {
     /// A reason; reasons may be added.
     public typealias Reason = FailureCode<CacheMiss>
 
     /// The reason.
     public let reason: Reason
+    /// The reason, by the name that it has in every error.
+    public var code: Reason { reason }
 
     init(_ reason: Reason) { self.reason = reason }
 
-    /// The reason in one line.
+    /// The reason and what it means, in one line.
     public var description: String {
-        reason == .notInstalled
-            ? "the request passes no cache filter" : "no valid response in the cache: \(reason)"
+        let words = reason == .notInstalled ? "the request passes no cache filter" : "the cache has no valid response"
+        return "\(reason): \(words)"
     }
-
-    /// The number of the reason.
-    public var errorCode: Int { reason.number }
 }
 
 extension FailureCode<CacheMiss> {

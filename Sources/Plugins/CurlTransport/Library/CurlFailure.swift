@@ -15,6 +15,8 @@ struct CurlFailure {
     var verification = 0
     /// The status of a proxy's response to CONNECT; 0 if there was none.
     var proxyStatus = 0
+    /// The proxy itself could not be reached.
+    var isProxyUnreached = false
     var hasHead = false
     /// The connection had carried another request, and no line of a response was received.
     var isOnUsedConnection = false
@@ -55,6 +57,7 @@ struct CurlFailure {
         case _ where isRepetition && Self.isUnreached(code):
             (.connectionLost, "the connection was closed before a response, and no other one could be made")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
+        case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy cannot be reached: \(detail)")
         case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:
             (.cannotConnect, nil)
         case _ where isRefusedQUIC: (.cannotConnect, nil)

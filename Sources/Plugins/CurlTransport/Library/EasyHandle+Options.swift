@@ -134,9 +134,9 @@ extension EasyHandle {
             tls.minimumVersion == .v1_3 ? ERRAND_CURL_SSLVERSION_TLSv1_3 : ERRAND_CURL_SSLVERSION_TLSv1_2)
         switch tls.roots {
         case .system: try setAuthorities(loop.value.library.authorities)
-        case .file(let path):
-            try require(ERRAND_CURLOPT_CAINFO, path)
-            try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
+        case .file(let file):
+            try require(ERRAND_CURLOPT_CAINFO, file.path)
+            try require(ERRAND_CURLOPT_PROXY_CAINFO, file.path)
             // The system's directory of certificates would be trusted as well.
             set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
         case .pem(let data):
@@ -147,14 +147,14 @@ extension EasyHandle {
         try loop.value.library.check(identity)
         switch identity.source {
         case .pemFiles(let certificate, let key):
-            try require(ERRAND_CURLOPT_SSLCERT, certificate)
-            try require(ERRAND_CURLOPT_SSLKEY, key)
+            try require(ERRAND_CURLOPT_SSLCERT, certificate.path)
+            try require(ERRAND_CURLOPT_SSLKEY, key.path)
         case .pem(let certificate, let key):
             try require(ERRAND_CURLOPT_SSLCERT_BLOB, certificate)
             try require(ERRAND_CURLOPT_SSLKEY_BLOB, key)
         case .pkcs12(let file):
             try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
-            try require(ERRAND_CURLOPT_SSLCERT, file)
+            try require(ERRAND_CURLOPT_SSLCERT, file.path)
         }
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
     }

@@ -5,11 +5,13 @@ import CErrandCurl
 extension EasyHandle {
     /// The failure of a transfer that ended with this code.
     func failure(_ code: Int32) -> CurlFailure {
-        CurlFailure(
-            code: code, summary: String(cString: errand_curl_describe(code)), detail: String(cString: errorText),
+        let detail = String(cString: errorText)
+        return CurlFailure(
+            code: code, summary: String(cString: errand_curl_describe(code)), detail: detail,
             systemError: Int32(truncatingIfNeeded: errand_curl_get_long(raw, ERRAND_CURLINFO_OS_ERRNO)),
             verification: errand_curl_get_long(raw, ERRAND_CURLINFO_SSL_VERIFYRESULT),
-            proxyStatus: errand_curl_get_long(raw, ERRAND_CURLINFO_HTTP_CONNECTCODE))
+            proxyStatus: errand_curl_get_long(raw, ERRAND_CURLINFO_HTTP_CONNECTCODE),
+            isProxyUnreached: code == CurlCode.couldNotConnect && loop.value.proxy.isNamed(in: detail))
     }
 
     /// Whether libcurl has described a failure.

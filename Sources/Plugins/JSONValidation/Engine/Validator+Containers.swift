@@ -94,7 +94,7 @@ extension Validator {
         let bounds = program.bounds[Int(index)]
         if bounds.contains(count) { return }
         problem(.value, depth - 1, at: frame.pointee.start) { _ in
-            ("\(noun) of \(MessageText.counted(bounds.text ?? "another number of", part))", "\(count)")
+            ("\(noun) of \(MessageText.counted(bounds.amount ?? "another number of", part))", "\(count)")
         }
     }
 

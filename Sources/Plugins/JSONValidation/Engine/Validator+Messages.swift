@@ -121,7 +121,7 @@ extension Validator {
     private func words(length: JSONBounds<Int>) -> String {
         length.isAtLeastOne
             ? "a string that is not empty"
-            : "a string of \(MessageText.counted(length.text ?? "another number of", "character"))"
+            : "a string of \(MessageText.counted(length.amount ?? "another number of", "character"))"
     }
 
     func words(_ constants: [JSONConstant]) -> String {

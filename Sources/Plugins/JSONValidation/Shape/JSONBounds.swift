@@ -2,7 +2,7 @@
 struct JSONBounds<Value: Comparable & Sendable>: Sendable {
     fileprivate var lower: Value?
     fileprivate var upper: Value?
-    private var excludesUpper = false
+    fileprivate var excludesUpper = false
     /// For a range expression of another type.
     fileprivate var other: (@Sendable (Value) -> Bool)?
 
@@ -35,6 +35,18 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
+    /// The range as an amount: "at least 1", "2 to 4"; nil for a range expression of another type.
+    var amount: String? {
+        let last = upper.map { excludesUpper ? $0 - 1 : $0 }
+        return switch (lower, last) {
+        case _ where other != nil: nil
+        case (let lower?, let last?): lower == last ? "\(lower)" : "\(lower) to \(last)"
+        case (let lower?, nil): "at least \(lower)"
+        case (nil, let last?): "at most \(last)"
+        case (nil, nil): nil
+        }
+    }
+
     /// Whether the range is `1...`.
     var isAtLeastOne: Bool { lower == 1 && upper == nil && other == nil }
 }

@@ -1,3 +1,4 @@
+import Errand
 public import ErrandEssentials
 import ErrandHTTPSyntax
 
@@ -62,8 +63,11 @@ public struct URLText: Sendable {
 }
 
 extension URLText: CustomStringConvertible, CustomReflectable {
-    /// The URL with the values of its query masked, and without its fragment.
-    public var description: String { URLSyntax.redacted(text) }
+    /// The URL without its fragment, with the values that `Redaction` masks by default.
+    public var description: String {
+        var redactor = Redactor()
+        return redactor.url(text)
+    }
     /// No children, since the text may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
