@@ -3,6 +3,8 @@ import ErrandResumableUpload
 import ErrandSystemTransport
 import ErrandTesting
 import Foundation
+import Synchronization
+import Testing
 
 /// The code of docs/resumable-upload.md.
 enum ResumableUploadGuide {
@@ -43,14 +45,44 @@ enum ResumableUploadGuide {
         let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
         _ = body
     }
+}
 
-    static func breaks(_ server: TestServer) {
+@Suite("The guide of resumable uploads", .timeLimit(.minutes(10)), .leakChecked) struct ResumableUploadGuideTests {
+    @Test("an upload that breaks goes on behind what has arrived")
+    func breaks() async throws {
+        let film = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        let file = FileManager.default.temporaryDirectory.appending(path: "film-\(UUID().uuidString)")
+        try film.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let server = try TestServer()
+        let arrived = Mutex(Data())
         server.on(
             .post, "/videos",
-            reading: .watched { request, piece in
-                piece.isEmpty
-                    ? [.inform(104, ["Location": "/uploads/7"])] : request.bodyLength > 100_000 ? [.reset] : []
+            reading: .watched { _, piece in
+                if piece.isEmpty { return [.inform(104, ["Location": "/uploads/7"])] }
+                let count = arrived.withLock { data in
+                    data.append(piece)
+                    return data.count
+                }
+                return count > 100_000 ? [.reset] : []
             }
         ) { _ in .status(201) }
+        server.on(.head, "/uploads/7") { _ in
+            .status(204).header("Upload-Complete", "?0").header("Upload-Offset", "\(arrived.withLock { $0.count })")
+        }
+        server.on(
+            .patch, "/uploads/7",
+            reading: .watched { _, piece in
+                arrived.withLock { $0.append(piece) }
+                return []
+            }
+        ) { _ in .json(#"{"id":7}"#, status: 201).header("Upload-Complete", "?1") }
+
+        var options = UploadOptions()
+        options.retry = TransferRetryPolicy(backoff: Backoff(base: .milliseconds(10)))
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
+        #expect(try await agent.send(ResumableUploadGuide.SendVideo(file: file)).value.id == 7)
+        #expect(arrived.withLock { $0 } == film)
+        #expect(server.received.contains { $0.method == .patch })
     }
 }
