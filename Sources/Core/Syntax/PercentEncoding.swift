@@ -40,7 +40,9 @@ public enum PercentEncoding {
 
     /// The decoded text; nil if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8.
     ///
-    /// - Parameter plusIsSpace: whether `+` stands for a space, as it does in forms; false by default.
+    /// - Parameters:
+    ///   - text: the encoded text.
+    ///   - plusIsSpace: whether `+` stands for a space, as it does in forms; false by default.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         guard let bytes = bytes(text, plusIsSpace: plusIsSpace) else { return nil }
         return String(validating: bytes, as: UTF8.self)

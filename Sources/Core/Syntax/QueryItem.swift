@@ -23,8 +23,10 @@ public struct QueryItem: Sendable, Hashable {
 
     /// The items of a query without its `?`, or of a form, in order; none for empty text.
     ///
-    /// - Parameter keepingEmpty: whether the empty items between two `&` are returned too, so that joining the
-    ///   descriptions with `&` restores the text; false by default.
+    /// - Parameters:
+    ///   - query: the query or the form.
+    ///   - keepingEmpty: whether the empty items between two `&` are returned too, so that joining the descriptions
+    ///     with `&` restores the text; false by default.
     public static func split(_ query: some StringProtocol, keepingEmpty: Bool = false) -> [QueryItem] {
         if query.isEmpty { return [] }
         let parts = Substring(query).utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: !keepingEmpty)

@@ -92,6 +92,7 @@ public enum URLSyntax {
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
     ///
     /// - Parameters:
+    ///   - text: the URL.
     ///   - isSecret: whether the value of the query item of that name is masked; all are by default.
     ///   - found: receives the masked values, as they stand in the text.
     public static func redacted(
@@ -122,6 +123,7 @@ public enum URLSyntax {
     /// A query without its `?`, or a form, for people to read: the values of secret items masked.
     ///
     /// - Parameters:
+    ///   - text: the query or the form.
     ///   - isSecret: whether the value of the item of that name is masked.
     ///   - found: receives the masked values, as they stand in the text.
     public static func redactedItems(

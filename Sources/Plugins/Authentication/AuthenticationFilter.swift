@@ -174,7 +174,9 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
     /// Credentials that do not change, for each request on the wire to an origin that may see them: `filters:
     /// [.authentication(.basic(user: "ada", password: password))]`.
     ///
-    /// - Parameter origins: nil, the default, means those that the agent trusts.
+    /// - Parameters:
+    ///   - authorization: the credentials.
+    ///   - origins: nil, the default, means those that the agent trusts.
     public static func authentication(_ authorization: Authorization, origins: TrustedOrigins? = nil)
         -> Self
     {

@@ -24,7 +24,10 @@ public struct ChainStep: Sendable {
 
     /// Makes a step of a request; the callback runs when it has succeeded, before the next step begins.
     ///
-    /// - Parameter label: the request's label or its type by default.
+    /// - Parameters:
+    ///   - request: the request of the step.
+    ///   - label: the request's label or its type by default.
+    ///   - callback: called on the main actor; none by default.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label

@@ -30,6 +30,8 @@ public final class CookieJar: Sendable {
     /// Session cookies are in the file as well, as curl writes them.
     ///
     /// - Parameters:
+    ///   - url: the URL of the file.
+    ///   - policy: what is kept; the defaults of ``CookiePolicy`` by default.
     ///   - droppingSessionCookies: whether the cookies of the last session are left out; false by default.
     ///   - date: determines which cookies have expired; now by default.
     public init(

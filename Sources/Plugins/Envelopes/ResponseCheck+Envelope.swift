@@ -11,7 +11,9 @@ extension ResponseCheck {
     ///
     /// An empty body passes where there can be none: for HEAD, and for the statuses 204, 205 and 304.
     ///
-    /// - Parameter method: of the request; GET by default.
+    /// - Parameters:
+    ///   - type: the envelope.
+    ///   - method: of the request; GET by default.
     public static func envelope<Envelope: ResponseEnvelope>(
         _ type: Envelope.Type, method: HTTPMethod = .get
     ) -> ResponseCheck {

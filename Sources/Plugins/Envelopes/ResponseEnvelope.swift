@@ -28,7 +28,9 @@ public protocol ResponseEnvelope: Decodable, Sendable {
     /// Decodes the model of a success; by default what stands under ``valueKey``, where an optional is nil for null and for
     /// a key that is missing. For models that are encrypted, or that stand deeper.
     ///
-    /// - Parameter decoder: of the whole envelope.
+    /// - Parameters:
+    ///   - type: the model.
+    ///   - decoder: of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value
 }
 

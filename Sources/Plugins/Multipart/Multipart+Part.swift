@@ -56,7 +56,11 @@ extension Multipart.Part {
 
     /// Bytes in memory.
     ///
-    /// - Parameter contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
+    /// - Parameters:
+    ///   - data: the bytes.
+    ///   - name: the name of the field; nil, the default, for none.
+    ///   - fileName: the name of the file; nil, the default, for none.
+    ///   - contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -76,7 +80,12 @@ extension Multipart.Part {
 
     /// A value in the format of `encoder`, or of the agent's encoder. Encoded when the request is built.
     ///
-    /// - Parameter contentType: that of the encoder by default.
+    /// - Parameters:
+    ///   - value: the value.
+    ///   - name: the name of the field; nil, the default, for none.
+    ///   - fileName: the name of the file; nil, the default, for none.
+    ///   - encoder: the encoder; the agent's by default.
+    ///   - contentType: that of the encoder by default.
     public static func encoded(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil,
         encoder: (any BodyEncoder)? = nil, contentType: String? = nil
@@ -88,6 +97,8 @@ extension Multipart.Part {
     /// attempt; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
+    ///   - url: the URL of the file.
+    ///   - name: the name of the field; nil, the default, for none.
     ///   - fileName: the file's name by default; empty for none.
     ///   - contentType: by default the type for the extension, else `application/octet-stream`.
     public static func file(
@@ -100,7 +111,12 @@ extension Multipart.Part {
 
     /// A stream that is opened anew for every attempt.
     ///
-    /// - Parameter length: in bytes; nil where it is not known, and then the whole body is sent without a length.
+    /// - Parameters:
+    ///   - length: in bytes; nil where it is not known, and then the whole body is sent without a length.
+    ///   - name: the name of the field; nil, the default, for none.
+    ///   - fileName: the name of the file; nil, the default, for none.
+    ///   - contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
+    ///   - open: opens the stream; called for each attempt.
     public static func stream(
         length: Int64? = nil, name: String? = nil, fileName: String? = nil, contentType: String? = nil,
         open: @escaping @Sendable () throws -> HTTPBody

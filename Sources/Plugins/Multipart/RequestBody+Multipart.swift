@@ -18,8 +18,10 @@ extension RequestBody {
     /// let body = RequestBody.multipart(["title": "Sea", "tags": ["a", "b"]], [.file(photo, name: "photo")])
     /// ```
     ///
-    /// - Parameter encoding: how arrays, nested values and booleans become fields; that of a URL-encoded form by
-    ///   default.
+    /// - Parameters:
+    ///   - parameters: the first fields.
+    ///   - parts: the parts behind them.
+    ///   - encoding: how arrays, nested values and booleans become fields; that of a URL-encoded form by default.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {

@@ -109,8 +109,10 @@ extension Agent {
     /// The pages of a list.
     ///
     /// - Parameters:
+    ///   - request: the request of a page.
     ///   - start: the page to begin with, such as the `next` of an earlier one; nil, the default, for the first.
     ///   - prefetching: whether the next page is loaded while the loop processes one; false by default.
+    ///   - options: those of the call of each page.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> Pages<R.Item, R.Output> {

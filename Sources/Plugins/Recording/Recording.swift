@@ -25,7 +25,12 @@ public struct Recording: Sendable {
 
     /// Makes a recording.
     ///
-    /// - Parameter metrics: nil counts the activities.
+    /// - Parameters:
+    ///   - exchanges: requests on the wire, oldest first; none by default.
+    ///   - activities: in the order of their ends; none by default.
+    ///   - droppedExchanges: the number of those before; 0 by default.
+    ///   - droppedActivities: the number of those before; 0 by default.
+    ///   - metrics: nil counts the activities.
     public init(
         exchanges: [RecordedExchange] = [], activities: [RecordedActivity] = [], droppedExchanges: Int = 0,
         droppedActivities: Int = 0, metrics: NetworkMetrics? = nil

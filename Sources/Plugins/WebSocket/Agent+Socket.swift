@@ -10,8 +10,11 @@ extension Agent {
     /// for try await event in socket { print(event) }
     /// ```
     ///
-    /// - Parameter onOpen: called with each new connection, the first one included, before any other message is sent
-    ///   over it, such as to subscribe again; what it throws ends that connection. It must not read.
+    /// - Parameters:
+    ///   - request: the opening handshake and the types of the messages.
+    ///   - options: those of the handshakes.
+    ///   - onOpen: called with each new connection, the first one included, before any other message is sent over it,
+    ///     such as to subscribe again; what it throws ends that connection. It must not read.
     public func socket<R: SocketRequest>(
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (SocketSender<R.Outgoing>) async throws -> Void)? = nil

@@ -12,7 +12,10 @@ import ErrandSupport
 public struct ProgressReporter<State: Sendable>: Sendable {
     private let notifier: LatestValueNotifier<State, TransferProgress>
 
-    /// - Parameter progress: computes the progress of the whole; runs under the lock of the state, so keep it short.
+    /// - Parameters:
+    ///   - state: the state at the beginning.
+    ///   - activity: the activity of the composite, which reports the progress.
+    ///   - progress: computes the progress of the whole; runs under the lock of the state, so keep it short.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {

@@ -27,8 +27,13 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// - Parameter baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs;
-    ///   a relative path then throws ``ErrandError/Code/invalidURL``.
+    /// - Parameters:
+    ///   - baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs; a
+    ///     relative path then throws ``ErrandError/Code/invalidURL``.
+    ///   - transport: sends the requests.
+    ///   - filters: those of every request, in their order; none by default.
+    ///   - accessories: those that observe every request; none by default.
+    ///   - time: the clock; the system's by default.
     public convenience init(
         baseURL: String, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()

@@ -23,7 +23,9 @@ extension Exchange {
     /// A sensitive header field needs none. Where its value changes though the user does not, as a signature's does
     /// with its time, the mark stands for the field.
     ///
-    /// - Parameter fields: the header fields for which the mark stands; none by default.
+    /// - Parameters:
+    ///   - user: the mark of the user.
+    ///   - fields: the header fields for which the mark stands; none by default.
     public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
         var marks = users ?? UserMarks()
         marks.insert(user, carriedBy: fields)

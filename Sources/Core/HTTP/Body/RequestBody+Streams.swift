@@ -79,6 +79,7 @@ extension RequestBody {
     ///   - isReplayable: whether the body that is made can be sent again, as far as it is known in advance; true by
     ///     default.
     ///   - contentType: replaces that of the body that is made; nil, the default, keeps it.
+    ///   - prepare: makes the body with the encoder of the agent, when the request is built.
     public static func prepared(
         isReplayable: Bool = true, contentType: String? = nil,
         by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody

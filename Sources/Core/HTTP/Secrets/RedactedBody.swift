@@ -22,6 +22,7 @@ extension Redactor {
     /// ```
     ///
     /// - Parameters:
+    ///   - bytes: the body, or its beginning.
     ///   - contentType: in any case, with its parameters; nil where it is not known.
     ///   - contentCoding: the `Content-Encoding` of the bytes.
     public mutating func body(

@@ -22,7 +22,11 @@ public struct StreamMessage: Sendable, Hashable {
 
     /// Makes a message.
     ///
-    /// - Parameter length: nil for one whose data are all of it.
+    /// - Parameters:
+    ///   - direction: the side that it comes from.
+    ///   - isText: whether it is text in UTF-8.
+    ///   - data: its beginning.
+    ///   - length: nil for one whose data are all of it.
     public init(_ direction: Direction, isText: Bool, _ data: Data = Data(), length: Int? = nil) {
         (self.direction, self.isText, self.data, self.length) = (direction, isText, data, length ?? data.count)
     }

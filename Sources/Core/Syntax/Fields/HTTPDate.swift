@@ -7,7 +7,9 @@ public enum HTTPDate {
     /// compared with the date. A year of two digits that lies more than 50 years after `now` is taken from the century
     /// before.
     ///
-    /// - Parameter now: determines the century of a year of two digits.
+    /// - Parameters:
+    ///   - text: the value of a field.
+    ///   - now: determines the century of a year of two digits.
     public static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         let bytes = Array(text.utf8)
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return ascTime(bytes[...]) }

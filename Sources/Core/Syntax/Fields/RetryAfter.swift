@@ -10,7 +10,9 @@ public enum RetryAfter: Sendable, Hashable {
     /// Reads a field value, with a date in any of its three forms; nil for anything else. A number of more than 136
     /// years counts as 136 years.
     ///
-    /// - Parameter now: determines the century of a year of two digits.
+    /// - Parameters:
+    ///   - value: the field value.
+    ///   - now: determines the century of a year of two digits.
     public init?(parsing value: String, now: Date = Date()) {
         let text = ASCII.trimmed(value[...])
         if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {

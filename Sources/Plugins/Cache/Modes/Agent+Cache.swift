@@ -5,7 +5,10 @@ extension Agent {
     /// decoding like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
     /// ``CacheMiss/Reason/notInstalled`` if the request passes no cache filter.
     ///
-    /// - Parameter includingStale: whether a response past its lifetime is returned too; false by default.
+    /// - Parameters:
+    ///   - request: the request whose response is asked for.
+    ///   - includingStale: whether a response past its lifetime is returned too; false by default.
+    ///   - options: those of the call.
     public func cached<R: Request>(
         _ request: R, includingStale: Bool = false, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output>? {
@@ -74,8 +77,10 @@ extension Agent {
     /// nothing is sent.
     ///
     /// - Parameters:
+    ///   - request: the request that is sent.
     ///   - includingStale: whether the first may be past its lifetime; true by default, since a fresh one follows.
     ///   - always: whether a fresh response with an equal body is returned too; false by default.
+    ///   - options: those of both calls.
     public func cachedThenFresh<R: Request>(
         _ request: R, includingStale: Bool = true, always: Bool = false, options: CallOptions = CallOptions()
     ) -> CachedThenFresh<Self, R> {

@@ -23,6 +23,7 @@ public struct ReceivedParts: AsyncSequence, Sendable {
     /// Reads the parts of a body.
     ///
     /// - Parameters:
+    ///   - body: the body, which is read while the parts are.
     ///   - contentType: the type of the message. Throws ``MultipartError/Code/notMultipart`` if it is no multipart type
     ///     with a boundary.
     ///   - limits: the limits of the body.

@@ -14,7 +14,9 @@ extension StubResponse {
     /// })
     /// ```
     ///
-    /// - Parameter headers: further fields of the response, such as a subprotocol.
+    /// - Parameters:
+    ///   - headers: further fields of the response, such as a subprotocol.
+    ///   - body: the server; the connection ends when it returns.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (StubSocket) async throws -> Void
     ) -> StubResponse {

@@ -17,7 +17,9 @@ public struct EnvironmentFilter: Filter {
 
     /// Makes the filter.
     ///
-    /// - Parameter rule: `base/version`, or `base` without a version, by default.
+    /// - Parameters:
+    ///   - environments: the environments and which of them is selected.
+    ///   - rule: `base/version`, or `base` without a version, by default.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
     }

@@ -29,6 +29,10 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Parameters:
     ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
+    ///   - algorithm: HMAC-SHA-256 by default.
+    ///   - encoding: that of the signature; hexadecimal by default.
+    ///   - signature: the name of the parameter or header for the signature; `sign` by default.
+    ///   - timestamp: that for the time; `timestamp` by default, nil for none.
     ///   - message: the sorted parameters by default, the timestamp among them.
     public init(
         key: SigningKey, algorithm: SigningAlgorithm = .hmacSHA256, encoding: SignatureEncoding = .hexadecimal,

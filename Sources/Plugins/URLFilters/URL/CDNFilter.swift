@@ -22,6 +22,8 @@ public struct CDNFilter: URLTextFilter {
     ///   - base: an origin; a path in it precedes the request's own. With a query or a fragment requests throw
     ///     ``URLFilterError/Code/invalidURL``.
     ///   - inCacheKey: false by default: both servers return the same response.
+    ///   - name: the name in errors and exemptions; `cdn` by default.
+    ///   - chooses: whether a request goes to the other origin.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool
