@@ -56,8 +56,8 @@ public enum StructuredField {
         /// Whether there are none.
         public var isEmpty: Bool { all.isEmpty }
 
-        /// Whether both have the same pairs in the same order.
         // A copy of it in each comparison of what has parameters took 40 KB of every program.
+        /// Whether both have the same pairs in the same order.
         @inline(never) public static func == (a: Parameters, b: Parameters) -> Bool {
             a.all.elementsEqual(b.all) { $0.key == $1.key && $0.value == $1.value }
         }
