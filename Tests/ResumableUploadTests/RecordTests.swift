@@ -49,6 +49,19 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
+    @Test("a start after a failure finds the record free, whatever the transport still holds", arguments: kinds)
+    func held(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        let transport = Keeping()
+        let agent = NetworkAgent(
+            baseURL: origin.url, transport: transport, filters: [.uploads(quick(in: records, tries: 1))])
+        origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(250_000) } }
+        #expect(await failure { _ = try await agent.send(send) } != nil)
+        origin.set { $0.fault = { _, _ in nil } }
+        _ = try await agent.send(send)
+        #expect(transport.kept.count > 0 && bodies(of: origin) == [film] && names.isEmpty)
+    }
+
     @Test("a file that changed begins again, and what the server has is discarded", arguments: kinds)
     func changed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
@@ -182,5 +195,16 @@ import Testing
         }
         _ = try await agent(origin).send(send)
         #expect(origin.snapshot.bodies.map { Data($0) } == [other])
+    }
+}
+
+/// Holds what it was given, as a transport does whose loop still ends a request.
+private struct Keeping: Transport {
+    let base: any Transport = .system
+    let kept = Log<TransportOptions>()
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        kept.add(options)
+        return try await base.send(request, options: options)
     }
 }

@@ -70,8 +70,9 @@ struct UploadRun: Sendable {
     }
 
     func run() async throws -> HTTPResponse {
+        var state = State(source: order.source, retries: UploadRetries(options.retry))
+        defer { state.record?.release() }
         do {
-            var state = State(source: order.source, retries: UploadRetries(options.retry))
             try await prepare(&state)
             let end = try await attemptUntilOver(&state)
             if end.isComplete {

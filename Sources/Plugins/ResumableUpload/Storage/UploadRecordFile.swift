@@ -6,7 +6,8 @@ import Synchronization
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
-        var isRemoved = false
+        /// Removed, or given back.
+        var isOver = false
     }
 
     /// The record that was found; nil where there was none that can be read.
@@ -65,7 +66,7 @@ final class UploadRecordFile: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let payload = (try? encoder.encode(record)) ?? Data()
         let failure = state.withLock { state -> UploadError? in
-            if state.isRemoved { return nil }
+            if state.isOver { return nil }
             state.sequence += 1
             guard let slot = RecordSlot.bytes(payload, sequence: state.sequence, magic: UploadRecord.magic) else {
                 return UploadError(.fileFailed, "the record of the upload does not fit in \(path)")
@@ -84,11 +85,20 @@ final class UploadRecordFile: Sendable {
     func remove() {
         // Once: afterwards the name may belong to another run.
         if state.withLock({ state in
-            defer { state.isRemoved = true }
-            return state.isRemoved
+            defer { state.isOver = true }
+            return state.isOver
         }) {
             return
         }
         SystemFile.remove(path)
+    }
+
+    /// Releases the lock: from now on the record may be another run's, and nothing is written to it. A transport may hold this
+    /// object for a while after the end of its request.
+    func release() {
+        state.withLock { state in
+            state.isOver = true
+            file.unlock()
+        }
     }
 }
