@@ -4,7 +4,7 @@ import PackageDescription
 
 // A package of its own, so that Errand has no dependencies, not even in its tests.
 let package = Package(
-    name: "Uploads",
+    name: "Peers",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Errand", path: "../.."),
@@ -14,15 +14,17 @@ let package = Package(
     ],
     targets: [
         .testTarget(
-            name: "UploadsTests",
+            name: "PeersTests",
             dependencies: [
                 .product(name: "Errand", package: "Errand"),
                 .product(name: "ErrandResumableUpload", package: "Errand"),
                 .product(name: "ErrandSystemTransport", package: "Errand"),
+                .product(name: "ErrandWebSocket", package: "Errand"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOResumableUpload", package: "swift-nio-extras"),
