@@ -21,6 +21,7 @@ struct Bench {
     static let sections: [Section] =
         [
             ("core", CoreBench.run), ("batch", BatchBench.run), ("wire", WireBench.run), ("cpu", WireCostBench.run),
+            ("plugins", PluginsBench.run),
         ] + programs + [
             ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("decoding", JSONDecodingBench.run),
             ("xml", XMLBench.run),

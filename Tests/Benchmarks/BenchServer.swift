@@ -23,7 +23,8 @@ final class BenchServer: Sendable {
         #if os(Linux) || os(macOS)
         if Nginx.isInstalled {
             let nginx = try await Nginx(
-                [("plain", "; location /post { return 204; }")], files: ["kilobyte": kilobyte, "large": Data()],
+                [("plain", "; location /post { return 204; } location /people { default_type application/json; }")],
+                files: ["kilobyte": kilobyte, "large": Data(), "people": JSONValidationBench.document(bytes: 1_000)],
                 settings: "sendfile on; tcp_nopush on; keepalive_requests 1000000000;")
             let large = 1_000_000_000
             // A hole: it costs the server's disk nothing.
@@ -34,6 +35,8 @@ final class BenchServer: Sendable {
         #endif
         let server = try TestServer()
         server.on(.get, "/kilobyte", .data(kilobyte, contentType: "text/plain"))
+        let people = JSONValidationBench.document(bytes: 1_000)
+        server.on(.get, "/people", .data(people, contentType: "application/json"))
         return BenchServer(
             "the test kit's server, in this process", server.url, large: nil, process: nil, server: server)
     }

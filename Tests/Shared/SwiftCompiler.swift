@@ -48,7 +48,11 @@ package enum SwiftCompiler {
     /// What code of this package's tests needs beside: the macros of Swift Testing, and the package's own name.
     package static func argumentsOfTests(in root: URL) -> [String] {
         let name = root.standardizedFileURL.lastPathComponent.lowercased()
-        let identifier = String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+        // As the package manager makes an identifier of it: no digit begins one.
+        let identifier = String(
+            name.enumerated().map { place, letter in
+                letter.isLetter || letter == "_" || letter.isNumber && place > 0 ? letter : "_"
+            })
         return ["-package-name", identifier, "-enable-bare-slash-regex"] + macros()
     }
 
