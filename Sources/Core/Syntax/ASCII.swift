@@ -66,6 +66,8 @@ public enum ASCII {
     /// Whether two texts are the same but for the case of their ASCII letters.
     public static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
         if a.utf8.count != b.utf8.count { return false }
+        // Most texts that are the same have the same case.
+        if a == b { return true }
         let isEqual = a.utf8.withContiguousStorageIfAvailable { x in
             b.utf8.withContiguousStorageIfAvailable { y in
                 for index in x.indices where x[index] != y[index] && lowercase(x[index]) != lowercase(y[index]) {

@@ -49,13 +49,16 @@ public enum URLSyntax {
         var text = text
         return text.withUTF8 { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
-            var host = bytes[(colon + 3)...].prefix { !endsAuthority($0) }
-            if host.first == UInt8(ascii: "[") {
-                host = host.dropFirst().prefix { $0 != UInt8(ascii: "]") }
-            } else {
-                host = host.prefix { $0 != UInt8(ascii: ":") }
+            var start = colon + 3
+            let isLiteral = start < bytes.count && bytes[start] == UInt8(ascii: "[")
+            if isLiteral { start += 1 }
+            let last = UInt8(ascii: isLiteral ? "]" : ":")
+            var end = start
+            while end < bytes.count, bytes[end] != last, !endsAuthority(bytes[end]) { end += 1 }
+            return String(unsafeUninitializedCapacity: end - start) { buffer in
+                for index in start..<end { buffer[index - start] = ASCII.lowercase(bytes[index]) }
+                return end - start
             }
-            return String(decoding: host.lazy.map(ASCII.lowercase), as: UTF8.self)
         }
     }
 
@@ -87,56 +90,6 @@ public enum URLSyntax {
         return text.withUTF8 { bytes in
             bytes.indices.dropFirst().contains { bytes[$0] == UInt8(ascii: ".") && bytes[$0 - 1] == UInt8(ascii: "/") }
         }
-    }
-
-    /// The URL for people to read: no credentials, no fragment, the values of the query masked.
-    ///
-    /// - Parameters:
-    ///   - text: the URL.
-    ///   - isSecret: whether the value of the query item of that name is masked; all are by default.
-    ///   - found: receives the masked values, as they stand in the text.
-    public static func redacted(
-        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
-    ) -> String {
-        // Most URLs contain nothing to mask.
-        var text = text
-        if !text.withUTF8({ $0.contains(where: mayStartSecret) }) { return text }
-        var url = text.utf8[...]
-        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
-        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
-        var result = String(url[..<mark]) ?? "•••"
-        if let scheme = result.firstRange(of: "://") {
-            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                authority[..<at].split(separator: ":").forEach(found)
-                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
-            }
-        }
-        guard mark < url.endIndex else { return result }
-        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
-    }
-
-    private static func mayStartSecret(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "#")
-    }
-
-    /// A query without its `?`, or a form, for people to read: the values of secret items masked.
-    ///
-    /// - Parameters:
-    ///   - text: the query or the form.
-    ///   - isSecret: whether the value of the item of that name is masked.
-    ///   - found: receives the masked values, as they stand in the text.
-    public static func redactedItems(
-        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
-    ) -> String {
-        let items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
-            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return String(item) ?? "•••" }
-            guard let name = String(item[..<equals]) else { return "•••" }
-            if !isSecret(name) { return String(item) ?? "•••" }
-            found(Substring(item[item.index(after: equals)...]))
-            return name + "=•••"
-        }
-        return items.joined(separator: "&")
     }
 
     /// Runs the body, and adds the text to the fault that it throws: `the path "a b": a space at offset 1 …`.

@@ -46,7 +46,7 @@ extension AuthenticationFilter {
         if let field = lease.field {
             var headers = exchange.http.headers
             // Unchanged since the call stage has set it: nothing is copied.
-            let isMarked = field.name.isSensitive || headers.contains { $0.isSensitive && $0.name == field.name }
+            let isMarked = lease.isSensitiveByName || headers.contains { $0.isSensitive && $0.name == field.name }
             if !isMarked || headers[field.name] != field.value {
                 headers.set(field.name, field.value, sensitive: true)
                 exchange.http.headers = headers

@@ -8,7 +8,7 @@ extension AuthenticationFilter {
             exchange.tags[OwnCredentials.self].isEmpty, exchange.tags[AddedCredentials.self].isEmpty,
             !Refusals.areShared(exchange, next)
         else { return nil }
-        return try leased(exchange) { keeper.ready(exchange.time, $0) }
+        return try leased(exchange, keeper.ready(exchange.time, nil))
     }
 
     /// Whether the response to a request that ``readyHop(_:_:)`` made refuses its lease.

@@ -99,18 +99,19 @@ extension AuthenticationFilter {
     private func readyCall(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
         let isSigned = keeper.isRenewable && next.following.contains(.signs)
         guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
-            let ready = try leased(exchange, { keeper.ready(for: .any, $0) })
+            let ready = try leased(exchange, keeper.ready(for: .any, nil))
         else { return nil }
         return (ready.exchange, nil)
     }
 
-    /// The exchange with a credential of a single field that can be had at once.
-    func leased(
-        _ exchange: Exchange, _ lease: (CredentialKeeper.Membership?) -> CredentialKeeper.Lease?
-    ) throws -> (exchange: Exchange, lease: CredentialKeeper.Lease)? {
-        let member = exchange.value(of: keeper.membership)
-        guard member?.isAnonymous != true, let lease = lease(member), lease.field != nil else { return nil }
-        if member == nil { try admit(lease, exchange) }
+    /// The exchange with a credential of a single field that can be had at once; nil for a call of another user, or of
+    /// none.
+    func leased(_ exchange: Exchange, _ lease: CredentialKeeper.Lease?) throws
+        -> (exchange: Exchange, lease: CredentialKeeper.Lease)?
+    {
+        guard let lease, lease.field != nil else { return nil }
+        let member = exchange.once(keeper.membership) { lease.membership }
+        guard !member.isAnonymous, member.generation == lease.membership.generation else { return nil }
         var exchange = exchange
         try authorize(&exchange, lease)
         return (exchange, lease)

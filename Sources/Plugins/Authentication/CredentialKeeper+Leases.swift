@@ -23,6 +23,8 @@ extension CredentialKeeper {
         var credential: any Credential { known.credential }
         /// All that the credential adds, if it is known.
         var field: HTTPHeaders.Field? { known.field }
+        /// Whether every field of its name is sensitive.
+        var isSensitiveByName: Bool { known.isSensitiveByName }
         /// The user, if the credential names one.
         var owner: String? { known.owner }
 

@@ -17,12 +17,15 @@ extension CredentialKeeper {
     final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
+        /// Whether every field of that name is sensitive.
+        let isSensitiveByName: Bool
         let expiry: Date?
         let owner: String?
 
         init(_ credential: any Credential) {
             self.credential = credential
             field = (credential as? any FixedCredential)?.field
+            isSensitiveByName = field?.name.isSensitive ?? false
             (expiry, owner) = (credential.expiry, credential.owner)
         }
 

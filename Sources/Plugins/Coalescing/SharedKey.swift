@@ -7,6 +7,8 @@ final class SharedKey: Hashable, Sendable {
     private let way: CommonWay
     private let exchange: Exchange
     private let rule: CoalescingRule
+    /// Computed once: each exchange is looked up, added and removed.
+    private let hash: Int
 
     /// Nil where the request is not shared.
     init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ rule: CoalescingRule) {
@@ -18,20 +20,22 @@ final class SharedKey: Hashable, Sendable {
             tags.haveSameEffect(as: tags)
         else { return nil }
         (self.request, self.way, self.exchange, self.rule) = (request, way, exchange, rule)
-    }
-
-    func hash(into hasher: inout Hasher) {
+        var hasher = Hasher()
         hasher.combine(request.urlText)
         // Many users may request one URL at once.
         if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
+        hash = hasher.finalize()
     }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func == (a: SharedKey, b: SharedKey) -> Bool { a === b || a.equals(b) }
 
     private func equals(_ other: SharedKey) -> Bool {
         let (one, two) = (exchange, other.exchange)
         let (mine, others) = (request, other.request)
-        return way == other.way && mine.urlText == others.urlText && mine.method == others.method && rule == other.rule
+        return hash == other.hash && way == other.way && mine.urlText == others.urlText && mine.method == others.method
+            && rule == other.rule
             && rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks

@@ -26,7 +26,11 @@ final class SharedRun: Sendable {
         var isClosed = false
         var outcome: Outcome?
 
-        var exchanges: [Exchange] { (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange) }
+        var exchanges: [Exchange] {
+            // Mostly it is alone.
+            guard others.isEmpty else { return (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange) }
+            return first.map { [$0.exchange] } ?? []
+        }
 
         subscript(ticket: Int) -> Call? {
             get { ticket == 0 ? first : others[ticket] }
@@ -99,11 +103,12 @@ final class SharedRun: Sendable {
     }
 
     private func run(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) async {
-        let shared = SharedExchange(for: self)
+        let (shared, outer) = (SharedExchange(for: self), Self.current)
+        let within = outer.isEmpty ? [number] : outer + [number]
         let outcome: Outcome
         do {
             outcome = .success(
-                try await Self.$current.withValue(Self.current + [number]) {
+                try await Self.$current.withValue(within) {
                     try await shared.send(exchange, next: next)
                 })
         } catch { outcome = .failure(error) }
@@ -169,14 +174,15 @@ final class SharedRun: Sendable {
     }
 
     @inline(never) private func end(_ outcome: Outcome) {
-        let (first, others) = state.withLock { state in
-            defer { (state.first, state.others) = (nil, [:]) }
+        var first: Call?
+        var others: [Int: Call] = [:]
+        state.withLock { state in
+            swap(&first, &state.first)
+            if !state.others.isEmpty { swap(&others, &state.others) }
             state.outcome = outcome
-            return (state.first, state.others)
         }
         first?.continuation?.resume(with: outcome)
         for call in others.values { call.continuation?.resume(with: outcome) }
-        withExtendedLifetime((first, others)) {}
     }
 }
 

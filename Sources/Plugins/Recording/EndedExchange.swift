@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// An exchange that has ended. Its secrets are in the clear until it is masked: by the queue of the recorder, soon after
-/// its end, or by a reader that comes first.
+/// An exchange that has ended. Its secrets are in the clear until it is masked: by the queue of the recorder, within
+/// seconds, or by a reader that comes first.
 final class EndedExchange: Sendable {
     /// The properties of an exchange that its activity knows.
     struct Ending: Sendable {
@@ -16,7 +16,8 @@ final class EndedExchange: Sendable {
 
     private enum State {
         case clear(ExchangeDraft)
-        case masked(RecordedExchange)
+        // Elsewhere: most are dropped before, and stay small.
+        indirect case masked(RecordedExchange)
     }
 
     private let state: Mutex<State>

@@ -1,23 +1,26 @@
 import Errand
 import ErrandEssentials
+import Synchronization
 
-/// An exchange that is still running, with its secrets in the clear.
-struct ExchangeDraft: Sendable {
+/// An exchange that is still running, or has ended and is not masked yet: its secrets are in the clear.
+final class ExchangeDraft: Sendable {
+    private struct State {
+        var response: RecordedExchange.ClearResponse?
+        var messages: SocketMessages?
+        var supersededAt: ContinuousClock.Instant?
+        var timeToHead: Duration?
+        var timings: TransferTimings?
+        var progress = TransferProgress()
+        var sent = Data()
+        var received = Data()
+    }
+
     private let request: RecordedExchange.ClearRequest
     let attempt: Int
     let hop: Int
-    let date: Date
+    private let date: Date
     let start: ContinuousClock.Instant
-    private var response: RecordedExchange.ClearResponse?
-    /// Those of the socket that it opens.
-    var messages: SocketMessages?
-    /// The start of another exchange of the activity, if this one had no response then, and got none later.
-    var supersededAt: ContinuousClock.Instant?
-    private var timeToHead: Duration?
-    private var timings: TransferTimings?
-    private var progress = TransferProgress()
-    private var sent = Data()
-    private var received = Data()
+    private let state = Mutex(State())
 
     init(_ request: HTTPRequest, attempt: Int, hop: Int, date: Date, start: ContinuousClock.Instant) {
         (self.request, self.attempt, self.hop) = (RecordedExchange.ClearRequest(request), attempt, hop)
@@ -25,34 +28,48 @@ struct ExchangeDraft: Sendable {
     }
 
     /// Whether the response and its timings have been received; the timings follow the end of the body.
-    var isComplete: Bool { response != nil && timings != nil }
+    var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     /// Whether a WebSocket follows the response.
-    var opensSocket: Bool { response?.status == 101 && request.headers.requestsWebSocket }
+    var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
 
-    mutating func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
+    /// The start of another exchange of the activity, if this one had no response then, and got none later.
+    var supersededAt: ContinuousClock.Instant? { state.withLock { $0.supersededAt } }
+
+    func supersede(at now: ContinuousClock.Instant) { state.withLock { $0.supersededAt = now } }
+
+    func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
         switch event {
         case .received(let response, _, _):
-            timeToHead = start.duration(to: now)
-            supersededAt = nil
-            self.response = RecordedExchange.ClearResponse(response)
+            let response = RecordedExchange.ClearResponse(response)
+            state.withLock { state in
+                state.timeToHead = start.duration(to: now)
+                state.supersededAt = nil
+                state.response = response
+            }
         case .transport(.timings(let timings)):
-            self.timings = timings
-            if supersededAt != nil { supersededAt = now }
-        case .transport(.progress(let progress)): self.progress = progress
-        case .requestBody(let data): Self.append(data, to: &sent, limit)
-        case .responseBody(let data): Self.append(data, to: &received, limit)
+            state.withLock { state in
+                state.timings = timings
+                if state.supersededAt != nil { state.supersededAt = now }
+            }
+        case .transport(.progress(let progress)): state.withLock { $0.progress = progress }
+        case .requestBody(let data): state.withLock { Self.append(data, to: &$0.sent, limit) }
+        case .responseBody(let data): state.withLock { Self.append(data, to: &$0.received, limit) }
         default: break
         }
     }
 
     /// Takes the head, and the beginning of the body, from the error of a transport that failed after the head.
-    mutating func add(evidence outcome: ActivityOutcome, limit: Int) {
-        guard response == nil, case .failure(let error as ErrandError) = outcome, let evidence = error.response,
+    func add(evidence outcome: ActivityOutcome, limit: Int) {
+        guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network
         else { return }
-        if received.isEmpty { received = evidence.data.prefix(limit) }
-        response = RecordedExchange.ClearResponse(evidence)
+        let response = RecordedExchange.ClearResponse(evidence)
+        state.withLock { state in
+            if state.response != nil { return }
+            if state.received.isEmpty { state.received = evidence.data.prefix(limit) }
+            state.response = response
+        }
     }
 
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) {
@@ -61,24 +78,41 @@ struct ExchangeDraft: Sendable {
         copy.append(data.prefix(max(0, limit - copy.count)))
     }
 
+    // MARK: The messages of the socket that it opens
+
+    func keepMessages(upTo count: Int, maximumBytes: Int) {
+        let messages = SocketMessages(limit: count, maximumBytes: maximumBytes)
+        state.withLock { $0.messages = messages }
+    }
+
+    func add(_ message: StreamMessage, at date: Date, limit: Int) {
+        state.withLock { $0.messages?.add(message, at: date, limit: limit) }
+    }
+
+    // MARK: What is recorded
+
     /// The approximate number of bytes that it takes in memory, until that of the masked exchange is known.
     var approximateByteCount: Int {
-        let fields = request.headers.count + (response?.headers.count ?? 0)
-        return 600 + request.url.utf8.count + 120 * fields + sent.count + received.count
-            + (messages?.approximateByteCount ?? 0)
+        let (fields, bytes) = state.withLock { state in
+            let messages = state.messages?.approximateByteCount ?? 0
+            return (state.response?.headers.count ?? 0, state.sent.count + state.received.count + messages)
+        }
+        return 600 + request.url.utf8.count + 120 * (request.headers.count + fields) + bytes
     }
 
     /// The exchange with its secrets masked, without the activity, the end and the outcome.
     func masked(_ label: String, since origin: ContinuousClock.Instant, _ redaction: Redaction) -> RecordedExchange {
+        // Not under the lock: the whole exchange is searched for secrets.
+        let state = state.withLock { $0 }
         // Events leave out a streamed body: the bytes that were transferred count.
-        let passed = max(progress.received, Int64(received.count))
-        let length = response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
+        let passed = max(state.progress.received, Int64(state.received.count))
+        let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         var exchange = RecordedExchange(
-            masking: request, sent: sent, response, received: received, receivedLength: length, messages, label, date,
-            redaction)
+            masking: request, sent: state.sent, state.response, received: state.received, receivedLength: length,
+            state.messages, label, date, redaction)
         (exchange.attempt, exchange.hop) = (attempt, hop)
         exchange.offset = origin.duration(to: start)
-        (exchange.timeToHead, exchange.timings) = (timeToHead, timings)
+        (exchange.timeToHead, exchange.timings) = (state.timeToHead, state.timings)
         return exchange
     }
 }

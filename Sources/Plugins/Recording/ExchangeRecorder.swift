@@ -15,8 +15,8 @@ import Synchronization
 /// ```
 ///
 /// It keeps the newest exchanges and activities that have ended, within limits of their number and of their bytes. The
-/// values contain no secret; see ``Errand/Redaction``. They are masked on a queue of the recorder's, or by a reader that
-/// comes first, and delay no response. A body is never read for the recorder: it receives bounded copies of the bytes
+/// values contain no secret; see ``Errand/Redaction``. They are masked on a queue of the recorder's a second after their
+/// end, or by a reader that comes first, and delay no response. A body is never read for the recorder: it receives bounded copies of the bytes
 /// that are transferred. Several agents may share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
@@ -98,7 +98,7 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func recording(of state: State) -> Recording {
-        let sockets = state.running.values.compactMap(\.socket).sorted { $0.handshake.start < $1.handshake.start }
+        let sockets = state.running.values.compactMap(\.known.socket).sorted { $0.handshake.start < $1.handshake.start }
         let open = sockets.map { EndedExchange($0.handshake, $0.ending, since: origin, redaction) }
         return Recording(
             exchanges: (state.exchanges.all + open).map(\.masked), activities: state.activities.all,
@@ -114,54 +114,41 @@ public final class ExchangeRecorder: Accessory {
             state.withLock { $0.running[activity.id] = draft }
         case .built(let request):
             let host = request.host
-            change(activity) { $0.host = host }
+            draft(of: activity)?.change { $0.host = host }
         case .sending(let request, let attempt, let hop):
-            guard maximumExchanges > 0 else { return }
+            guard maximumExchanges > 0, let running = draft(of: activity) else { return }
             let now = time.now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
-            var ended: ExchangeDraft?
-            change(activity) { ended = $0.begin(draft, at: now) }
+            if let ended = running.begin(draft, at: now) { record(ended, of: activity, nil, now) }
+        case .received, .requestBody, .responseBody, .transport(.progress), .transport(.timings):
+            guard let running = draft(of: activity) else { return }
+            let now = time.now
+            let ended = running.add(event, at: now, limit: maximumBodyBytes)
             if let ended { record(ended, of: activity, nil, now) }
-        case .received, .requestBody, .responseBody, .transport: add(event, to: activity)
         case .message(let message):
-            let date = time.date
-            change(activity) { $0.socket?.add(message, at: date, limit: maximumBodyBytes) }
+            let handshake = draft(of: activity)?.known.socket?.handshake
+            handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
             guard let count = note.details as? StreamCount else { return }
-            change(activity) { $0.stream = count }
+            draft(of: activity)?.change { $0.stream = count }
         case .willStop(let outcome): end(activity, outcome)
         default: break
         }
     }
 
-    private func change(_ activity: Activity, _ body: (inout ActivityDraft) -> Void) {
-        state.withLock { state in
-            guard let index = state.running.index(forKey: activity.id) else { return }
-            body(&state.running.values[index])
-        }
-    }
-
-    private func add(_ event: ActivityEvent, to activity: Activity) {
-        let now = time.now
-        var ended: ExchangeDraft?
-        change(activity) { running in
-            if case .transport(.progress(let progress)) = event { running.progress = progress }
-            ended = running.add(event, at: now, limit: maximumBodyBytes)
-        }
-        if let ended { record(ended, of: activity, nil, now) }
-    }
+    private func draft(of activity: Activity) -> ActivityDraft? { state.withLock { $0.running[activity.id] } }
 
     private func record(
         _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
     ) {
-        record(draft, ending(of: activity, outcome, now))
+        record(draft, ending(of: activity, activity.label, outcome, now))
     }
 
     private func ending(
-        of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
+        of activity: Activity, _ label: String, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
     ) -> EndedExchange.Ending {
         EndedExchange.Ending(
-            activity: activity.id, parent: activity.parent, label: activity.label, end: now, outcome: outcome)
+            activity: activity.id, parent: activity.parent, label: label, end: now, outcome: outcome)
     }
 
     private func record(_ draft: ExchangeDraft, _ ending: EndedExchange.Ending) {
@@ -172,8 +159,9 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // A little later, together with what ends until then, and never on the way of a response.
-        if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { [weak self] in self?.maskEnded() } }
+        // Later, together with what ends until then, and never on the way of a response: what is dropped by then, as most
+        // is of what comes fast, is not masked at all.
+        if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 
     private func maskEnded() {
@@ -199,25 +187,28 @@ public final class ExchangeRecorder: Accessory {
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
         let now = time.now
-        guard let draft = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
-        for exchange in draft.pending { record(exchange, of: activity, nil, now) }
+        guard let running = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
+        let (draft, label, recorded) = (running.known, activity.label, RecordedOutcome(outcome))
+        for exchange in draft.pending { record(exchange, ending(of: activity, label, nil, now)) }
         if let socket = draft.socket { record(socket.handshake, socket.ending) }
-        if var exchange = draft.exchange {
+        if let exchange = draft.exchange {
             exchange.add(evidence: outcome, limit: maximumBodyBytes)
-            let ending = ending(of: activity, RecordedOutcome(outcome), now)
+            let ending = ending(of: activity, label, recorded, now)
             if !keepsOpen(exchange, ending) { record(exchange, ending) }
         }
         var redactor = Redactor(redaction)
-        let label = maximumExchanges > 0 ? redactor.url(activity.label) : ""
+        let shown = maximumExchanges > 0 ? redactor.url(label) : ""
         var ended = RecordedActivity(
-            id: activity.id, parent: activity.parent, kind: activity.kind, label: label, host: draft.host,
-            date: draft.date, offset: origin.duration(to: activity.start), duration: activity.start.duration(to: now),
-            outcome: RecordedOutcome(outcome), bytesSent: draft.progress.sent, bytesReceived: draft.progress.received)
+            id: activity.id, parent: activity.parent, kind: activity.kind, label: shown,
+            host: draft.host,
+            date: running.date, offset: origin.duration(to: activity.start),
+            duration: activity.start.duration(to: now), outcome: recorded, bytesSent: draft.progress.sent,
+            bytesReceived: draft.progress.received)
         ended.stream = draft.stream
         if case .success(let response?) = outcome { (ended.status, ended.source) = (response.status, response.source) }
         state.withLock { state in
             state.metrics.add(ended)
-            state.activities.append(ended, cost: 300 + label.utf8.count)
+            state.activities.append(ended, cost: 300 + shown.utf8.count)
         }
     }
 
@@ -227,16 +218,14 @@ public final class ExchangeRecorder: Accessory {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
         }
-        var socket = SocketDraft(handshake: exchange, ending: ending)
-        socket.handshake.messages = SocketMessages(limit: maximumSocketMessages, maximumBytes: maximumSocketBytes)
-        var (isKept, old) = (false, SocketDraft?.none)
-        state.withLock { state in
-            guard let index = state.running.index(forKey: parent) else { return }
-            (isKept, old) = (true, state.running.values[index].socket)
-            state.running.values[index].socket = socket
+        guard let running = state.withLock({ $0.running[parent] }) else { return false }
+        exchange.keepMessages(upTo: maximumSocketMessages, maximumBytes: maximumSocketBytes)
+        let old = running.change { state in
+            defer { state.socket = SocketDraft(handshake: exchange, ending: ending) }
+            return state.socket
         }
         // The connection before it.
         if let old { record(old.handshake, old.ending) }
-        return isKept
+        return true
     }
 }

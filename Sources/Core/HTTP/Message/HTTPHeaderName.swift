@@ -33,12 +33,18 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Whether a header of this name holds a secret by definition: credentials and cookies.
     public var isSensitive: Bool {
-        self == .authorization || self == .cookie || self == .setCookie || self == .proxyAuthorization
+        switch rawName.utf8.count {
+        case 6: self == .cookie
+        case 10: self == .setCookie
+        case 13: self == .authorization
+        case 19: self == .proxyAuthorization
+        default: false
+        }
     }
 
     /// Whether two names differ only in the case of their letters.
     public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
-        ASCII.equalsIgnoringCase(a.rawName, b.rawName)
+        a.rawName.utf8.count == b.rawName.utf8.count && ASCII.equalsIgnoringCase(a.rawName, b.rawName)
     }
 
     /// Hashes the name in lower case.

@@ -113,10 +113,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// their mark.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
-            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
-            var value = fields[first].value
-            for field in fields[(first + 1)...] where field.name == name {
-                value += (name == .cookie ? "; " : ", ") + field.value
+            guard var index = index(of: name) else { return nil }
+            var value = fields[index].value
+            while let next = self.index(of: name, from: index + 1) {
+                value += (name == .cookie ? "; " : ", ") + fields[next].value
+                index = next
             }
             return value
         }
@@ -132,7 +133,15 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
 
     /// Whether a field of that name exists.
-    public func contains(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.name == name } }
+    public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
+
+    /// The position of the first field of a name. In place: a closure would be given a copy of each field.
+    private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
+        fields.withUnsafeBufferPointer { fields in
+            for index in start..<fields.count where fields[index].name == name { return index }
+            return nil
+        }
+    }
 
     /// Adds a field and keeps those of the same name; if one of them is sensitive, all become so.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
@@ -143,7 +152,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// Replaces all fields of a name by one, which is sensitive if one of them was.
     public mutating func set(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
-        guard let first = fields.firstIndex(where: { $0.name == name }) else {
+        guard let first = index(of: name) else {
             return fields.append(Field(name, value, sensitive: sensitive))
         }
         fields[first] = Field(fields[first].name, value, sensitive: sensitive || isSensitive(name))

@@ -114,8 +114,10 @@ final class LogDraft: Sendable {
 
     /// Header fields for a level that shows them; for any other, they are only searched for secrets.
     private static func masked(_ headers: HTTPHeaders?, _ level: LogLevel, _ redactor: inout Redactor) -> HTTPHeaders {
-        guard let headers, level.hasHeaders || headers.contains(where: \.isSensitive) else { return [:] }
-        return redactor.headers(headers)
+        guard let headers else { return [:] }
+        if level.hasHeaders { return redactor.headers(headers) }
+        let secrets = headers.filter(\.isSensitive)
+        return secrets.isEmpty ? [:] : redactor.headers(HTTPHeaders(secrets))
     }
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {

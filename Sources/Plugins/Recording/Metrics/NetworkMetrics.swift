@@ -30,7 +30,8 @@ public struct NetworkMetrics: Sendable, Hashable {
     public mutating func add(_ activity: RecordedActivity) {
         guard activity.kind == .request else { return }
         var host = activity.host ?? "none"
-        if hosts[host] == nil, hosts.count >= limit { host = "other" }
+        if let index = hosts.index(forKey: host) { return hosts.values[index].add(activity) }
+        if hosts.count >= limit { host = "other" }
         hosts[host, default: HostMetrics()].add(activity)
     }
 }
