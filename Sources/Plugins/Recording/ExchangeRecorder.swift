@@ -120,7 +120,8 @@ public final class ExchangeRecorder: Accessory {
             let now = time.now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
             if let ended = running.begin(draft, at: now) { record(ended, of: activity, nil, now) }
-        case .received, .requestBody, .responseBody, .transport(.progress), .transport(.timings):
+        case .transport(.informational), .transport(.trailers), .transport(.waitingForConnectivity): break
+        case .received, .requestBody, .responseBody, .transport:
             guard let running = draft(of: activity) else { return }
             let now = time.now
             let ended = running.add(event, at: now, limit: maximumBodyBytes)

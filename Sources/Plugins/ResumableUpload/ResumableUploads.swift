@@ -39,7 +39,11 @@ public struct ResumableUploads: Filter {
 
     /// Sends the body of an ``UploadRequest``; any other request passes unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let request = exchange.request as? any UploadRequest else { return try await next(exchange) }
+        // The type alone first: a cast that fails is slow.
+        guard type(of: exchange.request) is any UploadRequest.Type, let request = exchange.request as? any UploadRequest
+        else {
+            return try await next(exchange)
+        }
         // It repeats every request that may be repeated; a retry further out passes its failures on.
         defer { exchange.declareFailureFinal() }
         do {

@@ -62,7 +62,11 @@ extension Exchange {
     /// The combined exemption of the request and of the call.
     var filterExemption: FilterExemption {
         let call = tags[FilterExemption.self]
-        guard let request = request as? any FilterExemptRequest else { return call }
+        // The type alone first: a cast that fails is slow.
+        guard type(of: request) is any FilterExemptRequest.Type, let request = request as? any FilterExemptRequest
+        else {
+            return call
+        }
         return request.filterExemption.union(call)
     }
 }

@@ -31,7 +31,7 @@ public struct HTTPRequest: Sendable {
     public var host: String? {
         switch fields[0].url {
         case .given(let url): url.host?.lowercased()
-        case .checked(let checked): URLSyntax.host(ofChecked: checked.text)
+        case .checked(let checked): checked.host
         }
     }
     /// The header fields, without those that the transport adds.

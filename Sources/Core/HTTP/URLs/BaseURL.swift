@@ -10,7 +10,9 @@ package final class BaseURL: Sendable {
     let directory: String
     /// Both, as text and parsed.
     private let text: String
-    private let url: URL
+    let url: URL
+    /// In lower case, without the brackets of an address.
+    let host: String
     /// Whether no segment starts with a dot.
     private let isPlain: Bool
 
@@ -36,6 +38,7 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): this is no URL")
         }
+        host = URLSyntax.host(ofChecked: origin)
         (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
     }
 
@@ -50,11 +53,11 @@ package final class BaseURL: Sendable {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
-            return CheckedURL(text, base: base.url)
+            return CheckedURL(text, base: base)
         }
         // A link from a server to itself.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
-            return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base.url)
+            return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
         return CheckedURL(try joinParsed(base, path, query: query))
     }

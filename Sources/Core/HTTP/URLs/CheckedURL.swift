@@ -4,31 +4,46 @@ import Synchronization
 
 /// An absolute http or https URL of checked text, parsed on first use: most requests need the text alone.
 package final class CheckedURL: Sendable {
+    private enum Origin {
+        /// Known to be that of the base URL to which the path was joined.
+        case base(BaseURL)
+        case parsed(URL)
+    }
+
     package let text: String
-    /// Whether it is known to have the origin of the base URL to which its path was joined.
-    package let isOfBase: Bool
-    private let base: URL
-    private let parsed: Mutex<URL?>
+    private let origin: Origin
+    private let parsed = Mutex<URL?>(nil)
 
     /// - Parameters:
     ///   - text: the base with a plain path and an encoded query, which no parser can reject.
-    ///   - base: the beginning of the text, parsed.
-    init(_ text: String, base: URL) {
-        (self.text, self.base, isOfBase) = (text, base, true)
-        parsed = Mutex(nil)
-    }
+    ///   - base: the beginning of the text.
+    init(_ text: String, base: BaseURL) { (self.text, origin) = (text, .base(base)) }
 
     /// A URL that was parsed from checked text.
-    init(_ url: URL) {
-        (text, base, isOfBase) = (url.absoluteString, url, false)
-        parsed = Mutex(url)
+    init(_ url: URL) { (text, origin) = (url.absoluteString, .parsed(url)) }
+
+    /// Whether it is known to have the origin of the base URL.
+    package var isOfBase: Bool {
+        if case .base = origin { true } else { false }
+    }
+
+    /// In lower case, without the brackets of an address.
+    var host: String {
+        switch origin {
+        case .base(let base): base.host
+        case .parsed: URLSyntax.host(ofChecked: text)
+        }
     }
 
     package var url: URL {
-        parsed.withLock { parsed in
-            let url = parsed ?? URL(string: text, encodingInvalidCharacters: false) ?? base
-            parsed = url
-            return url
+        switch origin {
+        case .parsed(let url): url
+        case .base(let base):
+            parsed.withLock { parsed in
+                let url = parsed ?? URL(string: text, encodingInvalidCharacters: false) ?? base.url
+                parsed = url
+                return url
+            }
         }
     }
 }

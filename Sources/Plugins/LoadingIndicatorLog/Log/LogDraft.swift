@@ -8,6 +8,8 @@ final class LogDraft: Sendable {
 
     private struct State: Sendable {
         var request: HTTPRequest?
+        /// As it was received; at the end its head alone.
+        var received: HTTPResponse?
         var response: Head?
         var progress = TransferProgress()
         var attempts = 0
@@ -15,8 +17,8 @@ final class LogDraft: Sendable {
         var outcome = LogRecord.Outcome.success
         var error: (any Error)?
         var stream: StreamCount?
-        var sent = Data()
-        var received = Data()
+        var sentBytes = Data()
+        var receivedBytes = Data()
     }
 
     /// The part of a response that a record needs: not its body, since a record may wait in the queue.
@@ -38,23 +40,20 @@ final class LogDraft: Sendable {
     func send(_ request: HTTPRequest, _ attempt: Int) {
         state.withLock { state in
             state.request = request
-            (state.response, state.sent, state.received) = (nil, Data(), Data())
+            (state.received, state.sentBytes, state.receivedBytes) = (nil, Data(), Data())
             state.attempts = max(state.attempts, attempt)
             state.requests += 1
         }
     }
 
     func add(sent data: Data, limit: Int) {
-        state.withLock { $0.sent.append(data.prefix(max(0, limit - $0.sent.count))) }
+        state.withLock { $0.sentBytes.append(data.prefix(max(0, limit - $0.sentBytes.count))) }
     }
 
-    func receive(_ response: HTTPResponse) {
-        let head = Head(response)
-        state.withLock { $0.response = head }
-    }
+    func receive(_ response: HTTPResponse) { state.withLock { $0.received = response } }
 
     func add(received data: Data, limit: Int) {
-        state.withLock { $0.received.append(data.prefix(max(0, limit - $0.received.count))) }
+        state.withLock { $0.receivedBytes.append(data.prefix(max(0, limit - $0.receivedBytes.count))) }
     }
 
     func report(_ progress: TransferProgress) { state.withLock { $0.progress = progress } }
@@ -63,13 +62,15 @@ final class LogDraft: Sendable {
 
     func end(_ outcome: ActivityOutcome) {
         state.withLock { state in
+            var last = state.received
             switch outcome {
-            case .success(let http): if let http { state.response = Head(http) }
+            case .success(let http): last = http ?? last
             case .failure(let failure):
                 (state.outcome, state.error) = (.failure, failure)
-                if let evidence = (failure as? any RequestFailure)?.response { state.response = Head(evidence) }
+                last = (failure as? any RequestFailure)?.response ?? last
             case .cancelled: state.outcome = .cancelled
             }
+            (state.response, state.received) = (last.map(Head.init), nil)
         }
     }
 
@@ -88,9 +89,9 @@ final class LogDraft: Sendable {
         var bodies: (sent: String?, received: String?)
         if level.maximumBodyBytes > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
-            bodies.sent = LogBody.text(state.sent, type, request?.body.length, &redactor)
+            bodies.sent = LogBody.text(state.sentBytes, type, request?.body.length, &redactor)
             bodies.received = LogBody.text(
-                state.received, response?.headers[.contentType], response?.length, &redactor)
+                state.receivedBytes, response?.headers[.contentType], response?.length, &redactor)
         }
         var record = LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: redactor.masking(label),

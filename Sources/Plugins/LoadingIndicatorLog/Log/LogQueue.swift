@@ -48,21 +48,24 @@ final class LogQueue: Sendable {
     }
 
     private func write() {
+        // The two arrays change places, so that neither grows anew for each batch.
+        var batch: [Ended] = []
         while true {
-            let (records, waiters) = state.withLock { state -> ([Ended], [CheckedContinuation<Void, Never>]) in
-                defer { state.records = [] }
-                if !state.records.isEmpty { return (state.records, []) }
+            let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                swap(&batch, &state.records)
+                if !batch.isEmpty { return [] }
                 state.isWriting = false
                 defer { state.waiters = [] }
-                return ([], state.waiters)
+                return state.waiters
             }
             for waiter in waiters { waiter.resume() }
-            if records.isEmpty { return }
-            for ended in records {
+            if batch.isEmpty { return }
+            for ended in batch {
                 var record = ended.draft.record(of: ended.activity, after: ended.duration, ended.level, redaction)
                 record.dropped = ended.dropped
                 sink.write(record)
             }
+            batch.removeAll(keepingCapacity: true)
         }
     }
 

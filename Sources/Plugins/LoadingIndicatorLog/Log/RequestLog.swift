@@ -57,22 +57,25 @@ public final class RequestLog: Accessory {
     /// Adds an event to the record of its activity.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
-        case .willStart: drafts.withLock { $0[activity.id] = LogDraft() }
         case .willStop(let outcome):
-            guard let draft = drafts.withLock({ $0.removeValue(forKey: activity.id) }) else { return }
+            let draft = drafts.withLock { $0.removeValue(forKey: activity.id) } ?? LogDraft()
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
-        case .built(let request): draft(of: activity)?.build(request)
-        case .sending(let request, let attempt, _): draft(of: activity)?.send(request, attempt)
-        case .requestBody(let data): draft(of: activity)?.add(sent: data, limit: maximumBodyBytes)
-        case .received(let response, _, _): draft(of: activity)?.receive(response)
-        case .responseBody(let data): draft(of: activity)?.add(received: data, limit: maximumBodyBytes)
-        case .transport(.progress(let progress)): draft(of: activity)?.report(progress)
-        case .note(let note): if let count = note.details as? StreamCount { draft(of: activity)?.count(count) }
+        case .built(let request): draft(of: activity).build(request)
+        case .sending(let request, let attempt, _): draft(of: activity).send(request, attempt)
+        case .requestBody(let data): draft(of: activity).add(sent: data, limit: maximumBodyBytes)
+        case .received(let response, _, _): draft(of: activity).receive(response)
+        case .responseBody(let data): draft(of: activity).add(received: data, limit: maximumBodyBytes)
+        case .transport(let event): if case .progress(let progress) = event { draft(of: activity).report(progress) }
+        case .note(let note): if let count = note.details as? StreamCount { draft(of: activity).count(count) }
         default: break
         }
     }
 
-    private func draft(of activity: Activity) -> LogDraft? { drafts.withLock { $0[activity.id] } }
+    /// Made with the first event that has something for it.
+    private func draft(of activity: Activity) -> LogDraft {
+        func same(_ draft: inout LogDraft) -> LogDraft { draft }
+        return drafts.withLock { same(&$0[activity.id, default: LogDraft()]) }
+    }
 }
