@@ -136,6 +136,10 @@ let shims: [Target] = [
 
 /// The requests that several examples send, and what of the demo app is built and tested on Linux as well: no products.
 let demo: [Target] = [
+    .target(name: "ErrandExampleUsers", dependencies: ["Errand"], path: "Examples/Users"),
+    .target(
+        name: "ErrandExampleShop", dependencies: ["Errand", "ErrandExampleUsers", "ErrandTesting"],
+        path: "Examples/Shop"),
     .target(
         name: "ErrandExampleRequests",
         dependencies: [
@@ -143,13 +147,14 @@ let demo: [Target] = [
         ],
         path: "Examples/Requests"),
     .target(
-        name: "ErrandAppBackend", dependencies: ["Errand", "ErrandExampleRequests", "ErrandTesting"],
+        name: "ErrandAppBackend",
+        dependencies: ["Errand", "ErrandExampleRequests", "ErrandExampleUsers", "ErrandTesting"],
         path: "Examples/App/Backend"),
     .target(
         name: "ErrandAppModels",
         dependencies: [
-            "Errand", "ErrandAuthentication", "ErrandCache", "ErrandExampleRequests", "ErrandPaging",
-            "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming", "ErrandSystemTransport",
+            "Errand", "ErrandAuthentication", "ErrandCache", "ErrandExampleRequests", "ErrandExampleUsers",
+            "ErrandPaging", "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming", "ErrandSystemTransport",
         ],
         path: "Examples/App/Models"),
 ]
@@ -165,7 +170,13 @@ let views: [Target] = [
 
 let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
-    program("ErrandQuickstart", in: "Examples/Quickstart", needs: everything + ["ErrandExampleRequests"]),
+    // A newcomer waits for its build: no more modules than the first steps need.
+    program(
+        "ErrandQuickstart", in: "Examples/Quickstart",
+        needs: ["ErrandBatch", "ErrandChain", "ErrandExampleShop", "ErrandExampleUsers", "ErrandSystemTransport"]),
+    program(
+        "errand-tour", in: "Examples/Tour",
+        needs: everything + ["ErrandExampleRequests", "ErrandExampleShop", "ErrandExampleUsers"]),
     program(
         "errand-bench", in: "Tests/Benchmarks",
         needs: everything + [

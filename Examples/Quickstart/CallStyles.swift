@@ -1,16 +1,17 @@
 import Errand
-import ErrandExampleRequests
+import ErrandExampleShop
+import ErrandExampleUsers
 
 /// The same request by `await`, by callback and by delegate.
 enum CallStyles {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("One request, three ways to call it")
+        Chapter.begin("One request, three ways to call it")
         let user = try await shop.agent.send(GetUser(id: 7)).value
-        Quickstart.line("await     → \(user.name)")
+        Chapter.line("await     → \(user.name)")
 
         let byCallback = shop.agent.start(GetUser(id: 7)) { result in
             if case .success(let response) = result {
-                Quickstart.line("callback  → \(response.value.name), on the main actor")
+                Chapter.line("callback  → \(response.value.name), on the main actor")
             }
         }
         _ = await byCallback.result
@@ -18,12 +19,12 @@ enum CallStyles {
         let screen = Screen()
         let byDelegate = shop.agent.start(GetUser(id: 7), delegate: screen)
         _ = await byDelegate.result
-        Quickstart.end()
+        Chapter.end()
     }
 }
 
 @MainActor private final class Screen: RequestDelegate {
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {
-        if let user = response.value as? User { Quickstart.line("delegate  → \(user.name), from \(activity)") }
+        if let user = response.value as? User { Chapter.line("delegate  → \(user.name), from \(activity)") }
     }
 }

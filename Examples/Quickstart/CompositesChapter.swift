@@ -1,28 +1,29 @@
 import Errand
 import ErrandBatch
 import ErrandChain
-import ErrandExampleRequests
+import ErrandExampleShop
+import ErrandExampleUsers
 import Foundation
 
 /// A, then B and C as A says, then D as both say.
 enum CompositesChapter {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("Many requests as one: a chain with a batch in it")
+        Chapter.begin("Many requests as one: a chain with a batch in it")
         let created = try await shop.agent.send(
             Chain("sign up") { steps in
                 let ada = try await steps.send(GetUser(id: 7)).value
                 let (again, pong) = try await steps.send(Batch(GetUser(id: ada.id), GetText(path: "ping")))
                 return try await steps.send(CreateUser(name: "\(again.value.name) says \(pong.value)")).value
             })
-        Quickstart.line("A, then B and C, then D → \(created.name)")
+        Chapter.line("A, then B and C, then D → \(created.name)")
         let results = try await shop.agent.send(
             Batch(["ping", "nothing", "ping"].map(GetText.init), maximumConcurrent: 2, policy: .collectAll))
-        Quickstart.line("collect all → \(results.map { (try? $0.get().value) ?? "failed" })")
+        Chapter.line("collect all → \(results.map { (try? $0.get().value) ?? "failed" })")
         do {
             _ = try await shop.agent.send(Chain("lost", GetText(path: "ping")).then { _ in GetText(path: "nothing") })
         } catch let error as ChainError {
-            Quickstart.line("a failure names its step: \(error.label), at index \(error.index)")
+            Chapter.line("a failure names its step: \(error.label), at index \(error.index)")
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }

@@ -1,28 +1,29 @@
 import Errand
+import ErrandExampleShop
 import ErrandTesting
 
 enum Failures {
     struct Reason: Decodable { let reason: String }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("What fails says why, and keeps the evidence")
+        Chapter.begin("What fails says why, and keeps the evidence")
         do {
             _ = try await shop.agent.send(GetText(path: "nothing"))
         } catch let error as ErrandError where error.code == .unacceptableStatus {
-            Quickstart.line("\(error)")
+            Chapter.line("\(error)")
             let reason = try error.response?.json(Reason.self).reason ?? ""
-            Quickstart.line("the server's reason: \(reason)")
+            Chapter.line("the server's reason: \(reason)")
         }
         do {
             _ = try await shop.agent.send(GetText(path: "a b"))
-        } catch let error as ErrandError { Quickstart.line("\(error)") }
-        Quickstart.end()
+        } catch let error as ErrandError { Chapter.line("\(error)") }
+        Chapter.end()
 
-        Quickstart.chapter("A cancellation ends a request at once, and is reported")
+        Chapter.begin("A cancellation ends a request at once, and is reported")
         let handle = shop.agent.start(GetText(path: "slow"))
         try await shop.gate.reached()
         handle.cancel()
-        if case .failure(let error) = await handle.result { Quickstart.line("\(error)") }
-        Quickstart.end()
+        if case .failure(let error) = await handle.result { Chapter.line("\(error)") }
+        Chapter.end()
     }
 }

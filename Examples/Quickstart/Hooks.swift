@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandTesting
 import Foundation
 import Synchronization
@@ -6,7 +7,7 @@ import Synchronization
 /// An accessory and a filter, written here .
 enum Hooks {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("An accessory watches, a filter acts")
+        Chapter.begin("An accessory watches, a filter acts")
         let teller = Teller()
         shop.agent.configure {
             $0.accessories = [teller]
@@ -17,10 +18,10 @@ enum Hooks {
             $0.accessories = []
             $0.filters = []
         }
-        teller.lines.withLock { $0.forEach(Quickstart.line) }
+        teller.lines.withLock { $0.forEach(Chapter.line) }
         let sent = shop.server.received.last?.headers["Authorization"]
-        Quickstart.line("the server got the filter's header: \(sent == "Bearer s3cret" ? "yes" : "no")")
-        Quickstart.end()
+        Chapter.line("the server got the filter's header: \(sent == "Bearer s3cret" ? "yes" : "no")")
+        Chapter.end()
     }
 }
 

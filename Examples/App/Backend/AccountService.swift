@@ -1,5 +1,6 @@
 import Errand
 import ErrandExampleRequests
+import ErrandExampleUsers
 import ErrandTesting
 import Foundation
 import Synchronization

@@ -1,6 +1,7 @@
 import Errand
 import ErrandAuthentication
 import ErrandExampleRequests
+import ErrandExampleUsers
 import ErrandRetry
 import ErrandSystemTransport
 import Observation

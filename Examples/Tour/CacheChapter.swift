@@ -1,5 +1,6 @@
 import Errand
 import ErrandCache
+import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 import Foundation
@@ -17,7 +18,7 @@ enum CacheChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("The response cache: on disk, by the app's own rules")
+        Chapter.begin("The response cache: on disk, by the app's own rules")
         let issue = Atomic(0)
         shop.server.on(.get, "/v1/news") { _ in
             .json(#"{"headline":"issue \#(issue.add(1, ordering: .relaxed).newValue)"}"#)
@@ -29,13 +30,13 @@ enum CacheChapter {
         let news = GetNews(userID: "ada")
         for time in ["at first", "once more"] {
             let response = try await agent.send(news)
-            Quickstart.line("\(time) → \(response.value.headline), from the \(response.http.source)")
+            Chapter.line("\(time) → \(response.value.headline), from the \(response.http.source)")
         }
         for try await response in agent.cachedThenFresh(news, always: true) {
-            Quickstart.line("cached, then fresh → \(response.value.headline), from the \(response.http.source)")
+            Chapter.line("cached, then fresh → \(response.value.headline), from the \(response.http.source)")
         }
         try await cache.remove(.partition("ada"))
-        Quickstart.line("after ada has signed out there is \(try await agent.cached(news) == nil ? "nothing" : "news")")
-        Quickstart.end()
+        Chapter.line("after ada has signed out there is \(try await agent.cached(news) == nil ? "nothing" : "news")")
+        Chapter.end()
     }
 }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
@@ -6,7 +7,7 @@ import ErrandTesting
 /// A server that hiccups, one that asks for rest, and one that is down.
 enum RetryChapter {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("Resilience in one line: .standardResilience")
+        Chapter.begin("Resilience in one line: .standardResilience")
         let server = try TestServer()
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
@@ -15,14 +16,14 @@ enum RetryChapter {
 
         server.on("/hiccup", .text("well again"))
         server.enqueue(.status(503), .status(502))
-        Quickstart.line("a server that fails twice: \(try await agent.send(GetText(path: "hiccup")).value)")
+        Chapter.line("a server that fails twice: \(try await agent.send(GetText(path: "hiccup")).value)")
 
         server.on("/down", .status(500))
         for _ in 0..<20 { _ = try? await agent.send(GetText(path: "down")) }
         do { _ = try await agent.send(GetText(path: "down")) } catch let error as ResilienceError {
-            Quickstart.line("a server that is down: \(error.code) after \(server.requestCount) requests in all")
+            Chapter.line("a server that is down: \(error.code) after \(server.requestCount) requests in all")
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }
 
@@ -32,6 +33,6 @@ private struct RetryLines: Accessory {
         guard case .note(let note) = event, let retry = note.details as? RetryNote,
             (activity.request as? GetText)?.path == "hiccup"
         else { return }
-        Quickstart.line("  attempt \(retry.attempt) follows: \(retry.reason)")
+        Chapter.line("  attempt \(retry.attempt) follows: \(retry.reason)")
     }
 }

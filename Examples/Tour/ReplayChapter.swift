@@ -1,11 +1,12 @@
 import Errand
-import ErrandExampleRequests
+import ErrandExampleShop
+import ErrandExampleUsers
 import ErrandRecording
 import ErrandReplay
 import ErrandTesting
 import Foundation
 
-/// All that the shop's agent has sent so far was recorded; here it is sent once more, and the file responds.
+/// What the shop's agent sends is recorded; here it is sent once more, and the file responds.
 enum ReplayChapter {
     /// One recorded request, to be sent as it was.
     private struct Again: Request {
@@ -20,34 +21,37 @@ enum ReplayChapter {
         var acceptableStatuses: StatusCodes { .any }
     }
 
-    static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A replay: all requests so far once more, and none of them reaches the server")
-        try shop.cassette.save()
+    static func run(_ shop: Shop, _ cassette: ReplayTransport, _ recording: RecordingFile) async throws {
+        Chapter.begin("A replay: what was sent once more, and nothing of it reaches the server")
+        _ = try await shop.agent.send(GetUser(id: 7))
+        _ = try await shop.agent.send(CreateUser(name: "Grace"))
+        _ = try await shop.agent.send(GetText(path: "old"))
+        try cassette.save()
         let before = shop.server.requestCount
-        let replay = try ReplayTransport(har: shop.recording.file)
+        let replay = try ReplayTransport(har: recording.file)
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: replay)
         var (same, bytes) = (0, 0)
-        for exchange in shop.cassette.newExchanges {
+        for exchange in cassette.newExchanges {
             guard let expected = exchange.response else { continue }
             let response = try await agent.send(Again(recorded: exchange.request)).value
             if response.status == expected.status, response.data == expected.body.data { same += 1 }
             bytes += response.data.count
         }
-        let all = shop.cassette.newExchanges.count
+        let all = cassette.newExchanges.count
         try replay.checkAllUsed()
-        Quickstart.line("\(same) of \(all) responses are the same, byte for byte, \(bytes) bytes in all")
-        Quickstart.line(
+        Chapter.line("\(same) of \(all) responses are the same, byte for byte, \(bytes) bytes in all")
+        Chapter.line(
             "\(replay.unusedEntries.count) entries unused, \(shop.server.requestCount - before) requests on the wire")
         do { _ = try await agent.send(GetUser(id: 8)) } catch let error as ReplayError {
-            Quickstart.line("users/8 was not recorded: \(error.differences.joined(separator: ", "))")
+            Chapter.line("users/8 was not recorded: \(error.differences.joined(separator: ", "))")
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }
 
 /// A file for the recording, which goes away with this object.
 final class RecordingFile: Sendable {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "errand-quickstart-\(UUID())")
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "errand-tour-\(UUID())")
     var file: URL { folder.appending(path: "shop.har") }
 
     init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandCompression
+import ErrandExampleShop
 import ErrandMultipart
 import ErrandSystemTransport
 import ErrandTesting
@@ -19,7 +20,7 @@ enum UploadChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("Uploads: a form with a file, a compressed body, a response in parts")
+        Chapter.begin("Uploads: a form with a file, a compressed body, a response in parts")
         let server = try TestServer()
         server.on(.post, "/photos", .redirect(to: "/archive", status: 307))
         server.on("/archive", .status(201))
@@ -37,17 +38,17 @@ enum UploadChapter {
         })
         try await agent.send(UploadPhoto(photo: photo), options: options)
         for (transfer, fractions) in steps.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-            Quickstart.line("transfer \(transfer) ended at \(Int((fractions.last ?? 0) * 100)) %")
+            Chapter.line("transfer \(transfer) ended at \(Int((fractions.last ?? 0) * 100)) %")
         }
         let gzip = CallOptions(filters: [.bodyCompression(.gzip)])
         try await agent.send(Call<Void>(.put, "archive", body: .file(photo)), options: gzip)
         if let last = server.received.last {
-            Quickstart.line(
+            Chapter.line(
                 "1,000,000 bytes went out as \(last.bodyLength), in \(last.headers[.contentEncoding] ?? "")")
         }
         for try await part in try await agent.send(Call<ReceivedParts>(.get, "album")).value {
-            Quickstart.line(String(decoding: try await part.data(upTo: 1000), as: UTF8.self))
+            Chapter.line(String(decoding: try await part.data(upTo: 1000), as: UTF8.self))
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }

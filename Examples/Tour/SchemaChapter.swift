@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandExampleRequests
+import ErrandExampleShop
+import ErrandExampleUsers
 import ErrandJSONSchema
 import ErrandJSONValidation
 import ErrandSystemTransport
@@ -20,15 +21,15 @@ enum SchemaChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A schema: responses against the OpenAPI document of the shop")
+        Chapter.begin("A schema: responses against the OpenAPI document of the shop")
         shop.server.on(.get, "/v1/users/9", .json(#"{"id":0,"name":"bob"}"#))
         let schema = try JSONSchema(Data(document.utf8), at: "/components/schemas/User")
         let user = try await shop.agent.send(GetChecked(path: "users/7", shape: schema)).value
-        Quickstart.line("users/7 fits: \(user.name)")
+        Chapter.line("users/7 fits: \(user.name)")
         do { _ = try await shop.agent.send(GetChecked(path: "users/9", shape: schema)) } catch let error as ErrandError
         {
-            for problem in error.jsonValidation?.problems ?? [] { Quickstart.line("users/9: \(problem)") }
+            for problem in error.jsonValidation?.problems ?? [] { Chapter.line("users/9: \(problem)") }
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandOutbox
 import ErrandSystemTransport
 import ErrandTesting
@@ -26,20 +27,20 @@ enum OutboxChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("An outbox: written without a network, sent after the next start")
+        Chapter.begin("An outbox: written without a network, sent after the next start")
         let directory = FileManager.default.temporaryDirectory.appending(path: "errand-outbox-\(UUID())")
         defer { try? FileManager.default.removeItem(at: directory) }
         let types: [OutboxType] = [
-            .type("comment", PostComment.self) { Quickstart.line("  the server has \($0.response.value)") }
+            .type("comment", PostComment.self) { Chapter.line("  the server has \($0.response.value)") }
         ]
 
         let nowhere = NetworkAgent(
             baseURL: "https://shop.example", transport: .stub(.failure(ErrandError(.cannotConnect, "no network"))))
         let offline = try await nowhere.outbox(at: directory, sending: types)
         for text in ["one", "two", "three"] { try await offline.enqueue(PostComment(text: text)) }
-        Quickstart.line("\(offline.state.entries.count) comments wait on the disk; a screen shows")
+        Chapter.line("\(offline.state.entries.count) comments wait on the disk; a screen shows")
         for await state in offline.states where state.entries.first?.lastError != nil {
-            for entry in state.entries { Quickstart.line("  " + (try await row(entry, offline))) }
+            for entry in state.entries { Chapter.line("  " + (try await row(entry, offline))) }
             break
         }
         await offline.close()
@@ -50,8 +51,8 @@ enum OutboxChapter {
         let online = try await agent.outbox(at: directory, sending: types)
         for await state in online.states where state.entries.isEmpty { break }
         let keys = Set(server.received.compactMap { $0.headers[.idempotencyKey] })
-        Quickstart.line("the outbox is empty; \(keys.count) requests with a key each")
+        Chapter.line("the outbox is empty; \(keys.count) requests with a key each")
         await online.close()
-        Quickstart.end()
+        Chapter.end()
     }
 }

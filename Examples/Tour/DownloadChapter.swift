@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandResumableDownload
 import ErrandSystemTransport
 import ErrandTesting
@@ -12,7 +13,7 @@ enum DownloadChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A download that goes on where it was")
+        Chapter.begin("A download that goes on where it was")
         let video = Data(repeating: 0x2A, count: 3_000_000)
         shop.server.on(.get, "/v1/videos/7.mp4") { request in
             let whole = TestResponse.ranges(video, etag: "\"take 1\"")
@@ -27,15 +28,15 @@ enum DownloadChapter {
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {
             case .progress(let progress): last = progress
-            case .notice(let notice): Quickstart.line("\(notice)")
+            case .notice(let notice): Chapter.line("\(notice)")
             case .finished(let file):
                 let ranges = shop.server.received.filter { $0.path.hasSuffix("7.mp4") }.compactMap {
                     $0.headers["Range"]
                 }
-                Quickstart.line("the server broke off twice, and was asked for \(ranges.joined(separator: ", then "))")
-                Quickstart.line("\(last.received) of \(last.total ?? 0) bytes are now \(file.lastPathComponent)")
+                Chapter.line("the server broke off twice, and was asked for \(ranges.joined(separator: ", then "))")
+                Chapter.line("\(last.received) of \(last.total ?? 0) bytes are now \(file.lastPathComponent)")
             }
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }

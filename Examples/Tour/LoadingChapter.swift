@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandLoadingIndicatorLog
 import ErrandSystemTransport
 import ErrandTesting
@@ -7,26 +8,26 @@ import ErrandTesting
 enum LoadingChapter {
     private struct Lines: LoadingPresenter {
         func present(_ state: LoadingState) {
-            Quickstart.line(state.isShown ? "[\(state.label ?? "")]" : "[nothing is loading]")
+            Chapter.line(state.isShown ? "[\(state.label ?? "")]" : "[nothing is loading]")
         }
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A loading indicator, for what takes longer than a blink; a log without secrets")
+        Chapter.begin("A loading indicator, for what takes longer than a blink; a log without secrets")
         let gate = Gate()
         shop.server.on(.get, "/v1/catalogue", .text("three apples").waiting(for: gate))
         let indicator = LoadingIndicator(Lines(), label: "Loading…", minimumDuration: .zero)
-        let log = RequestLog(to: ClosureSink { Quickstart.line($0.line.replacing(#/\d+\.\d ms/#, with: "… ms")) })
+        let log = RequestLog(to: ClosureSink { Chapter.line($0.line.replacing(#/\d+\.\d ms/#, with: "… ms")) })
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system, accessories: [indicator, log])
         let fast = try await agent.send(GetText(path: "ping")).value
-        Quickstart.line("\(fast), and nothing was shown")
+        Chapter.line("\(fast), and nothing was shown")
         async let slow = agent.send(GetText(path: "catalogue")).value
         for await state in indicator.states where state.isShown { break }
         gate.open()
-        Quickstart.line("\(try await slow)")
+        Chapter.line("\(try await slow)")
         for await state in indicator.states where !state.isShown { break }
         _ = try await agent.send(GetText(path: "ping?session_token=1234567890"))
         await log.flush()
-        Quickstart.end()
+        Chapter.end()
     }
 }

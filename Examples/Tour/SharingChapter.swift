@@ -1,12 +1,13 @@
 import Errand
 import ErrandCoalescing
+import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 
 /// Ten screens that want the same thing at the same time.
 enum SharingChapter {
     static func run() async throws {
-        Quickstart.chapter("Sharing: equal requests under way make one")
+        Chapter.begin("Sharing: equal requests under way make one")
         let server = try TestServer()
         let gate = Gate()
         let recorder = RecordingAccessory()
@@ -23,8 +24,8 @@ enum SharingChapter {
         gate.open()
         var names: [String] = []
         for screen in screens.dropFirst() { names.append(try await screen.value.value) }
-        Quickstart.line("9 screens got \(Set(names)), the tenth had closed")
-        Quickstart.line("requests on the wire: \(server.received.count)")
-        Quickstart.end()
+        Chapter.line("9 screens got \(Set(names)), the tenth had closed")
+        Chapter.line("requests on the wire: \(server.received.count)")
+        Chapter.end()
     }
 }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandResumableUpload
 import ErrandSystemTransport
 import ErrandTesting
@@ -16,7 +17,7 @@ enum ResumableUploadChapter {
     }
 
     static func run() async throws {
-        Quickstart.chapter("An upload that goes on where the server is")
+        Chapter.begin("An upload that goes on where the server is")
         let server = try TestServer()
         let count = Mutex(0)
         server.on(
@@ -46,11 +47,11 @@ enum ResumableUploadChapter {
             baseURL: server.url, transport: .system, filters: [.uploads(UploadOptions(uploadProtocol: .draft8))])
         for try await event in agent.upload(SendVideo(file: file)) {
             switch event {
-            case .notice(let notice): Quickstart.line("\(notice)")
-            case .finished(let response): Quickstart.line("the server says: \(response.value)")
+            case .notice(let notice): Chapter.line("\(notice)")
+            case .finished(let response): Chapter.line("the server says: \(response.value)")
             default: break
             }
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }

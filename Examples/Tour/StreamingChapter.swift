@@ -1,5 +1,6 @@
 import Errand
 import ErrandExampleRequests
+import ErrandExampleShop
 import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
@@ -7,7 +8,7 @@ import ErrandTesting
 /// A language model's text, word by word, over a connection that breaks in the middle.
 enum StreamingChapter {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("Streaming: a text word by word, over a connection that breaks")
+        Chapter.begin("Streaming: a text word by word, over a connection that breaks")
         let words = ["The ", "ripest ", "apples ", "are ", "on ", "the ", "left."]
         let events = words.enumerated().map { TestEvent(#"{"text":"\#($1)"}"#, name: "word", id: "\($0)") }
         shop.server.on(.post, "/v1/chat") { request in
@@ -20,9 +21,9 @@ enum StreamingChapter {
         for try await word in stream { print(word.text, terminator: "") }
         print()
         let last = shop.server.received.compactMap { $0.headers["Last-Event-ID"] }.last ?? "none"
-        Quickstart.line("the connection broke after word \(last), and the stream continued with the next one")
+        Chapter.line("the connection broke after word \(last), and the stream continued with the next one")
         shop.server.on(.get, "/v1/log", .text("packed\nshipped\n"))
-        for try await line in shop.agent.lines(Call(.get, "log")) { Quickstart.line(line) }
-        Quickstart.end()
+        for try await line in shop.agent.lines(Call(.get, "log")) { Chapter.line(line) }
+        Chapter.end()
     }
 }

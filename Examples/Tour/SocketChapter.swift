@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandWebSocket
@@ -20,7 +21,7 @@ enum SocketChapter {
     private struct Wish: Codable, Sendable { let fruit: String }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("WebSockets: prices as they change, over a connection that breaks")
+        Chapter.begin("WebSockets: prices as they change, over a connection that breaks")
         shop.server.on(
             "/v1/prices",
             .webSocket { socket in
@@ -33,12 +34,12 @@ enum SocketChapter {
         let socket = agent.socket(Prices()) { sender in try await sender.send(Wish(fruit: "apple")) }
         var seen = 0
         for try await price in socket {
-            Quickstart.line("\(price.fruit): \(price.cents) cents")
+            Chapter.line("\(price.fruit): \(price.cents) cents")
             seen += 1
             if seen == 2 { break }
         }
         await socket.close()
-        Quickstart.line("each connection asked for its fruit again")
-        Quickstart.end()
+        Chapter.line("each connection asked for its fruit again")
+        Chapter.end()
     }
 }

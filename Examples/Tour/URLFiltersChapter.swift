@@ -1,4 +1,5 @@
 import Errand
+import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
@@ -6,7 +7,7 @@ import ErrandURLFilters
 /// One place for what every request needs: a version, a token, a signature, and where the service is.
 enum URLFiltersChapter {
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("URL filters: environments, common parameters, signatures")
+        Chapter.begin("URL filters: environments, common parameters, signatures")
         let service = try ServiceEnvironments(
             [
                 .develop: ServiceSettings(baseURL: shop.server.url, version: "v1", keys: ["sign": "no secret"]),
@@ -18,9 +19,9 @@ enum URLFiltersChapter {
         try service.select(.develop)
         let text = try await agent.send(GetText(path: "ping")).value
         let target = shop.server.received.last?.target ?? ""
-        Quickstart.line("GET ping got \"\(text)\"; the server was asked for")
-        Quickstart.line(String(target.prefix { $0 != "=" }) + "=linux&timestamp=…&sign=…")
-        Quickstart.line("signed with the key of \(service.selected): \(target.contains("&sign=") ? "yes" : "no")")
-        Quickstart.end()
+        Chapter.line("GET ping got \"\(text)\"; the server was asked for")
+        Chapter.line(String(target.prefix { $0 != "=" }) + "=linux&timestamp=…&sign=…")
+        Chapter.line("signed with the key of \(service.selected): \(target.contains("&sign=") ? "yes" : "no")")
+        Chapter.end()
     }
 }

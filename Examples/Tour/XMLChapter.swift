@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandXML
@@ -11,19 +12,19 @@ enum XMLChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("XML: a feed, and an attack")
+        Chapter.begin("XML: a feed, and an attack")
         shop.server.on(
             .get, "/v1/news.xml",
             .xml("<news><item day='Mon'>Apples</item><item day='Tue'>Pears &amp; plums</item></news>"))
         shop.server.on(
             .get, "/v1/attack.xml", .xml("<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]>\n<a>&b;</a>"))
         for item in try await shop.agent.send(GetNews(path: "news.xml")).value.all("item") {
-            Quickstart.line("\(item.attribute("day") ?? ""): \(item.text)")
+            Chapter.line("\(item.attribute("day") ?? ""): \(item.text)")
         }
         do { _ = try await shop.agent.send(GetNews(path: "attack.xml")) } catch let error as ErrandError {
-            Quickstart.line("attack.xml: \(error.xml?.description ?? "")")
+            Chapter.line("attack.xml: \(error.xml?.description ?? "")")
         }
-        Quickstart.end()
+        Chapter.end()
     }
 }
 

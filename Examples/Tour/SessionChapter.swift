@@ -1,6 +1,7 @@
 import Errand
 import ErrandAuthentication
 import ErrandCookies
+import ErrandExampleShop
 import ErrandPaging
 import ErrandSystemTransport
 import ErrandTesting
@@ -17,7 +18,7 @@ enum SessionChapter {
     }
 
     static func run(_ shop: Shop) async throws {
-        Quickstart.chapter("A session: a token that expires, cookies, pages")
+        Chapter.begin("A session: a token that expires, cookies, pages")
         let server = try TestServer()
         server.on("/numbers") { request in
             guard request.headers[.authorization] == "Bearer new" else { return .status(401) }
@@ -36,11 +37,11 @@ enum SessionChapter {
             for _ in 0..<20 { group.addTask { try await agent.send(GetPage()).value.count } }
             return try await group.reduce(0, +)
         }
-        Quickstart.line("20 requests met an old token: \(refreshes.withLock { $0 }) refresh, \(first) numbers")
+        Chapter.line("20 requests met an old token: \(refreshes.withLock { $0 }) refresh, \(first) numbers")
         var numbers: [Int] = []
         for try await number in agent.items(of: GetPage()) { numbers.append(number) }
-        Quickstart.line("three pages: \(numbers)")
-        Quickstart.line("the jar has \(jar.cookies)")
-        Quickstart.end()
+        Chapter.line("three pages: \(numbers)")
+        Chapter.line("the jar has \(jar.cookies)")
+        Chapter.end()
     }
 }
