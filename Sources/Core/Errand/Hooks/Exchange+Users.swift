@@ -6,9 +6,11 @@ extension Exchange {
     /// whatever else shares responses keep requests with different marks apart.
     public var userMarks: Set<UserMark> {
         let declared = users
-        let implied = UserMarks.implied(by: http.headers, besides: declared)
-        let owned = type(of: request) is any OwnedRequest.Type ? (request as? any OwnedRequest)?.owners ?? [] : []
-        return implied.union(declared?.marks ?? []).union(owned)
+        var marks = UserMarks.implied(by: http.headers, besides: declared)
+        if let declared { marks.formUnion(declared.marks) }
+        let request = request
+        if type(of: request) is any OwnedRequest.Type { marks.formUnion((request as? any OwnedRequest)?.owners ?? []) }
+        return marks
     }
 
     /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request.

@@ -11,8 +11,9 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     /// Makes a name of any spelling.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// Whether it is `Content-Length` or `Transfer-Encoding`. Compares the length first, since every header of every
-    /// request is tested.
+    // Every header of every message is tested in these two ways: the length alone tells almost all apart.
+
+    /// Whether it is `Content-Length` or `Transfer-Encoding`.
     var isFraming: Bool {
         switch rawName.utf8.count {
         case 14: self == .contentLength

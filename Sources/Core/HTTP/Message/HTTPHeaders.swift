@@ -129,7 +129,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// The values of a name, in order, one for each field.
     public func values(of name: HTTPHeaderName) -> [String] {
-        fields.lazy.filter { $0.name == name }.map(\.value)
+        contains(name) ? fields.lazy.filter { $0.name == name }.map(\.value) : []
     }
 
     /// Whether a field of that name exists.

@@ -38,20 +38,21 @@ package struct UserMarks: Sendable {
         carriers += fields.filter { !carriers.contains($0) }
     }
 
-    /// The header fields that tell users apart by themselves: sensitive ones that no mark replaces. Several fields of
-    /// one name are one mark.
+    /// The marks of the header fields that tell users apart by themselves: sensitive ones that no mark replaces. Several
+    /// fields of one name are one mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
-        // An array: there is rarely more than one, and a dictionary would hash each byte of a name.
-        var values: [(name: HTTPHeaderName, value: String)] = []
+        var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
-            if let known = values.firstIndex(where: { $0.name == field.name }) {
-                values[known].value += ", " + field.value
+            let source = field.name.rawName.lowercased()
+            if let known = implied.first(where: { $0.source == source }) {
+                implied.remove(known)
+                implied.insert(UserMark(known.identity + ", " + field.value, source: source))
             } else {
-                values.append((field.name, field.value))
+                // In an empty set without room it would be hashed twice.
+                if implied.isEmpty { implied.reserveCapacity(1) }
+                implied.insert(UserMark(field.value, source: source))
             }
         }
-        var implied = Set<UserMark>(minimumCapacity: values.count)
-        for (name, value) in values { implied.insert(UserMark(value, source: name.rawName.lowercased())) }
         return implied
     }
 
