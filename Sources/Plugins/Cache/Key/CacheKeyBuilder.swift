@@ -15,7 +15,7 @@ enum CacheKeyBuilder {
         var text = "timed"
         if let name = rule.name {
             add("name", name, to: &text)
-            if !hasPartition { add(users, to: &text, hasher) }
+            if !hasPartition { text += lines(users, hasher) }
             for addition in rule.additions { add("and", addition, to: &text) }
             return CacheKey(text)
         }
@@ -26,7 +26,7 @@ enum CacheKeyBuilder {
             let isSensitive = request.headers.contains { $0.name == name && $0.isSensitive }
             add(name.rawName.lowercased(), isSensitive ? hasher.hash(value) : value, to: &text)
         }
-        if !hasPartition { add(users, to: &text, hasher) }
+        if !hasPartition { text += lines(users, hasher) }
         if !rule.ignoresBody, !request.body.isNone {
             guard let data = request.body.data else { return nil }
             let type = request.headers[.contentType] ?? request.body.contentType ?? ""
@@ -41,26 +41,23 @@ enum CacheKeyBuilder {
 
     /// The key of the HTTP entry of a URL, by its text without a fragment.
     static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
-        var text = "http"
-        text.reserveCapacity(url.utf8.count + 16)
-        add("GET", url, to: &text)
-        if let partition {
-            add("partition", hasher.hash(partition), to: &text)
-        } else {
-            add(users, to: &text, hasher)
-        }
-        return CacheKey(text)
+        let owners = partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher)
+        return CacheKey(String("http\nGET ", escaped(url), owners))
     }
 
     /// A line for each mark, in an order of their own.
-    private static func add(_ users: Set<UserMark>, to text: inout String, _ hasher: KeyedHasher) {
-        if users.isEmpty { return }
-        let lines = users.map { mark in
-            let hash = hasher.hash(mark.identity)
-            return mark.source == "authorization" ? ("authorization", hash) : ("user", "\(mark.source) \(hash)")
-        }
-        for (word, value) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { add(word, value, to: &text) }
+    private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
+        guard users.count > 1 else { return users.first.map { line($0, hasher) } ?? "" }
+        return users.map { line($0, hasher) }.sorted().joined()
     }
+
+    private static func line(_ mark: UserMark, _ hasher: KeyedHasher) -> String {
+        let isStandard = mark.source == "authorization"
+        return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
+    }
+
+    /// The key of the record of a URL, which leads to the responses that belong to users.
+    static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
     /// The key of the variant of a URL for requests with these values of the header fields that `Vary` names.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
@@ -85,16 +82,26 @@ enum CacheKeyBuilder {
     }
 
     private static func withoutFragment(_ text: String) -> String {
-        guard let mark = text.withBytes({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
-        return String(text[..<text.utf8.index(text.startIndex, offsetBy: mark)])
+        guard text.holds("#"), let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
+        return String(text[..<mark])
     }
 
     private static func add(_ word: String, _ value: String, to text: inout String) {
         text += "\n"
         text += word
         text += " "
-        if value.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "%") } }) { return text += value }
-        PercentEncoding.encode(value, into: &text) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
+        text += escaped(value)
+    }
+
+    private static func escaped(_ value: String) -> String {
+        let isPlain = value.withBytes { bytes in
+            // All bytes, without a branch: the compiler then takes many at a time.
+            var special: UInt8 = 0
+            for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "%") ? 1 : 0) }
+            return special == 0
+        }
+        if isPlain { return value }
+        return PercentEncoding.encode(value) { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
     }
 
     private static func dropping(_ names: Set<String>, from url: String) -> String {

@@ -25,8 +25,9 @@ struct CacheDirectives: Sendable, Hashable {
 
     /// The directives of a response.
     init(_ headers: HTTPHeaders) {
+        guard headers.contains(.cacheControl) else { return }
         for field in headers where field.name == .cacheControl {
-            for item in Self.split(field.value) { apply(item.name, item.value) }
+            DirectiveBytes.forEach(in: field.value) { apply($0) }
         }
     }
 
@@ -38,13 +39,13 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    private mutating func apply(_ name: String, _ value: String?) {
-        func number(orElse fallback: Int64?) -> Int64? { value.flatMap(Self.seconds) ?? fallback }
+    private mutating func apply(_ directive: DirectiveBytes) {
+        func number(orElse fallback: Int64?) -> Int64? { directive.value.flatMap(Self.seconds) ?? fallback }
         func shorter(_ old: Int64?, _ new: Int64?) -> Int64? { new.map { min(old ?? .max, $0) } ?? old }
-        switch name {
+        switch directive.name {
         case "no-store": noStore = true
         case "no-cache":
-            if let value {
+            if let value = directive.value {
                 unstoredFields += FieldList.items(value).map { $0.lowercased() }
             } else {
                 noCache = true
@@ -57,7 +58,7 @@ struct CacheDirectives: Sendable, Hashable {
         case "only-if-cached": onlyIfCached = true
         case "max-age": maxAge = shorter(maxAge, number(orElse: 0))
         case "min-fresh": minFresh = max(minFresh ?? 0, number(orElse: 0) ?? 0)
-        case "max-stale": maxStale = shorter(maxStale, value == nil ? .max : number(orElse: nil))
+        case "max-stale": maxStale = shorter(maxStale, directive.hasValue ? number(orElse: nil) : .max)
         case "stale-while-revalidate": staleWhileRevalidate = shorter(staleWhileRevalidate, number(orElse: 0))
         case "stale-if-error": staleIfError = shorter(staleIfError, number(orElse: 0))
         default: break
@@ -69,14 +70,5 @@ struct CacheDirectives: Sendable, Hashable {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
         // A number beyond 64 bits is valid, and capped as the section requires.
         return text.isEmpty || !text.utf8.allSatisfy(ASCII.isDigit) ? nil : 1 << 31
-    }
-
-    /// The directives between the commas: names in lower case, values without their quotes.
-    private static func split(_ text: String) -> [(name: String, value: String?)] {
-        FieldList.items(text).map { item in
-            guard let equals = item.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (item.lowercased(), nil) }
-            let value = item[item.utf8.index(after: equals)...]
-            return (item[..<equals].lowercased(), QuotedString.content(value) ?? String(value))
-        }
     }
 }

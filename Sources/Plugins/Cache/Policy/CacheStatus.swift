@@ -63,18 +63,13 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The parameters of a `Cache-Status` header.
     public var description: String {
-        // Appended part by part: each response from the cache has one, and interpolation costs four times as much.
-        var text = isHit ? "hit" : "fwd=" + (forward ?? .miss).description
-        func add(_ name: String, _ value: String) {
-            text += "; "
-            text += name
-            text += value
-        }
-        if let forwardStatus { add("fwd-status=", String(forwardStatus)) }
-        if let timeToLive { add("ttl=", String(timeToLive)) }
-        if isStored { add("stored", "") }
-        if isCollapsed { add("collapsed", "") }
-        if let detail { add("detail=", QuotedString.quoted(detail)) }
+        // Each response from the cache has one, and interpolation costs many times as much.
+        var text = isHit ? "hit" : String("fwd=", (forward ?? .miss).description)
+        if let forwardStatus { text = String(text, "; fwd-status=", String(forwardStatus)) }
+        if let timeToLive { text = String(text, "; ttl=", String(timeToLive)) }
+        if isStored { text += "; stored" }
+        if isCollapsed { text += "; collapsed" }
+        if let detail { text = String(text, "; detail=", QuotedString.quoted(detail)) }
         return text
     }
 }
